@@ -35,12 +35,10 @@ class Ended:
 
 @dataclass(frozen=True, slots=True)
 class _Settled:
-    """What was told; the round after its settlement, the cycle and the positions that this saw; what books it."""
+    """What was told; the round after its settlement; what books it."""
 
     told: SettleRound
     round: Round
-    cycle: int
-    positions: tuple[int, ...]
     settlement: Settlement
     entry: Entry
 
@@ -65,10 +63,7 @@ def settle_together(session: Session, ended: Sequence[Ended]) -> list[str]:
     with committed(session) as pipe:
         rounds.save(pipe, [done.round for done in settled])
         for done in settled:
-            verdicts.add_result(pipe, done.round, done.told.result)
-            verdicts.add_settlement(
-                pipe, done.round, done.settlement, cycle=done.cycle, positions=done.positions, now=done.told.now
-            )
+            verdicts.add_awards(pipe, done.round, done.settlement.awards, now=done.told.now)
         journal.post_all(pipe, [done.entry for done in settled], stripe_no=stripe_no)
     return [
         verdicts.award_id(done.round, award)
@@ -94,7 +89,12 @@ def _settled(session: Session, one: Ended, held: Books) -> _Settled:
         received_at=one.result.now,
         facts={
             "result": facts.of_result(one.result.result),
-            "settlement": facts.of_settlement(settlement, cycle=held.cycle.cycle, positions=held.positions),
+            "settlement": facts.of_settlement(
+                settlement, one.bets.bets, cycle=held.cycle.cycle, positions=held.positions
+            ),
+        },
+        in_rows={
+            "awards": facts.of_awards(settlement.awards),
             **facts.of_next_cycle(settlement, rules_version=held.cycle.following_version, cut=None),
             **facts.of_opening(after),
         },
@@ -102,4 +102,4 @@ def _settled(session: Session, one: Ended, held: Books) -> _Settled:
         round_step=RoundStep.of(after),
         figures=figures.of_settlement(settlement, one.bets.bets, terms=terms, won_since=()),
     )
-    return _Settled(one.result, after, held.cycle.cycle, held.positions, settlement, entry)
+    return _Settled(one.result, after, settlement, entry)

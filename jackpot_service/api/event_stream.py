@@ -18,8 +18,8 @@ from jackpot_service.api.recent import Recent
 from jackpot_service.database.transactions import read
 from jackpot_service.domain.principals import Principal
 from jackpot_service.events.cursor import Cursor
+from jackpot_service.events.entries import Heads, heads, require_reached, windows
 from jackpot_service.events.page import Page, events_page
-from jackpot_service.events.windows import Heads, heads, require_reached, windows
 
 MOST_WAITING: Final = 8
 """Calls of a process that wait for events at a time: each holds a thread, and these are there for it alone. While

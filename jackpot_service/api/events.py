@@ -12,7 +12,7 @@ from jackpot_service.database import deadlines
 from jackpot_service.domain.principals import Role
 from jackpot_service.events.cursor import BEGINNING, LONGEST, Cursor, decode, encode
 from jackpot_service.events.event import EventType, as_cloud_event
-from jackpot_service.events.sight import is_of_the_house
+from jackpot_service.events.visibility import is_of_the_house
 from jackpot_service.usecases.fields import QueryNumber, ReadField
 
 MOST_LISTED: Final = 1000

@@ -215,7 +215,7 @@ def get_hits(query: Mapping[str, Any], jackpot_id: str) -> Mapping[str, Any]:
     return page(
         query,
         lambda session, limit: last_hits(session, jackpot_id, limit=limit, before=query["after"]),
-        lambda hit: cursor(hit.settlement.cycle),
+        lambda hit: cursor(hit.settlement["cycle"]),
     )
 
 

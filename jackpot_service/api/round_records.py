@@ -23,8 +23,7 @@ from jackpot_service.api.schemas import (
 from jackpot_service.auth.authenticator import allow
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain.allocation import contribute
-from jackpot_service.domain.facts import instant
-from jackpot_service.domain.outcomes import Hand
+from jackpot_service.domain.outcomes import HandStatus
 from jackpot_service.domain.principals import Role
 from jackpot_service.domain.rounds import LAST_KEY, RoundView
 from jackpot_service.domain.rules import as_document
@@ -141,28 +140,24 @@ def _bets(record: RoundRecord) -> list[Mapping[str, Any]]:
     ]
 
 
-def _hands(record: RoundRecord) -> tuple[Hand, ...]:
-    if record.result is not None:
-        return record.result.hands
-    return () if record.cancellation is None else record.cancellation.hands
+def _hands(record: RoundRecord) -> list[Mapping[str, Any]]:
+    said = record.ending.get("result", record.ending)
+    return [{"hand": hand, "status": status, "cards": cards} for hand, status, cards in said.get("hands", ())]
 
 
 def _result(record: RoundRecord) -> Mapping[str, Any] | None:
-    result = record.result
-    return None if result is None else {"bet_count": result.bet_count, "occurred_at": instant(result.occurred_at)}
+    result = record.ending.get("result")
+    return result and {"bet_count": result["bet_count"], "occurred_at": result["occurred_at"]}
 
 
 def _settlement(record: RoundRecord) -> Mapping[str, Any] | None:
-    if record.settlement is None or record.result is None:
+    settlement = record.ending.get("settlement")
+    if settlement is None:
         return None
-    dead = record.result.dead_hands
+    dead = {hand for hand, status, _ in record.ending["result"]["hands"] if status == HandStatus.DEAD}
     refunds = [booked.bet for booked in record.bets if booked.bet.hand in dead and not booked.is_void]
-    return {
-        **of_settlement(record.settlement, record.awards, refunds),
-        "overflow": record.settlement.overflow,
-        "entitlements": record.settlement.entitlements,
-        "positions": record.settlement.positions,
-    }
+    more = {name: settlement[name] for name in ("overflow", "entitlements", "positions")}
+    return {**of_settlement(settlement, record.awards, refunds), **more}
 
 
 _RATES: Final = RateSchema(many=True)
@@ -176,7 +171,8 @@ def _sheet(record: RoundRecord) -> Mapping[str, Any]:
 _IMPLIED: Final[Mapping[str, Callable[[RoundRecord], object]]] = {
     "bets": _bets,
     "hands": _hands,
-    "dealer": lambda record: () if record.result is None else record.result.dealer,
+    "dealer": lambda record: record.ending["result"]["dealer"] if "result" in record.ending else (),
+    "cancellation": lambda record: record.ending if "reason" in record.ending else None,
     "result": _result,
     "settlement": _settlement,
     "rules": lambda record: as_document(record.rules),

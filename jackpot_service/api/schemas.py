@@ -10,18 +10,18 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from decimal import Decimal
 from enum import StrEnum
-from typing import Any
+from typing import Any, Final
 
 from marshmallow import Schema, fields, pre_dump, validate
 
 from jackpot_service.domain.accounts import Meter
 from jackpot_service.domain.awards import AwardState
 from jackpot_service.domain.bets import Bet
-from jackpot_service.domain.facts import instant
+from jackpot_service.domain.facts import Facts, instant
 from jackpot_service.domain.money import Rate, from_minor, plain
 from jackpot_service.domain.rounds import RoundState, RoundView
 from jackpot_service.domain.rules import Tier
-from jackpot_service.records.verdicts import BookedAward, BookedSettlement
+from jackpot_service.records.verdicts import BookedAward
 from jackpot_service.usecases.fields import Identifier, StrictSchema, Text
 
 DECIMAL = r"^-?\d+(\.\d+)?$"
@@ -149,23 +149,26 @@ def of_meter(meter: Meter, rate: Rate) -> dict[str, Any]:
     }
 
 
-def of_settlement(
-    settlement: BookedSettlement, awards: Iterable[BookedAward], refunds: Iterable[Bet]
-) -> dict[str, Any]:
-    """Write a settlement with its awards and refunds."""
+def of_settlement(settlement: Facts, awards: Iterable[BookedAward], refunds: Iterable[Bet]) -> dict[str, Any]:
+    """Write what a settlement recorded, with its awards and refunds."""
     return {
-        "policy": settlement.policy,
-        "meter_before": plain(settlement.meter_before),
-        "total_stake_base": plain(settlement.weight),
+        **{name: settlement[name] for name in _SETTLED},
+        "total_stake_base": settlement["weight"],
         "awards": [of_award(award) for award in awards],
         "refunds": [of_refund(bet) for bet in refunds],
-        "meter_after": plain(settlement.meter_after),
-        "reserve_after": plain(settlement.reserve_after),
-        "prize_fund_after": plain(settlement.prize_fund_after),
-        "carried": None if settlement.carried is None else plain(settlement.carried),
-        "house_seed": plain(settlement.house_seed),
-        "cycle_after": settlement.cycle_after,
     }
+
+
+_SETTLED: Final = (
+    "policy",
+    "meter_before",
+    "meter_after",
+    "reserve_after",
+    "prize_fund_after",
+    "carried",
+    "house_seed",
+    "cycle_after",
+)
 
 
 def of_award(award: BookedAward) -> dict[str, Any]:

@@ -18,9 +18,9 @@ from jackpot_service.config.settings import Config
 from jackpot_service.database.transactions import read
 from jackpot_service.domain.principals import SYSTEM_OPERATOR
 from jackpot_service.events.cursor import BEGINNING, Cursor, decode, encode
+from jackpot_service.events.entries import heads, require_reached
 from jackpot_service.events.event import as_cloud_event
 from jackpot_service.events.page import Page, events_page
-from jackpot_service.events.windows import heads, require_reached
 
 MOST_AT_ONCE: Final = 1000
 

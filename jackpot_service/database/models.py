@@ -92,6 +92,9 @@ class EntryRow(Base):
     An entry of a round carries the round's key and its step, the round's own count of entries from 1. Casino, table and
     rules version are those of its figures, and empty, or 0, where there is none. The view `postings` shows one row a
     posting, `figures` one row a figure.
+
+    `facts` are what a result, a cancellation or voids recorded, as `domain.facts` writes it; null for anything else.
+    The views `results`, `hands`, `settlements` and `cancellations` show their columns.
     """
 
     __tablename__ = "entries"
@@ -115,6 +118,7 @@ class EntryRow(Base):
     table_id: Mapped[str]
     rules_version: Mapped[Count]
     figures: Mapped[list[str]] = mapped_column(ARRAY(Figure))
+    facts: Mapped[dict[str, Any] | None]
 
 
 class DayRow(Base):
@@ -395,72 +399,10 @@ class VoidRow(Base):
     bet_id: Mapped[str] = primary_key()
     step: Mapped[Count]
     is_tombstone: Mapped[bool]
-    occurred_at: Mapped[datetime | None]
 
 
-class ResultRow(Base):
-    """What the table server said of a round's end."""
-
-    __tablename__ = "results"
-
-    jackpot_id: Mapped[str] = primary_key()
-    round_key: Mapped[int] = primary_key()
-    step: Mapped[Count]
-    bet_count: Mapped[Count]
-    dealer: Mapped[list[str]]
-    occurred_at: Mapped[datetime | None]
 
 
-class CancellationRow(Base):
-    """A cancelled round: why, and in which cycle."""
-
-    __tablename__ = "cancellations"
-
-    jackpot_id: Mapped[str] = primary_key()
-    round_key: Mapped[int] = primary_key()
-    step: Mapped[Count]
-    reason: Mapped[str]
-    cycle: Mapped[Count]
-    occurred_at: Mapped[datetime | None]
-
-
-class HandRow(Base):
-    """A hand of a round's result, or of its cancellation: its status and its cards, in alphabetical order."""
-
-    __tablename__ = "hands"
-
-    jackpot_id: Mapped[str] = primary_key()
-    round_key: Mapped[int] = primary_key()
-    hand: Mapped[str] = primary_key()
-    status: Mapped[str]
-    cards: Mapped[list[str]]
-
-
-class SettlementRow(Base):
-    """
-    The verdict on a round: `cycle` is the one it settled in, `positions` every stripe's seq as its pools were read.
-
-    `entitlements` lists what each winner was entitled to of the meter, as exact fractions.
-    """
-
-    __tablename__ = "settlements"
-
-    jackpot_id: Mapped[str] = primary_key()
-    round_key: Mapped[int] = primary_key()
-    step: Mapped[Count]
-    cycle: Mapped[Count]
-    policy: Mapped[str]
-    positions: Mapped[list[int]]
-    meter_before: Mapped[Decimal]
-    weight: Mapped[Decimal]
-    entitlements: Mapped[list[dict[str, Any]]]
-    meter_after: Mapped[Decimal]
-    reserve_after: Mapped[Decimal]
-    prize_fund_after: Mapped[Decimal]
-    overflow: Mapped[Decimal]
-    carried: Mapped[Decimal | None]
-    house_seed: Mapped[Decimal]
-    cycle_after: Mapped[Count]
 
 
 class AwardRow(Base):

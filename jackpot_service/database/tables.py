@@ -73,15 +73,11 @@ TABLES: Final[Mapping[str, Table]] = MappingProxyType(
             "award_steps",
             "awards",
             "bets",
-            "cancellations",
             "compensations",
             "corrections",
             "cycles",
             "entries",
-            "hands",
             "reconciled_days",
-            "results",
-            "settlements",
             "statement_settlements",
             "voids",
         ),
@@ -122,7 +118,18 @@ TABLES: Final[Mapping[str, Table]] = MappingProxyType(
 )
 """Every table, a partitioned one by itself: its partitions stand where it does."""
 
-VIEWS: Final = ("award_records", "award_step_states", "figures", "key_makers", "postings", "verdict_days")
+VIEWS: Final = (
+    "award_records",
+    "award_step_states",
+    "cancellations",
+    "figures",
+    "hands",
+    "key_makers",
+    "postings",
+    "results",
+    "settlements",
+    "verdict_days",
+)
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -49,7 +49,10 @@ class Attribution(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class Entry:
     """
-    One request's change of a jackpot's record: what it recorded (`facts`), the postings, perhaps none, and `figures`.
+    One request's change of a jackpot's record: what it recorded, the postings, perhaps none, and `figures`.
+
+    `facts` are stored in the entry: what a result, a cancellation or voids recorded. `in_rows` are the facts that are
+    stored as rows: bets, awards, acts, what a round was opened with, a cycle that begins. The digest covers both.
 
     `received_at` is the service's clock when the request came in; when it is booked, the books say. `figures` are what
     it comes to, as far as its postings do not tell; `attributed_to` is theirs, if it is not the round's.
@@ -59,7 +62,8 @@ class Entry:
     kind: EntryKind
     principal: str
     received_at: datetime
-    facts: Facts
+    facts: Facts = field(default_factory=dict)
+    in_rows: Facts = field(default_factory=dict)
     postings: Postings = field(default_factory=Postings)
     round_step: RoundStep | None = None
     figures: Sequence[Figure] = ()

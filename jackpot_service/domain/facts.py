@@ -1,9 +1,12 @@
 """
 What an entry records, in the form that its digest covers: plain strings, integers, lists and nulls.
 
-The same functions make the facts when an entry is written and when `verify` reads the rows back, so a row that was
-changed afterwards no longer matches its entry. Lists are in the order of their ids: the order in which things were
-sent is not content. Amounts are written without exponent and trailing zeros, times in UTC with microseconds.
+What a result, a cancellation or voids recorded is stored in the entry, in just this form: events, the API and `verify`
+read it there. Bets, awards and acts have rows of their own: for these the same functions make the facts when an entry
+is written and when `verify` reads the rows back, so a row that was changed afterwards no longer matches its entry.
+
+Lists are in the order of their ids: the order in which things were sent is not content. Amounts are written without
+exponent and trailing zeros, times in UTC with microseconds.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,11 +15,12 @@ from decimal import Decimal
 from typing import Any
 
 from jackpot_service.domain.bets import Bet, Bets
+from jackpot_service.domain.cards import Card
 from jackpot_service.domain.casinos import Casino
 from jackpot_service.domain.exceptions import NotedException
 from jackpot_service.domain.journal import Postings
 from jackpot_service.domain.money import RateSheet, plain
-from jackpot_service.domain.outcomes import Cancellation, Hand, Result
+from jackpot_service.domain.outcomes import Cancellation, Hand, HandStatus, Result
 from jackpot_service.domain.principals import Principal
 from jackpot_service.domain.rates import RateSource
 from jackpot_service.domain.rounds import Round
@@ -98,16 +102,41 @@ def of_cancellation(cancellation: Cancellation, *, cycle: int) -> Facts:
     }
 
 
-def of_settlement(settlement: Settlement, *, cycle: int, positions: Sequence[int]) -> Facts:
-    """A settlement with its awards and refunds, and the positions at which the pools were read."""
+def hands_of(recorded: Iterable[Sequence[Any]]) -> tuple[Hand, ...]:
+    """Read hands back. Raises: ValueError for what no entry records."""
+    return tuple(Hand(name, HandStatus(status), tuple(map(Card, cards))) for name, status, cards in recorded)
+
+
+def result_of(recorded: Facts) -> Result:
+    """Read a result back. Raises: KeyError, TypeError, ValueError for what no entry records."""
+    dealer = tuple(map(Card, recorded["dealer"]))
+    return Result(recorded["bet_count"], hands_of(recorded["hands"]), dealer, moment_of(recorded["occurred_at"]))
+
+
+def cancellation_of(recorded: Facts) -> Cancellation:
+    """Read a cancellation back. Raises: KeyError, TypeError, ValueError for what no entry records."""
+    return Cancellation(recorded["reason"], hands_of(recorded["hands"]), moment_of(recorded["occurred_at"]))
+
+
+def moment_of(recorded: str | None) -> datetime | None:
+    """Read an instant back. Raises: TypeError, ValueError for what no entry records."""
+    return None if recorded is None else datetime.fromisoformat(recorded)
+
+
+def of_settlement(settlement: Settlement, live: Iterable[Bet], *, cycle: int, positions: Sequence[int]) -> Facts:
+    """
+    A settlement with the sums of the round's live stakes, and the positions at which the pools were read.
+
+    Its awards are apart.
+    """
     return {
+        "stakes": of_stakes(live),
         "cycle": cycle,
         "positions": list(positions),
         "policy": settlement.policy,
         "meter_before": plain(settlement.meter_before),
         "weight": plain(settlement.weight),
         "entitlements": of_entitlements(settlement.entitlements),
-        "awards": [of_award(award) for award in settlement.awards],
         "refunds": [bet.bet_id for bet in settlement.refunds],
         "meter_after": plain(settlement.meter_after),
         "reserve_after": plain(settlement.reserve_after),
@@ -119,21 +148,33 @@ def of_settlement(settlement: Settlement, *, cycle: int, positions: Sequence[int
     }
 
 
+def of_stakes(bets: Iterable[Bet]) -> list[list[Any]]:
+    """Sum stakes by currency: minor units, and how many bets."""
+    sums: dict[str, tuple[int, int]] = {}
+    for bet in bets:
+        minor, count = sums.get(bet.currency, (0, 0))
+        sums[bet.currency] = minor + bet.stake_minor, count + 1
+    return [[currency, *of_currency] for currency, of_currency in sorted(sums.items())]
+
+
 def of_entitlements(entitlements: Iterable[Entitlement]) -> list[dict[str, str]]:
     """What each winner was entitled to of the meter, as exact fractions."""
     return [{"bet_id": claim.bet_id, "tier": str(claim.tier), "amount": str(claim.amount)} for claim in entitlements]
 
 
-def of_award(award: Award) -> list[Any]:
-    """Every figure of an award, and its first state."""
+def of_awards(awards: Iterable[Award]) -> list[list[Any]]:
+    """Every figure of each award, and its first state."""
     return [
-        award.bet.bet_id,
-        str(award.tier),
-        award.amount_minor,
-        award.bet.currency,
-        plain(award.cost),
-        str(award.funded_by),
-        str(award.state),
+        [
+            award.bet.bet_id,
+            str(award.tier),
+            award.amount_minor,
+            award.bet.currency,
+            plain(award.cost),
+            str(award.funded_by),
+            str(award.state),
+        ]
+        for award in awards
     ]
 
 

@@ -76,6 +76,14 @@ class Figure(NamedTuple):
         of_what = f"{self.kind},{self.currency},{self.tier},{self.account},{self.detail},{made_on}"
         return f"({of_what},{self.number},{self.minor},{plain(self.value)})"
 
+    @classmethod
+    def read(cls, written: str) -> "Figure":
+        """Read what `written` wrote. Raises: ValueError."""
+        *of_what, made_on, number, minor, value = written[1:-1].split(",")
+        kind, currency, tier, account, detail = of_what
+        day = date.fromisoformat(made_on) if made_on else None
+        return cls(FigureKind(kind), int(number), int(minor), Decimal(value), currency, tier, account, detail, day)
+
 
 def of_bets(contributed: Contribution, currencies: Sequence[str]) -> tuple[Figure, ...]:
     """Tell a batch's value apart by currency, given the currency of each of its bets; in alphabetical order."""

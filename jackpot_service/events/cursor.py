@@ -1,5 +1,5 @@
 """
-Where a reader of events stands: how far each stripe of each book was told, as a short text that callers keep.
+Where a reader of events stands: a seq for each stripe of each book, as a short text that callers keep.
 
 The text is base64url of a version, of the positions, and of a checksum over both. The checksum is no secret: what a key
 sees is asked of the key on every page, so that a cursor made by hand opens nothing. It finds what was cut or mistyped.
@@ -33,7 +33,7 @@ Positions = Mapping[str, tuple[int, ...]]
 
 
 class Begun(NamedTuple):
-    """An entry that a page told in part: the next one of its stripe, up to the event of this number."""
+    """An entry of which a page held a part: the next one of its stripe, up to the event of this number."""
 
     book: str
     stripe_no: int
@@ -42,13 +42,13 @@ class Begun(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Cursor:
-    """Every entry up to these positions was told; perhaps also the first events of the next one on a stripe."""
+    """After every entry up to these positions; perhaps also after the first events of the next one on a stripe."""
 
     positions: Positions = field(default_factory=dict)
     begun: Begun | None = None
 
     def seq(self, book: str, stripe_no: int) -> int:
-        """How far a stripe was told; 0 for one that is new."""
+        """Return the seq up to which a stripe was read; 0 for one that is new."""
         return seq_in(self.positions, book, stripe_no)
 
 

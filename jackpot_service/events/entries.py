@@ -1,4 +1,4 @@
-"""The entries of some windows that tell a reader something, in the order in which they were booked."""
+"""Which entries a page looks at, after a cursor, and which of them notify a reader, in the order of booking."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,13 +8,26 @@ from sqlalchemy import text
 
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain.entries import REFERENCE_BOOK
+from jackpot_service.domain.errors import Refused
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.principals import Principal
+from jackpot_service.events.cursor import Cursor, Positions, seq_in
 from jackpot_service.events.event import Place
-from jackpot_service.events.sight import ROUND_KINDS, act_kinds, is_of_the_house, sees_round
-from jackpot_service.events.windows import Window
+from jackpot_service.events.visibility import ROUND_KINDS, act_kinds, is_of_the_house, sees_round
 
-# Of a round that a reader does not see, the entry that hit the jackpot still tells that.
+MOST_LOOKED_AT = 5_000
+"""Entries that one page looks at, whether or not they are events: so every page costs the same,
+for every reader, however far behind."""
+
+_HEADS = text(
+    """
+    SELECT jackpot_id, array_agg(seq ORDER BY stripe_no), pg_is_in_recovery()
+    FROM stripes
+    GROUP BY jackpot_id
+    """
+)
+
+# Of a round that a reader does not see, the entry that hit the jackpot is still seen.
 #
 # Rows are looked up by their keys. For rounds the order says by which: while the table is new the callers' ids seem to
 # be as good, and would read all rounds of the jackpot.
@@ -25,7 +38,9 @@ _OF_ROUNDS = text(
     FROM unnest(CAST(:books AS text[]), CAST(:stripe_nos AS int[]), CAST(:afters AS bigint[]), CAST(:uptos AS bigint[]))
          AS w (book, stripe_no, after, upto)
     CROSS JOIN LATERAL (
-        SELECT o.jackpot_id, o.stripe_no, o.seq, o.booked_at, o.kind, o.round_key, o.step
+        SELECT o.jackpot_id, o.stripe_no, o.seq, o.booked_at, o.kind, o.round_key, o.step,
+               CASE WHEN NOT :sees_all
+                    THEN o.facts #> '{settlement,cycle_after}' > o.facts #> '{settlement,cycle}' END AS is_hit
         FROM entries o
         WHERE o.jackpot_id = w.book AND o.stripe_no = w.stripe_no AND o.seq > w.after AND o.seq <= w.upto
           AND o.kind = ANY(:kinds)
@@ -37,15 +52,9 @@ _OF_ROUNDS = text(
         ORDER BY o.round_key
         LIMIT 1
     ) AS r
-    LEFT JOIN LATERAL (
-        SELECT o.cycle_after > o.cycle AS is_hit
-        FROM settlements o
-        WHERE NOT :sees_all AND e.kind = 'result' AND o.jackpot_id = e.jackpot_id AND o.round_key = e.round_key
-        LIMIT 1
-    ) AS s ON true
     WHERE :sees_all
        OR (r.casino_id = :casino_id AND (CAST(:tables AS text[]) = '{}' OR r.table_id = ANY(:tables)))
-       OR s.is_hit
+       OR e.is_hit
     """
 )
 
@@ -66,9 +75,78 @@ _ACTS = text(
 )
 
 
+class CursorAhead(Refused, code="cursor-ahead", title="The cursor is not of these books"):
+    """The cursor comes from books that went further than these: other books, or these before a backup was restored."""
+
+
 @dataclass(frozen=True, slots=True)
-class OfRound:
-    """The round that an entry is a step of, with what was pinned when it was first seen."""
+class Heads:
+    """How far every stripe of every book goes; whether that was read from a replica, which may be behind."""
+
+    positions: Positions
+    is_replica: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """Entries of a stripe to look at: those after one seq and up to another; `head` is the last that there is."""
+
+    book: str
+    stripe_no: int
+    after: int
+    upto: int
+    head: int
+
+
+def heads(session: Session) -> Heads:
+    """
+    Read how far the books go, in one statement, so at one instant.
+
+    A stripe's row is locked until its entry is committed: all up to the seq that it shows is there to be read.
+    """
+    rows = session.execute(_HEADS).all()
+    return Heads({book: tuple(seqs) for book, seqs, _ in rows}, any(row[2] for row in rows))
+
+
+def require_reached(cursor: Cursor, reached: Heads) -> None:
+    """
+    Hold that a cursor lies within the books. Raises: CursorAhead.
+
+    Of a replica it may lie ahead: nothing is there yet. Anywhere else, waiting would skip what is
+    booked until the books have gone as far again.
+    """
+    for book, stripe_no, seq in _ends(cursor):
+        if seq > seq_in(reached.positions, book, stripe_no) and not reached.is_replica:
+            message = (
+                f"Stripe {stripe_no} of book {book} ends before entry {seq}, up to which the cursor goes: "
+                "it comes from other books, or from these before a backup was restored."
+            )
+            raise CursorAhead(message, book=book)
+
+
+def _ends(cursor: Cursor) -> list[tuple[str, int, int]]:
+    ends = [(book, stripe_no, seq) for book, seqs in cursor.positions.items() for stripe_no, seq in enumerate(seqs)]
+    if cursor.begun is not None:
+        begun = cursor.begun
+        ends.append((begun.book, begun.stripe_no, cursor.seq(begun.book, begun.stripe_no) + 1))
+    return ends
+
+
+def windows(cursor: Cursor, reached: Heads) -> Sequence[Window]:
+    """Share what a page may look at among the stripes that go further than the cursor; empty if none does."""
+    pending = [
+        (book, stripe_no, after, head)
+        for book, seqs in reached.positions.items()
+        for stripe_no, head in enumerate(seqs)
+        if head > (after := cursor.seq(book, stripe_no))
+    ]
+    share = max(1, MOST_LOOKED_AT // max(1, len(pending)))
+    return [Window(book, stripe_no, after, min(head, after + share), head) for book, stripe_no, after, head in pending]
+
+
+@dataclass(frozen=True, slots=True)
+class EntryRound:
+    """The round that an entry is a step of, with the terms that were fixed at its opening."""
 
     round_key: int
     step: int
@@ -80,26 +158,26 @@ class OfRound:
 
 
 @dataclass(frozen=True, slots=True)
-class ToldEntry:
+class NotifiedEntry:
     """
-    An entry that tells a reader something; `round` is None for an act.
+    An entry that notifies a reader; `round` is None for an act.
 
     `only_public`: the reader may know no more of it than that the jackpot was hit.
     """
 
     place: Place
     kind: EntryKind
-    round: OfRound | None
+    round: EntryRound | None
     only_public: bool = False
 
 
-def told_entries(session: Session, reader: Principal, windows: Sequence[Window]) -> list[ToldEntry]:
+def notified_entries(session: Session, reader: Principal, windows: Sequence[Window]) -> list[NotifiedEntry]:
     """
-    Find the entries in some windows that tell a reader something, by booking time.
+    Find the entries in some windows that notify a reader, by booking time.
 
     Those of one stripe stay in their order, since no entry of it is dated before the one that it follows.
     """
-    sight: dict[str, Any] = {"casino_id": reader.casino_id, "tables": sorted(reader.table_ids)}
+    visible: dict[str, Any] = {"casino_id": reader.casino_id, "tables": sorted(reader.table_ids)}
     of_rounds = [window for window in windows if window.book != REFERENCE_BOOK]
     found = []
     if of_rounds:
@@ -111,22 +189,22 @@ def told_entries(session: Session, reader: Principal, windows: Sequence[Window])
         }
         kinds = sorted(ROUND_KINDS)
         rows = session.execute(
-            _OF_ROUNDS, {**columns, **sight, "kinds": kinds, "sees_all": is_of_the_house(reader)}
+            _OF_ROUNDS, {**columns, **visible, "kinds": kinds, "sees_all": is_of_the_house(reader)}
         ).all()
-        found += [_of_round(reader, Place(*row[:4]), row[4], OfRound(*row[5:])) for row in rows]
+        found += [_of_round(reader, Place(*row[:4]), row[4], EntryRound(*row[5:])) for row in rows]
     for window in windows:
         if window.book == REFERENCE_BOOK:
             bounds = {"book": window.book, "after": window.after, "upto": window.upto}
-            rows = session.execute(_ACTS, {**bounds, **sight, "kinds": sorted(act_kinds(reader))}).all()
-            found += [ToldEntry(Place(*row[:4]), EntryKind(row[4]), None) for row in rows]
+            rows = session.execute(_ACTS, {**bounds, **visible, "kinds": sorted(act_kinds(reader))}).all()
+            found += [NotifiedEntry(Place(*row[:4]), EntryKind(row[4]), None) for row in rows]
     return sorted(found, key=_in_order)
 
 
-def _of_round(reader: Principal, place: Place, kind: str, round_: OfRound) -> ToldEntry:
+def _of_round(reader: Principal, place: Place, kind: str, round_: EntryRound) -> NotifiedEntry:
     is_seen = sees_round(reader, table_id=round_.table_id, casino_id=round_.casino_id)
-    return ToldEntry(place, EntryKind(kind), round_, only_public=not is_seen)
+    return NotifiedEntry(place, EntryKind(kind), round_, only_public=not is_seen)
 
 
-def _in_order(entry: ToldEntry) -> tuple[Any, ...]:
+def _in_order(entry: NotifiedEntry) -> tuple[Any, ...]:
     place = entry.place
     return place.booked_at, place.book, place.stripe_no, place.seq

@@ -1,10 +1,10 @@
-"""What an event is: something that an entry of the books says, told as a CloudEvent."""
+"""What an event is: something that an entry of the books says, in the form of CloudEvents."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 from jackpot_service.domain.facts import instant
 
@@ -43,7 +43,7 @@ class EventType(StrEnum):
 
 
 PUBLIC = frozenset({EventType.HIT, EventType.RESET})
-"""Told to every key, whoever's table it was: they name no player."""
+"""Every key sees them, at whichever table it was: they name no player."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,15 +55,40 @@ class Place:
     seq: int
     booked_at: datetime
 
+    @property
+    def key(self) -> tuple[str, int, int]:
+        """Return book, stripe and seq."""
+        return self.book, self.stripe_no, self.seq
+
 
 @dataclass(frozen=True, slots=True)
-class Draft:
-    """An event that has no place yet: its type, what it is about, what it says. `act` is for the house alone."""
+class Payload:
+    """What an event says, before it has a place: its type, what it is about, its data. `act` is for the house alone."""
 
     type: EventType
     subject: str
     data: Data
     act: Data | None = None
+
+
+class Total(NamedTuple):
+    """A sum of whole minor units of a currency, and how many they were."""
+
+    currency: str
+    amount_minor: int
+    number: int
+
+
+def totals(found: Iterable[Total], *, counted: str) -> list[dict[str, Any]]:
+    """Add up sums of money, and write one a currency; `counted` names what they are sums of."""
+    sums: dict[str, tuple[int, int]] = {}
+    for one in found:
+        minor, count = sums.get(one.currency, (0, 0))
+        sums[one.currency] = minor + one.amount_minor, count + one.number
+    return [
+        {"currency": currency, "amount_minor": minor, counted: count}
+        for currency, (minor, count) in sorted(sums.items())
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,25 +97,25 @@ class Event:
 
     place: Place
     number: int
-    draft: Draft
+    payload: Payload
 
     @property
     def id(self) -> str:
-        """The same wherever and whenever it is told, so that a consumer can drop doubles."""
+        """Return the event's id: the same on every page, so that a consumer can drop doubles."""
         return f"{self.place.book}/{self.place.stripe_no}/{self.place.seq}/{self.number}"
 
 
 def as_cloud_event(event: Event, *, with_people: bool) -> dict[str, Any]:
     """Write an event by CloudEvents 1.0, in its JSON form; who acted and why only if asked for."""
-    draft = event.draft
-    people = {"act": draft.act} if with_people and draft.act is not None else {}
+    payload = event.payload
+    people = {"act": payload.act} if with_people and payload.act is not None else {}
     return {
         "specversion": "1.0",
         "id": event.id,
         "source": f"urn:jackpot:book:{event.place.book}",
-        "type": draft.type.value,
-        "subject": draft.subject,
+        "type": payload.type.value,
+        "subject": payload.subject,
         "time": instant(event.place.booked_at),
         "datacontenttype": "application/json",
-        "data": {**draft.data, **people},
+        "data": {**payload.data, **people},
     }

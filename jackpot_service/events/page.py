@@ -2,7 +2,7 @@
 A page of events: those of the entries after a cursor, and the cursor after them.
 
 Nothing is stored for it. Each stripe's entries are numbered without a gap in the order of their commits, so all that is
-after a number is told sooner or later, however late it was committed; see docs/decisions/events.md.
+after a number is found sooner or later, however late it was committed; see docs/decisions/events.md.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,18 +10,20 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Final, NamedTuple
 
+from sqlalchemy import select
+
 from jackpot_service.database.transactions import Session
+from jackpot_service.domain.entries import REFERENCE_BOOK
 from jackpot_service.domain.principals import Principal
-from jackpot_service.events import award_documents
+from jackpot_service.events import acts, awards, rounds
+from jackpot_service.events.awards import AwardEvent, Unplaced
 from jackpot_service.events.cursor import Begun, Cursor, seq_in
-from jackpot_service.events.documents import read_documents
-from jackpot_service.events.drafts import OfAward, Telling, draft_of
-from jackpot_service.events.entries import ToldEntry, told_entries
-from jackpot_service.events.event import PUBLIC, Draft, Event
-from jackpot_service.events.windows import Heads, Window, windows
+from jackpot_service.events.entries import Heads, NotifiedEntry, Window, notified_entries, windows
+from jackpot_service.events.event import PUBLIC, Event
+from jackpot_service.database.models import JackpotRow
 
 READ_AT_ONCE: Final = 100
-"""Entries whose documents are read together; a page of fewer events reads no more than it needs."""
+"""Entries whose facts are read together; a page of fewer events reads no more than it needs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,76 +35,103 @@ class Page:
     has_more: bool
 
 
-class _Untold(NamedTuple):
+class _Candidate(NamedTuple):
     """An event that a page may have room for."""
 
-    entry: ToldEntry
+    entry: NotifiedEntry
     number: int
-    telling: Telling
+    event: Unplaced
 
 
 def events_page(session: Session, reader: Principal, after: Cursor, reached: Heads, *, limit: int) -> Page:
     """
-    Tell a reader what happened after a cursor, in the order of booking, at most so many events.
+    Return a reader's events after a cursor, in the order of booking, at most so many.
 
-    The order is exact on each stripe, and within a page. A page that tells nothing has still looked at entries, and
-    `next` is after those.
+    The order is exact on each stripe, and within a page. A page without events has still looked at entries, and `next`
+    is after those.
     """
     looked_at = windows(after, reached)
-    entries = told_entries(session, reader, looked_at) if looked_at else []
-    entries.sort(key=lambda entry: _told_of(entry, after) == 0)  # One that is begun is told to its end first.
-    untold, currencies = _untold(session, entries, after, most=limit + 1)
-    items = _events(session, untold[:limit], currencies)
-    following = untold[limit] if len(untold) > limit else None
+    entries = notified_entries(session, reader, looked_at) if looked_at else []
+    entries.sort(key=lambda entry: _numbered_to(entry, after) == 0)  # One that is begun is brought to its end first.
+    bases = dict(session.execute(select(JackpotRow.jackpot_id, JackpotRow.base)).all())
+    candidates = _candidates(session, entries, after, bases, most=limit + 1)
+    items = _events(session, candidates[:limit], bases)
+    following = candidates[limit] if len(candidates) > limit else None
     cursor = _cursor(after, looked_at, entries, following)
     has_more = following is not None or any(window.upto < window.head for window in looked_at)
     return Page(items, cursor, has_more)
 
 
-def _untold(
-    session: Session, entries: Sequence[ToldEntry], after: Cursor, *, most: int
-) -> tuple[list[_Untold], Mapping[str, str]]:
-    """Find the first events of some entries, at most so many; and the jackpots' base currencies."""
-    found: list[_Untold] = []
-    currencies: Mapping[str, str] = {}
+def _candidates(
+    session: Session, entries: Sequence[NotifiedEntry], after: Cursor, bases: Mapping[str, str], *, most: int
+) -> list[_Candidate]:
+    """Find the first events of some entries, at most so many."""
+    found: list[_Candidate] = []
     rest = iter(entries)
     while len(found) < most and (together := list(islice(rest, READ_AT_ONCE))):
-        documents = read_documents(session, together)
-        currencies = documents.bases
-        for entry in together:
-            told = _told_of(entry, after)
+        for entry, events in zip(together, _events_of(session, together, bases), strict=True):
+            before = _numbered_to(entry, after)
             found += [
-                _Untold(entry, number, telling)
-                for number, telling in enumerate(documents.tellings(entry), 1)
-                if number > told and (telling.type in PUBLIC or not entry.only_public)
+                _Candidate(entry, number, event)
+                for number, event in enumerate(events, 1)
+                if number > before and (event.type in PUBLIC or not entry.only_public)
             ]
-    return found[:most], currencies
+    return found[:most]
 
 
-def _told_of(entry: ToldEntry, after: Cursor) -> int:
-    """The number of an entry's last event that was told before; 0 for all but the one that is begun."""
+def _events_of(session: Session, entries: Sequence[NotifiedEntry], bases: Mapping[str, str]) -> list[list[Unplaced]]:
+    """Build all events of each entry, also those that its reader may not see: events keep their numbers."""
+    of_acts = acts.recorded(session, [entry.place.seq for entry in entries if entry.place.book == REFERENCE_BOOK])
+    casinos = acts.casinos_of(session, of_acts.values())
+    said = rounds.recorded(session, [entry.place for entry in entries if entry.round is not None])
+    made = awards.of_settlements(
+        session,
+        {
+            (entry.place.book, entry.round.round_key)
+            for entry in entries
+            if entry.round is not None and said[entry.place.key].has_awards
+        },
+    )
+    return [
+        acts.events_of(of_acts[entry.place.seq], bases=bases, casinos=casinos)
+        if entry.round is None
+        else rounds.events_of(
+            entry,
+            entry.round,
+            said[entry.place.key],
+            made.get((entry.place.book, entry.round.round_key), ()),
+            currency=bases[entry.place.book],
+        )
+        for entry in entries
+    ]
+
+
+def _numbered_to(entry: NotifiedEntry, after: Cursor) -> int:
+    """Return the number of an entry's last event before a cursor; 0 for all but the entry that is begun."""
     place, begun = entry.place, after.begun
     if begun is None or (place.book, place.stripe_no) != (begun.book, begun.stripe_no):
         return 0
     return begun.number if place.seq == after.seq(place.book, place.stripe_no) + 1 else 0
 
 
-def _events(session: Session, untold: Sequence[_Untold], currencies: Mapping[str, str]) -> tuple[Event, ...]:
-    names = [one.telling.name for one in untold if isinstance(one.telling, OfAward)]
-    awards = award_documents.named(session, names)
-
-    def draft(telling: Telling) -> Draft:
-        if isinstance(telling, OfAward):
-            return draft_of(telling, awards[telling.name], currency=currencies[telling.name.book])
-        return telling
-
-    return tuple(Event(one.entry.place, one.number, draft(one.telling)) for one in untold)
+def _events(session: Session, candidates: Sequence[_Candidate], bases: Mapping[str, str]) -> tuple[Event, ...]:
+    """Place events, with awards read for those that are about one."""
+    about_awards = [one.event for one in candidates if isinstance(one.event, AwardEvent)]
+    data = awards.payloads(session, about_awards, currencies=bases)
+    return tuple(
+        Event(
+            one.entry.place,
+            one.number,
+            awards.payload_of(one.event, data[one.event.name]) if isinstance(one.event, AwardEvent) else one.event,
+        )
+        for one in candidates
+    )
 
 
 def _cursor(
-    after: Cursor, looked_at: Sequence[Window], entries: Sequence[ToldEntry], following: _Untold | None
+    after: Cursor, looked_at: Sequence[Window], entries: Sequence[NotifiedEntry], following: _Candidate | None
 ) -> Cursor:
-    """Stand after all that was looked at; but on each stripe before its first entry that is still to be told."""
+    """Stand after all that was looked at; but on each stripe before its first entry that has an event left."""
     ends = {(window.book, window.stripe_no): window.upto for window in looked_at}
     begun = after.begun if after.begun is not None and after.begun[:2] not in ends else None
     if following is not None:

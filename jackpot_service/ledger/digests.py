@@ -32,7 +32,7 @@ def digest(entry: Entry, postings: Sequence[Sequence[str]], figures: Sequence[st
         "principal": entry.principal,
         "received_at": facts.instant(entry.received_at),
         "round": None if step is None else [step.table_id, step.round_id, step.round_key, step.step],
-        "facts": entry.facts,
+        "facts": {**entry.facts, **entry.in_rows},
         "postings": postings,
         "figures": figures,
     }

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 
+import orjson
 import psycopg
 
 from jackpot_service.database.pipelines import Cursor, Pipeline
@@ -30,9 +31,10 @@ WITH new AS (
                 string_to_array(%(accounts)s, '|'), string_to_array(%(currencies)s, '|'),
                 string_to_array(%(amounts)s, '|'), string_to_array(%(movements)s, '|'),
                 string_to_array(%(casino_ids)s, '|', '?'), string_to_array(%(table_ids)s, '|', '?'),
-                string_to_array(%(rules_versions)s, '|')::int[], string_to_array(%(figures)s, '|'))
+                string_to_array(%(rules_versions)s, '|')::int[], string_to_array(%(figures)s, '|'),
+                %(facts)s::text[])
          WITH ORDINALITY AS entry (kind, principal, round_key, step, received_at, digest, accounts, currencies,
-                                   amounts, movements, casino_id, table_id, rules_version, figures, number)
+                                   amounts, movements, casino_id, table_id, rules_version, figures, facts, number)
 ),
 stripe AS (
     SELECT seq, booked_at, heads, heads[%(count)s] AS last_head
@@ -57,12 +59,13 @@ moved AS (
     RETURNING stripe.seq, stripe.booked_at, stripe.heads
 )
 INSERT INTO entries (jackpot_id, stripe_no, seq, kind, principal, round_key, step, received_at, booked_at, digest,
-                     head, accounts, currencies, amounts, movements, casino_id, table_id, rules_version, figures)
+                     head, accounts, currencies, amounts, movements, casino_id, table_id, rules_version, figures, facts)
 SELECT %(book)s, %(stripe_no)s, moved.seq + new.number, new.kind, new.principal, new.round_key, new.step,
        new.received_at, moved.booked_at, new.digest, moved.heads[new.number],
        string_to_array(coalesce(new.accounts, ''), ' '), string_to_array(coalesce(new.currencies, ''), ' '),
        string_to_array(coalesce(new.amounts, ''), ' ')::numeric[], string_to_array(coalesce(new.movements, ''), ' '),
-       coalesce(new.casino_id, ''), coalesce(new.table_id, ''), new.rules_version, new.figures::figure[]
+       coalesce(new.casino_id, ''), coalesce(new.table_id, ''), new.rules_version, new.figures::figure[],
+       nullif(new.facts, '')::jsonb
 FROM new
 LEFT JOIN moved ON true
 WHERE current_setting('jackpot.guess', true) IS DISTINCT FROM 'wrong'
@@ -148,6 +151,7 @@ def post_all(
             "table_ids": "|".join([one.table_id or _NONE for one in attributions]),
             "rules_versions": "|".join([str(one.rules_version) for one in attributions]),
             "figures": "|".join([_rows(rows) for rows in figured]),
+            "facts": [orjson.dumps(entry.facts).decode() if entry.facts else "" for entry in entries],
             **dict(zip(_COLUMNS, map("|".join, zip(*columns, strict=True)), strict=True)),
         },
     )

@@ -1,13 +1,13 @@
 """Reading the books back from their beginning: books, stripes, each stripe's entries in order, cycles."""
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
 from itertools import chain, zip_longest
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Row, Select, Text, and_, case, cast, func, select, union
+from sqlalchemy import ColumnElement, Select, Text, and_, case, cast, func, select, union
 from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.orm import InstrumentedAttribute
 
@@ -15,6 +15,7 @@ from jackpot_service.database.models import CycleRow, EntryRow, StripeRow
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain.accounts import POOL_ACCOUNTS, Account, Pools
 from jackpot_service.domain.entries import REFERENCE_BOOK, Attribution
+from jackpot_service.domain.facts import Facts
 from jackpot_service.domain.journal import Movement, Posting, Postings
 from jackpot_service.domain.money import POOL_DECIMALS, has_decimals, total
 from jackpot_service.ledger import digests
@@ -37,7 +38,11 @@ _NAN: Final = Decimal("NaN")
 
 @dataclass(frozen=True, slots=True)
 class BookedEntry:
-    """An entry as the books hold it, whatever may have become of it."""
+    """
+    An entry as the books hold it, whatever may have become of it.
+
+    `facts` are those that it stores, empty if it stores none. Those of a round are read only with their round.
+    """
 
     book: str
     stripe_no: int
@@ -53,6 +58,7 @@ class BookedEntry:
     lines: tuple[Line, ...]
     attribution: Attribution
     figures: tuple[str | None, ...]
+    facts: Facts = field(default_factory=dict)
 
     @property
     def content(self) -> list[str]:
@@ -233,6 +239,7 @@ def entries_within(session: Session, book: str, within: Within) -> list[BookedEn
         EntryRow.jackpot_id == book,
         within(EntryRow.round_key),
         order=(EntryRow.round_key, EntryRow.step),
+        with_facts=True,
     )
 
 
@@ -261,10 +268,12 @@ def rounds_touched(session: Session, book: str, *, since: Verified) -> Iterator[
 
 
 _READ = (
-    *(column for column in EntryRow.__table__.columns if column.name != EntryRow.figures.key),
+    *(column for column in EntryRow.__table__.columns if column.name not in {EntryRow.figures.key, EntryRow.facts.key}),
     cast(EntryRow.figures, ARRAY(Text)).label(EntryRow.figures.key),
 )
 """An entry's columns; each of its figures is read as it is written."""
+
+_FACTS_OF_NO_ROUND = case((EntryRow.round_key.is_(None), EntryRow.facts)).label(EntryRow.facts.key)
 
 
 def _entries(
@@ -272,12 +281,14 @@ def _entries(
     *conditions: ColumnElement[bool],
     order: tuple[InstrumentedAttribute[Any], ...],
     limit: int | None = None,
+    with_facts: bool = False,
 ) -> list[BookedEntry]:
-    rows = session.execute(select(*_READ).where(*conditions).order_by(*order).limit(limit))
+    facts = EntryRow.facts if with_facts else _FACTS_OF_NO_ROUND
+    rows = session.execute(select(*_READ, facts).where(*conditions).order_by(*order).limit(limit))
     return [_entry(row) for row in rows]
 
 
-def _entry(row: Row[Any]) -> BookedEntry:
+def _entry(row: Any) -> BookedEntry:  # noqa: ANN401  a row of `_READ` and the facts
     return BookedEntry(
         book=row.jackpot_id,
         stripe_no=row.stripe_no,
@@ -293,7 +304,15 @@ def _entry(row: Row[Any]) -> BookedEntry:
         lines=_lines(row.accounts, row.currencies, row.amounts, row.movements),
         attribution=Attribution(row.casino_id, row.table_id, row.rules_version),
         figures=tuple(row.figures),
+        facts=_facts(row.facts),
     )
+
+
+def _facts(stored: Any) -> Facts:  # noqa: ANN401  whatever JSON holds
+    """Read what an entry stores; what is no object reads as one that no entry stores."""
+    if stored is None:
+        return {}
+    return stored if isinstance(stored, dict) else {"": str(stored)}
 
 
 def _lines(accounts: list[Any], currencies: list[Any], amounts: list[Any], movements: list[Any]) -> tuple[Line, ...]:

@@ -121,10 +121,9 @@ def won_since(entry: BookedEntry, round_: RoundDocuments, jackpot: Jackpot) -> f
 
 def cancellation_names_its_cycle(round_: RoundDocuments, jackpot: Jackpot) -> Found:
     """A cancellation names the cycle in which its entry stands."""
-    row = round_.only("cancellations")
     for entry in round_.entries:
-        if row is not None and entry.kind == EntryKind.CANCELLATION and row.cycle != jackpot.cycle_at(entry).cycle:
-            detail = f"{round_.place}: cycle {row.cycle}, its entry stands in {jackpot.cycle_at(entry).cycle}"
+        if entry.kind == EntryKind.CANCELLATION and entry.facts["cycle"] != jackpot.cycle_at(entry).cycle:
+            detail = f"{round_.place}: {entry.facts['cycle']}, its entry stands in {jackpot.cycle_at(entry).cycle}"
             yield Mismatch(Code.CANCELLATION_CYCLE, entry.book, entry.place, detail)
 
 

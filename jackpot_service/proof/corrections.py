@@ -3,10 +3,12 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date
+from decimal import Decimal
 from typing import Any
 
 from sqlalchemy import Row
 
+from jackpot_service.domain import facts
 from jackpot_service.domain.awards import FIRST_STEPS, AwardState, AwardStep
 from jackpot_service.domain.corrections import Correction, VerdictInForce, borne_by
 from jackpot_service.domain.entries import Attribution
@@ -78,19 +80,19 @@ def _act(entry: BookedEntry, jackpot: Jackpot) -> Row[Any]:
 
 def _first(entry: BookedEntry, act: Row[Any], round_: RoundDocuments, jackpot: Jackpot) -> VerdictInForce:
     """The round's settlement, with what its awards and those of corrections had become right before an act."""
-    row = round_.required("settlements")
+    settlement = round_.ended["settlement"]
     settled = next(one for one in round_.entries if one.kind == EntryKind.RESULT)
     number = len([other for other in _entries(round_, jackpot) if other.seq < entry.seq])
     return VerdictInForce(
         number=0,
         result=records.result(round_),
-        meter=row.meter_before,
+        meter=Decimal(settlement["meter_before"]),
         awards=corrections.past_awards_of(
             [award for award in round_.of("awards") if award.correction <= number],
             [step for step in round_.of("award_steps") if step.act_seq is None or step.act_seq < act.seq],
         ),
         borne=borne_by(settled.lines),
-        its_meter_runs=row.cycle_after == jackpot.cycle_at(entry).cycle,
+        its_meter_runs=settlement["cycle_after"] == jackpot.cycle_at(entry).cycle,
     )
 
 
@@ -112,7 +114,7 @@ def _due(
         won_since(entry, round_, jackpot),
         booked_on(round_, jackpot),
     )
-    return decide(state, corrections.result_of(told["result"]))
+    return decide(state, facts.result_of(told["result"]))
 
 
 def booked_on(round_: RoundDocuments, jackpot: Jackpot) -> Mapping[int, date]:
@@ -134,7 +136,7 @@ def _recorded_is(
     yield from positions_are_right(told["positions"], running, entry, jackpot, names_all=True)
     yield from postings_are(done.postings, entry, round_)
     yield from figures.are(entry, Attribution.of(round_.round), done.figures)
-    counted = corrections.result_of(told["result"]).bet_count
+    counted = facts.result_of(told["result"]).bet_count
     live = [one for one in round_.bets if not one.is_void]
     if counted != len(live):
         detail = f"{round_.place}: counts {counted}, live were {len(live)}"

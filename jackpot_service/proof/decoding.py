@@ -153,10 +153,6 @@ def _are_figures(value: object) -> bool:
     return isinstance(value, dict) and {*map(type, value.values())} <= {str}
 
 
-def _are_claims(value: object) -> bool:
-    return isinstance(value, list) and all(_are_figures(one) and one.keys() == _CLAIM for one in value)
-
-
 def _are_effects(value: object) -> bool:
     return isinstance(value, list) and all(
         isinstance(one, dict)
@@ -179,7 +175,6 @@ def _none() -> None:
     return None
 
 
-_CLAIM: Final = {"bet_id", "tier", "amount"}
 _REPORT: Final = {"report_version", "sha256"}
 
 _OBJECT: Final = Shape(_is_object, dict)
@@ -199,11 +194,8 @@ SHAPES: Final = {
     "change_requests": {"payload": _OBJECT, "to_confirm": _FIGURES},
     "closed_periods": {"reports": Shape(_are_reports, dict)},
     "exceptions": {"detail": _OBJECT},
-    "hands": {"cards": _TEXTS},
     "keys": {"table_ids": _TEXTS},
     "rate_sheets": {"source": _OBJECT_OR_NULL},
-    "results": {"dealer": _TEXTS},
-    "settlements": {"positions": _VECTOR, "entitlements": Shape(_are_claims, list)},
     "statement_settlements": {"positions": _VECTOR},
 }
 """The columns of JSON and of arrays, by table. The laws of the books look at those of entries and cycles."""

@@ -8,17 +8,15 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Row, and_, select
 
+from jackpot_service.domain.facts import Facts
+from jackpot_service.domain.journal import EntryKind
 from jackpot_service.database.models import (
     AwardRow,
     AwardStepRow,
     BetRow,
-    CancellationRow,
     CompensationRow,
     CorrectionRow,
-    HandRow,
-    ResultRow,
     RoundRow,
-    SettlementRow,
     VoidRow,
 )
 from jackpot_service.database.transactions import Session
@@ -41,15 +39,13 @@ HIGHEST_KEY = 2**63 - 1
 _TABLES = (
     BetRow,
     VoidRow,
-    ResultRow,
-    CancellationRow,
-    HandRow,
-    SettlementRow,
     AwardRow,
     AwardStepRow,
     CompensationRow,
     CorrectionRow,
 )
+
+ENDINGS = frozenset({EntryKind.RESULT, EntryKind.CANCELLATION})
 
 Rows = list[Row[Any]]
 
@@ -72,21 +68,22 @@ class RoundDocuments:
         """Which round it is, in words."""
         return f"round {self.round.table_id}/{self.round.round_id}"
 
+    @property
+    def ending(self) -> BookedEntry | None:
+        """The entry that ended the round; the first of several."""
+        return next((entry for entry in self.entries if entry.kind in ENDINGS), None)
+
+    @property
+    def ended(self) -> Facts:
+        """What the round's result or cancellation recorded. Raises: LookupError if there is none."""
+        if self.ending is None:
+            message = "the round has neither a result nor a cancellation"
+            raise LookupError(message)
+        return self.ending.facts
+
     def of(self, table: str) -> Rows:
         """The round's rows of a table, in the order of their keys."""
         return self.rows.get(table, [])
-
-    def only(self, table: str) -> Row[Any] | None:
-        """The one row of a table whose key is the round, if it is there."""
-        return next(iter(self.of(table)), None)
-
-    def required(self, table: str) -> Row[Any]:
-        """Raises: LookupError if the row is not there."""
-        row = self.only(table)
-        if row is None:
-            message = f"the round has no row in {table}"
-            raise LookupError(message)
-        return row
 
     def live(self, *, before_step: int) -> tuple[BookedBet, ...]:
         """The bets accepted before a step and not void before it, by bet id."""

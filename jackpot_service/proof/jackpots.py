@@ -233,7 +233,8 @@ def _entry(entry: BookedEntry, effect: RecordedEffect) -> Entry:
         kind=EntryKind(entry.kind),
         principal=entry.principal,
         received_at=entry.received_at,
-        facts=facts.of_entry_of_act(act=effect.act, recorded=effect.recorded),
+        facts=entry.facts,
+        in_rows=facts.of_entry_of_act(act=effect.act, recorded=effect.recorded),
         postings=entry.postings(),
     )
 

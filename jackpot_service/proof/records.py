@@ -1,19 +1,17 @@
-"""What a round's entry recorded, put together again from the rows it wrote, and whether its digest covers that."""
+"""What a round's entries recorded: the facts that they store, those in rows, and whether their digests cover both."""
 
 from dataclasses import replace
-from fractions import Fraction
 
 from jackpot_service.domain import facts
 from jackpot_service.domain.awards import AwardState
 from jackpot_service.domain.bets import Bet, Bets
-from jackpot_service.domain.cards import Card
 from jackpot_service.domain.entries import Entry, RoundStep
 from jackpot_service.domain.errors import LedgerError
 from jackpot_service.domain.facts import Facts
-from jackpot_service.domain.journal import EntryKind, Postings
-from jackpot_service.domain.outcomes import Cancellation, Hand, HandStatus, Result
+from jackpot_service.domain.journal import EntryKind
+from jackpot_service.domain.outcomes import Result
 from jackpot_service.domain.rules import FundedBy, Tier
-from jackpot_service.domain.settlement import Award, Entitlement, Settlement
+from jackpot_service.domain.settlement import Award
 from jackpot_service.ledger import digests
 from jackpot_service.ledger.mismatches import Code, Found, Mismatch
 from jackpot_service.ledger.replay import BookedEntry
@@ -25,113 +23,67 @@ FIRST_STATES = (AwardState.PAYABLE, AwardState.HELD)
 
 
 def digests_cover_the_rows(round_: RoundDocuments, jackpot: Jackpot) -> Found:
-    """Each entry's digest is that of the rows it wrote."""
+    """Each entry's digest is that of the facts that it stores and of the rows that it wrote."""
     for entry in round_.entries:
+        detail = f"{round_.place}, step {entry.step}: what its {entry.kind} stores is not what it recorded"
         try:
             is_covered = digests.of_booked(recorded(entry, round_, jackpot), entry.content) == entry.digest
-            detail = f"{round_.place}, step {entry.step}: the rows of its {entry.kind} are not those it recorded"
-        except (LedgerError, LookupError, ValueError, ArithmeticError) as error:
+        except (LedgerError, LookupError, ValueError, TypeError, ArithmeticError) as error:
             is_covered, detail = False, f"{round_.place}, step {entry.step}: {error}"
         if not is_covered:
+            yield Mismatch(Code.ENTRY_DIGEST, entry.book, entry.place, detail)
+        elif entry.kind == EntryKind.VOIDS and entry.facts != _voids(entry, round_):
+            detail = f"{round_.place}, step {entry.step}: the rows of its voids are not those it recorded"
             yield Mismatch(Code.ENTRY_DIGEST, entry.book, entry.place, detail)
 
 
 def recorded(entry: BookedEntry, round_: RoundDocuments, jackpot: Jackpot) -> Entry:
     """
-    Put an entry together again as it was booked, from the rows as they are now.
+    Put an entry together again as it was booked, from the facts that it stores and the rows as they are now.
 
-    Raises: LookupError where a row is missing, ValueError where one cannot be read, Unbalanced.
+    Raises: LookupError where a row is missing, ValueError or TypeError where something cannot be read, Unbalanced.
     """
-    step = entry.step or 0
-    then = replace(round_.round, steps=step)
+    then = replace(round_.round, steps=entry.step or 0)
     return Entry(
         book=entry.book,
         kind=EntryKind(entry.kind),
         principal=entry.principal,
         received_at=entry.received_at,
-        facts={**_facts(entry, step, round_, jackpot), **facts.of_opening(then)},
+        facts=entry.facts,
+        in_rows={**_in_rows(entry, round_, jackpot), **facts.of_opening(then)},
         postings=entry.postings(),
         round_step=RoundStep.of(then),
     )
 
 
-def _facts(entry: BookedEntry, step: int, round_: RoundDocuments, jackpot: Jackpot) -> Facts:
-    match entry.kind:
-        case EntryKind.BETS:
-            return {"bets": facts.of_bets(Bets.of(one.bet for one in round_.bets if one.step == step))}
-        case EntryKind.VOIDS:
-            voids = [row for row in round_.of("voids") if row.step == step]
-            return facts.of_voids(
-                [row.bet_id for row in voids if not row.is_tombstone],
-                [row.bet_id for row in voids if row.is_tombstone],
-                occurred_at=next((row.occurred_at for row in voids), None),
-            )
-        case EntryKind.CANCELLATION:
-            return facts.of_cancellation(cancellation(round_), cycle=round_.required("cancellations").cycle)
-        case EntryKind.RESULT:
-            return _facts_of_result(entry, round_, jackpot)
-    message = f"no round has a {entry.kind}"
-    raise ValueError(message)
-
-
-def _facts_of_result(entry: BookedEntry, round_: RoundDocuments, jackpot: Jackpot) -> Facts:
-    row = round_.required("settlements")
-    booked = settlement(round_)
-    if facts.of_entitlements(booked.entitlements) != row.entitlements:
-        message = f"entitlements are not as they are written: {row.entitlements}"
-        raise ValueError(message)
+def _in_rows(entry: BookedEntry, round_: RoundDocuments, jackpot: Jackpot) -> Facts:
+    if entry.kind == EntryKind.BETS:
+        return {"bets": facts.of_bets(Bets.of(one.bet for one in round_.bets if one.step == entry.step))}
+    if entry.kind != EntryKind.RESULT:
+        return {}
     opened = jackpot.opened_by(entry)
+    cycle = (
+        {} if opened is None else facts.of_cycle(cycle=opened.cycle, rules_version=opened.rules_version, cut=opened.cut)
+    )
+    return {"awards": facts.of_awards(awards(round_)), **cycle}
+
+
+def _voids(entry: BookedEntry, round_: RoundDocuments) -> Facts:
+    """What the rows of an entry's voids say; when they occurred, the entry alone stores."""
+    rows = [row for row in round_.of("voids") if row.step == entry.step]
     return {
-        "result": facts.of_result(result(round_)),
-        "settlement": facts.of_settlement(booked, cycle=row.cycle, positions=row.positions),
-        **(
-            {}
-            if opened is None
-            else facts.of_cycle(cycle=opened.cycle, rules_version=opened.rules_version, cut=opened.cut)
+        **facts.of_voids(
+            [row.bet_id for row in rows if not row.is_tombstone],
+            [row.bet_id for row in rows if row.is_tombstone],
+            occurred_at=None,
         ),
+        "occurred_at": entry.facts.get("occurred_at"),
     }
 
 
-def hands(round_: RoundDocuments) -> tuple[Hand, ...]:
-    """Read the round's hands. Raises: ValueError for an unknown status."""
-    return tuple(Hand(row.hand, HandStatus(row.status), tuple(map(Card, row.cards))) for row in round_.of("hands"))
-
-
 def result(round_: RoundDocuments) -> Result:
-    """Read the round's result. Raises: LookupError, ValueError."""
-    row = round_.required("results")
-    return Result(row.bet_count, hands(round_), tuple(map(Card, row.dealer)), row.occurred_at)
-
-
-def cancellation(round_: RoundDocuments) -> Cancellation:
-    """Read the round's cancellation. Raises: LookupError, ValueError."""
-    row = round_.required("cancellations")
-    return Cancellation(row.reason, hands(round_), row.occurred_at)
-
-
-def settlement(round_: RoundDocuments) -> Settlement:
-    """Read the round's settlement with its awards and refunds, without postings. Raises: LookupError, ValueError."""
-    row = round_.required("settlements")
-    live = [one.bet for one in round_.live(before_step=row.step)]
-    dead_hands = result(round_).dead_hands
-    return Settlement(
-        policy=row.policy,
-        meter_before=row.meter_before,
-        weight=row.weight,
-        awards=awards(round_),
-        entitlements=tuple(
-            Entitlement(claim["bet_id"], Tier(claim["tier"]), Fraction(claim["amount"])) for claim in row.entitlements
-        ),
-        refunds=tuple(sorted((bet for bet in live if bet.hand in dead_hands), key=lambda bet: bet.bet_id)),
-        meter_after=row.meter_after,
-        reserve_after=row.reserve_after,
-        prize_fund_after=row.prize_fund_after,
-        overflow=row.overflow,
-        carried=row.carried,
-        house_seed=row.house_seed,
-        cycle_after=row.cycle_after,
-        postings=Postings(),
-    )
+    """Read the round's result. Raises: LookupError, TypeError, ValueError."""
+    return facts.result_of(round_.ended["result"])
 
 
 def awards(round_: RoundDocuments) -> tuple[Award, ...]:

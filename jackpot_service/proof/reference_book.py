@@ -129,7 +129,8 @@ def _entry(entry: BookedEntry, row: Row[Any]) -> Entry:
         kind=EntryKind(entry.kind),
         principal=entry.principal,
         received_at=entry.received_at,
-        facts=recorded,
+        facts=entry.facts,
+        in_rows=recorded,
     )
 
 

@@ -24,18 +24,14 @@ STATE_AFTER = {
 WRITTEN_BY = {
     "bets": EntryKind.BETS,
     "voids": EntryKind.VOIDS,
-    "results": EntryKind.RESULT,
-    "settlements": EntryKind.RESULT,
-    "cancellations": EntryKind.CANCELLATION,
 }
 """The kind of entry that writes a table's rows, in the step that each row names."""
 
-DOCUMENTS_OF = {
-    RoundState.OPEN: frozenset[str](),
-    RoundState.SETTLED: frozenset({"results", "settlements"}),
-    RoundState.CANCELLED: frozenset({"cancellations"}),
+RECORDED_BY = {
+    EntryKind.RESULT: {"result", "settlement"},
+    EntryKind.CANCELLATION: {"reason", "cycle", "hands", "occurred_at"},
 }
-"""The documents of its end that a round in each state has, and no others."""
+"""The facts that each kind of entry stores that ends a round."""
 
 
 def table_is_its_own(round_: RoundDocuments, jackpot: Jackpot) -> Found:
@@ -88,16 +84,19 @@ def steps_are_dense(round_: RoundDocuments, _jackpot: Jackpot) -> Found:
 
 
 def state_is_what_its_entries_make(round_: RoundDocuments, _jackpot: Jackpot) -> Found:
-    """Result and cancellation end a round; nothing comes after them, and each leaves its documents."""
+    """Result and cancellation end a round; nothing comes after them, and each stores its facts."""
     states = [STATE_AFTER.get(EntryKind(entry.kind), RoundState.OPEN) for entry in round_.entries]
     state = states[-1] if states else RoundState.OPEN
     if round_.round.state is not state:
         yield _mismatch(Code.ROUND_STATE, round_, f"{round_.round.state}, its entries make it {state}")
     if any(earlier is not RoundState.OPEN for earlier in states[:-1]):
         yield _mismatch(Code.ROUND_ENDING, round_, "has entries after its end")
-    endings = {table for table in ("results", "settlements", "cancellations") if round_.of(table)}
-    if endings != DOCUMENTS_OF[state]:
-        yield _mismatch(Code.ROUND_ENDING, round_, f"{state}, and has {sorted(endings) or 'no document of an end'}")
+    for entry in round_.entries:
+        due = RECORDED_BY.get(EntryKind(entry.kind))
+        if due is not None and entry.facts.keys() != due:
+            yield _mismatch(
+                Code.ROUND_ENDING, round_, f"step {entry.step}, a {entry.kind}, does not store {sorted(due)}"
+            )
 
 
 def live_bets_are_counted_and_weighed(round_: RoundDocuments, jackpot: Jackpot) -> Found:
@@ -111,15 +110,13 @@ def live_bets_are_counted_and_weighed(round_: RoundDocuments, jackpot: Jackpot) 
 
 
 def rows_were_written_by_an_entry(round_: RoundDocuments, _jackpot: Jackpot) -> Found:
-    """Each row names a step whose entry writes such rows; hands and awards belong to a document that is there."""
+    """Each row names a step whose entry writes such rows; awards belong to a result that is there."""
     kinds = {entry.step: entry.kind for entry in round_.entries}
     for table, kind in WRITTEN_BY.items():
         for row in round_.of(table):
             if kinds.get(row.step) != kind:
                 yield _mismatch(Code.DOCUMENT_WITHOUT_ENTRY, round_, f"{table}: step {row.step} is no {kind}")
-    if round_.of("hands") and not (round_.of("results") or round_.of("cancellations")):
-        yield _mismatch(Code.DOCUMENT_WITHOUT_ENTRY, round_, "hands: neither settled nor cancelled")
-    if round_.of("awards") and not round_.of("settlements"):
+    if round_.of("awards") and EntryKind.RESULT not in kinds.values():
         yield _mismatch(Code.DOCUMENT_WITHOUT_ENTRY, round_, "awards: without a settlement")
     awards = {(row.bet_id, row.tier, row.correction) for row in round_.of("awards")}
     for row in round_.of("award_steps"):

@@ -3,11 +3,14 @@
 from collections.abc import Iterator, Sequence
 from heapq import merge
 from itertools import pairwise
+from typing import Final
 
-from sqlalchemy import ColumnElement, Text, and_, cast, exists, func, or_, select, true
+from sqlalchemy import ColumnElement, Numeric, Text, and_, cast, exists, func, or_, select, true
+from sqlalchemy.dialects.postgresql import JSONPATH
 
-from jackpot_service.database.models import AwardRow, EntryRow, SettlementRow
+from jackpot_service.database.models import AwardRow, EntryRow
 from jackpot_service.database.transactions import Session
+from jackpot_service.domain.journal import EntryKind
 from jackpot_service.ledger import replay
 from jackpot_service.ledger.cycles import cut_after
 from jackpot_service.ledger.mismatches import Code, Found, Mismatch
@@ -19,6 +22,8 @@ PAGE = 1000
 OVERLAP = 250
 """So many entries of each stripe before the last verified one are looked at again: who settled then may have committed
 after who saw it not."""
+
+_SEQS: Final = '$.settlement.positions[*] ? (@.type() == "number")'
 
 Seen = tuple[tuple[int, ...], int, int, bool]
 """A settlement: the positions it saw, the stripe and seq of its entry, and whether it paid from the meter."""
@@ -72,28 +77,22 @@ def _place(seen: Seen) -> tuple[int, tuple[int, ...], bool]:
 def _by_position(session: Session, book: str, since: Verified) -> Iterator[Seen]:
     """Read a jackpot's settlements in the order of what they saw, through a cursor of the server."""
     paid_from_meter = exists().where(
-        AwardRow.jackpot_id == SettlementRow.jackpot_id,
-        AwardRow.round_key == SettlementRow.round_key,
+        AwardRow.jackpot_id == EntryRow.jackpot_id,
+        AwardRow.round_key == EntryRow.round_key,
         AwardRow.funded_by == "meter",
         AwardRow.correction == 0,
     )
-    total = select(func.sum(func.unnest(SettlementRow.positions).column_valued("seq"))).scalar_subquery()
+    positions_seen = EntryRow.facts["settlement"]["positions"]
+    seqs = func.jsonb_path_query(EntryRow.facts, cast(_SEQS, JSONPATH)).column_valued("seq")
+    total = select(func.sum(cast(seqs, Numeric))).scalar_subquery()
     question = (
-        select(SettlementRow.positions, EntryRow.stripe_no, EntryRow.seq, paid_from_meter)
-        .join(
-            EntryRow,
-            and_(
-                EntryRow.jackpot_id == SettlementRow.jackpot_id,
-                EntryRow.round_key == SettlementRow.round_key,
-                EntryRow.step == SettlementRow.step,
-            ),
-        )
-        .where(SettlementRow.jackpot_id == book, EntryRow.jackpot_id == book, _near(session, book, since))
-        .order_by(total, cast(SettlementRow.positions, Text), paid_from_meter)
+        select(positions_seen, EntryRow.stripe_no, EntryRow.seq, paid_from_meter)
+        .where(EntryRow.jackpot_id == book, EntryRow.kind == EntryKind.RESULT.value, _near(session, book, since))
+        .order_by(total, cast(positions_seen, Text), paid_from_meter)
     )
     with session.execute(question, execution_options={"yield_per": PAGE}) as rows:
         for positions, stripe_no, seq, is_paid in rows:
-            if is_vector(positions):  # Else it is named where the settlement's row is read.
+            if is_vector(positions):  # Else it is named where its round is looked at.
                 yield tuple(positions), stripe_no, seq, is_paid
 
 

@@ -1,12 +1,11 @@
 """Whether a settlement is what cards, bets, rules, rates and pools make: the whole of it is figured again."""
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
-
-from sqlalchemy import Row
+from collections.abc import Callable, Sequence
 
 from jackpot_service.domain import facts
+from jackpot_service.domain.bets import Bet
 from jackpot_service.domain.errors import Refused
+from jackpot_service.domain.facts import Facts
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.outcomes import Verdict, judge, require_hands_of_one_deck
 from jackpot_service.domain.settlement import Settlement, settle
@@ -15,20 +14,20 @@ from jackpot_service.ledger.mismatches import Code, Found, Mismatch
 from jackpot_service.ledger.replay import BookedCycle, BookedEntry
 from jackpot_service.proof import records
 from jackpot_service.proof.bets import postings_are, terms_of, won_since
+from jackpot_service.proof.decoding import is_written_alike
 from jackpot_service.proof.documents import RoundDocuments
 from jackpot_service.proof.jackpots import Jackpot
 from jackpot_service.records.verdicts import award_id
 
-_CODES = {"cycle": Code.SETTLEMENT_CYCLE, "positions": Code.SETTLEMENT_POSITIONS, "awards": Code.AWARD_FIGURES}
+_CODES = {"cycle": Code.SETTLEMENT_CYCLE, "positions": Code.SETTLEMENT_POSITIONS}
 """Which code a differing field has; the others are figures."""
 
 
 def result_was_settled_as_due(round_: RoundDocuments, jackpot: Jackpot) -> Found:
     """The result counted the live bets and had their hands, and its settlement is what `settle` makes of them."""
     entry = next((entry for entry in round_.entries if entry.kind == EntryKind.RESULT), None)
-    row = round_.only("settlements")
-    if entry is None or row is None:
-        return  # Named by the checks of rounds.
+    if entry is None:
+        return
     live = [one.bet for one in round_.live(before_step=entry.step or 0)]
     result = records.result(round_)
     if result.bet_count != len(live):
@@ -40,26 +39,30 @@ def result_was_settled_as_due(round_: RoundDocuments, jackpot: Jackpot) -> Found
     except Refused as refusal:
         yield Mismatch(Code.RESULT_HANDS, entry.book, entry.place, f"{round_.place}: {refusal.detail}")
         return
-    yield from _settlement_is_due(row, verdict, entry, round_, jackpot)
+    yield from _settlement_is_due(live, verdict, entry, round_, jackpot)
 
 
 def _settlement_is_due(
-    row: Row[Any], verdict: Verdict, entry: BookedEntry, round_: RoundDocuments, jackpot: Jackpot
+    live: Sequence[Bet], verdict: Verdict, entry: BookedEntry, round_: RoundDocuments, jackpot: Jackpot
 ) -> Found:
-    running, opened = jackpot.cycle_at(entry), jackpot.opened_by(entry)
-    yield from positions_are_right(row.positions, running, entry, jackpot, names_all=verdict.pays_from_meter)
-    yield from _hit_opened_a_cycle(row, running, opened, entry, is_hit=verdict.is_hit)
+    stored: Facts = entry.facts["settlement"]
+    positions, running, opened = stored["positions"], jackpot.cycle_at(entry), jackpot.opened_by(entry)
+    yield from positions_are_right(positions, running, entry, jackpot, names_all=verdict.pays_from_meter)
+    yield from _hit_opened_a_cycle(positions, running, opened, entry, is_hit=verdict.is_hit)
     due = settle(
         verdict,
         terms=terms_of(round_, jackpot, running=running, following=opened if verdict.is_hit else None),
-        pools=jackpot.pools.at(row.positions),
+        pools=jackpot.pools.at(positions),
         won_since=won_since(entry, round_, jackpot),
     )
     yield from postings_are(due.postings, entry, round_)
     yield from _awards_began(due, entry, round_)
-    figured = facts.of_settlement(due, cycle=running.cycle, positions=row.positions)
-    booked = facts.of_settlement(records.settlement(round_), cycle=row.cycle, positions=row.positions)
-    yield from _figures_are(figured, booked, entry, round_)
+    figured = facts.of_settlement(due, live, cycle=running.cycle, positions=positions)
+    yield from _figures_are(figured, stored, entry, round_)
+    made, booked = facts.of_awards(due.awards), facts.of_awards(records.awards(round_))
+    if made != booked:
+        detail = f"{round_.place}: its awards are {booked}, due was {made}"
+        yield Mismatch(Code.AWARD_FIGURES, entry.book, entry.place, detail)
 
 
 def positions_are_right(
@@ -86,21 +89,19 @@ def positions_are_right(
 
 
 def _hit_opened_a_cycle(
-    row: Row[Any], running: BookedCycle, opened: BookedCycle | None, entry: BookedEntry, *, is_hit: bool
+    positions: Sequence[int], running: BookedCycle, opened: BookedCycle | None, entry: BookedEntry, *, is_hit: bool
 ) -> Found:
-    due = (running.cycle + 1, cycles.cut_after(row.positions, stripe_no=entry.stripe_no)) if is_hit else None
+    due = (running.cycle + 1, cycles.cut_after(positions, stripe_no=entry.stripe_no)) if is_hit else None
     found = None if opened is None else (opened.cycle, opened.cut)
     if found != due:
         yield Mismatch(Code.HIT_CYCLE, entry.book, entry.place, f"opened {found}, due was {due}")
 
 
-def _figures_are(
-    figured: Mapping[str, Any], booked: Mapping[str, Any], entry: BookedEntry, round_: RoundDocuments
-) -> Found:
-    for name, due in figured.items():
-        if booked[name] != due:
+def _figures_are(figured: Facts, stored: Facts, entry: BookedEntry, round_: RoundDocuments) -> Found:
+    for name in sorted(figured.keys() | stored.keys()):
+        if not is_written_alike(stored.get(name), figured.get(name)):
             code = _CODES.get(name, Code.SETTLEMENT_FIGURES)
-            detail = f"{round_.place}: {name} is {booked[name]}, due was {due}"
+            detail = f"{round_.place}: {name} is {stored.get(name)}, due was {figured.get(name)}"
             yield Mismatch(code, entry.book, entry.place, detail)
 
 

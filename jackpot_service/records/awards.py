@@ -71,9 +71,8 @@ _ALL: Final = _RECORDS.c
 # As the view `verdict_days`, with the jackpot at each level.
 _BOOKED_ON = text("""
     SELECT 0, (e.booked_at AT TIME ZONE 'UTC')::date
-    FROM results d
-    JOIN entries e ON e.jackpot_id = :jackpot_id AND e.round_key = d.round_key AND e.step = d.step
-    WHERE d.jackpot_id = :jackpot_id AND d.round_key = :round_key
+    FROM entries e
+    WHERE e.jackpot_id = :jackpot_id AND e.round_key = :round_key AND e.kind = 'result'
     UNION ALL
     SELECT d.number, (e.booked_at AT TIME ZONE 'UTC')::date
     FROM corrections d
@@ -223,8 +222,8 @@ def _record(row: Row[Any]) -> AwardRecord:
 def of_round(session: Session, round_: Round) -> tuple[BookedAward, ...]:
     """The awards of a round's settlement as they are now, by bet id and tier."""
     with pipelined(session) as pipe:
-        cursors = verdicts.send_settlement(pipe, round_)
-    return verdicts.settlement_of(cursors)[1]
+        cursor = verdicts.send_awards(pipe, round_, correction=0)
+    return verdicts.awards_of(cursor)
 
 
 def made(award: BookedAward) -> MadeAward:

@@ -1,7 +1,6 @@
 """The bets' rows and their voids. A bet is written once; that it is void is a row of its own."""
 
 from collections.abc import Collection, Mapping, Sequence
-from datetime import datetime
 
 from jackpot_service.database.pipelines import Cursor, Pipeline
 from jackpot_service.domain.bets import Bet, Bets, BookedBet
@@ -85,8 +84,8 @@ ORDER BY v.round_key, v.bet_id
 """
 
 _ADD_VOIDS = """
-INSERT INTO voids (jackpot_id, round_key, bet_id, step, is_tombstone, occurred_at)
-SELECT %(jackpot_id)s, %(round_key)s::bigint, bet_id, %(step)s::int, is_tombstone, %(occurred_at)s::timestamptz
+INSERT INTO voids (jackpot_id, round_key, bet_id, step, is_tombstone)
+SELECT %(jackpot_id)s, %(round_key)s::bigint, bet_id, %(step)s::int, is_tombstone
 FROM unnest(%(bet_ids)s::text[], %(is_tombstone)s::bool[]) AS new (bet_id, is_tombstone)
 """
 
@@ -169,7 +168,6 @@ def add_voids(
     *,
     voided: Collection[str],
     tombstones: Collection[str],
-    occurred_at: datetime | None,
 ) -> None:
     """Write voids of booked bets and tombstones of unknown ones, by the round's current step."""
     pipe.send(
@@ -179,7 +177,6 @@ def add_voids(
             "round_key": round_.round_key,
             "step": round_.steps,
             "bet_ids": [*sorted(voided), *sorted(tombstones)],
-            "occurred_at": occurred_at,
             "is_tombstone": [False] * len(voided) + [True] * len(tombstones),
         },
     )

@@ -10,12 +10,11 @@ from sqlalchemy import Row, func, insert, select
 
 from jackpot_service.database.models import ActRow, AwardStepRow, Base, CorrectionRow
 from jackpot_service.database.transactions import Session, pipelined
+from jackpot_service.domain import facts
 from jackpot_service.domain.accounts import Account
 from jackpot_service.domain.awards import AwardState, AwardStep, state_of
 from jackpot_service.domain.bets import Bet
-from jackpot_service.domain.cards import Card
 from jackpot_service.domain.corrections import Correction, PastAward, VerdictInForce
-from jackpot_service.domain.outcomes import Hand, HandStatus, Result
 from jackpot_service.domain.rounds import Round
 from jackpot_service.domain.rules import FundedBy, Tier
 from jackpot_service.domain.settlement import Award
@@ -149,10 +148,4 @@ def in_force(first: VerdictInForce, last: Mapping[str, Any] | None) -> VerdictIn
     if last is None:
         return first
     borne = {Account(account): Decimal(amount) for account, amount in last["borne"].items()}
-    return replace(first, number=last["number"], result=result_of(last["result"]), borne=borne)
-
-
-def result_of(told: Mapping[str, Any]) -> Result:
-    """Read a result back from what `facts.of_result` wrote."""
-    hands = tuple(Hand(name, HandStatus(status), tuple(map(Card, cards))) for name, status, cards in told["hands"])
-    return Result(told["bet_count"], hands, tuple(map(Card, told["dealer"])))
+    return replace(first, number=last["number"], result=facts.result_of(last["result"]), borne=borne)

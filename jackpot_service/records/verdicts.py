@@ -1,46 +1,18 @@
-"""How rounds ended: results with their hands, settlements with their awards, cancellations."""
+"""How rounds ended: what their last entries recorded, and the awards of verdicts."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-import orjson
-
 from jackpot_service.database.pipelines import Cursor, Pipeline
-from jackpot_service.domain import facts
 from jackpot_service.domain.awards import AwardState, AwardStep, first_step, state_of
-from jackpot_service.domain.cards import Card
+from jackpot_service.domain.facts import Facts
 from jackpot_service.domain.money import plain
-from jackpot_service.domain.outcomes import Cancellation, Hand, HandStatus, Result
 from jackpot_service.domain.rounds import Round
-from jackpot_service.domain.settlement import Award, Settlement
-
-_ADD_RESULT = """
-INSERT INTO results (jackpot_id, round_key, step, bet_count, dealer, occurred_at)
-VALUES (%(jackpot_id)s, %(round_key)s, %(step)s, %(bet_count)s, %(dealer)s, %(occurred_at)s)
-"""
-
-_ADD_CANCELLATION = """
-INSERT INTO cancellations (jackpot_id, round_key, step, reason, cycle, occurred_at)
-VALUES (%(jackpot_id)s, %(round_key)s, %(step)s, %(reason)s, %(cycle)s, %(occurred_at)s)
-"""
-
-_ADD_HANDS = """
-INSERT INTO hands (jackpot_id, round_key, hand, status, cards)
-SELECT %(jackpot_id)s, %(round_key)s::bigint, hand, status, coalesce(string_to_array(nullif(cards, ''), ' '), '{}')
-FROM unnest(%(hands)s::text[], %(statuses)s::text[], %(cards)s::text[]) AS new (hand, status, cards)
-"""
-
-_ADD_SETTLEMENT = """
-INSERT INTO settlements (jackpot_id, round_key, step, cycle, policy, positions, meter_before, weight, entitlements,
-                         meter_after, reserve_after, prize_fund_after, overflow, carried, house_seed, cycle_after)
-VALUES (%(jackpot_id)s, %(round_key)s, %(step)s, %(cycle)s, %(policy)s, %(positions)s, %(meter_before)s, %(weight)s,
-        %(entitlements)s::jsonb, %(meter_after)s, %(reserve_after)s, %(prize_fund_after)s, %(overflow)s, %(carried)s,
-        %(house_seed)s, %(cycle_after)s)
-"""
+from jackpot_service.domain.settlement import Award
 
 # Thousands of awards may be written while a hit holds all stripes: so their columns travel as texts, as bets' do.
 _ADD_AWARDS = """
@@ -61,33 +33,25 @@ FROM unnest(string_to_array(%(bet_ids)s, ' '), string_to_array(%(tiers)s, ' '), 
      AS new (bet_id, tier, step)
 """
 
-_RESULT = """
-SELECT bet_count, dealer, occurred_at, step FROM results
+# A round that is over ended with its last step.
+_ENDING = """
+SELECT facts FROM entries
 WHERE jackpot_id = %(jackpot_id)s AND round_key = %(round_key)s
-"""
-
-_CANCELLATION = """
-SELECT reason, cycle, occurred_at, step FROM cancellations
-WHERE jackpot_id = %(jackpot_id)s AND round_key = %(round_key)s
-"""
-
-_HANDS = """
-SELECT hand, status, cards FROM hands
-WHERE jackpot_id = %(jackpot_id)s AND round_key = %(round_key)s
-ORDER BY hand
-"""
-
-_SETTLEMENT = """
-SELECT cycle, policy, meter_before, weight, entitlements, meter_after, reserve_after, prize_fund_after, overflow,
-       carried, house_seed, cycle_after, positions, step
-FROM settlements
-WHERE jackpot_id = %(jackpot_id)s AND round_key = %(round_key)s
+ORDER BY step DESC
+LIMIT 1
 """
 
 _CLOSING_CYCLES = """
-SELECT round_key, cycle FROM settlements WHERE jackpot_id = %(jackpot_id)s AND round_key = ANY(%(round_keys)s)
-UNION ALL
-SELECT round_key, cycle FROM cancellations WHERE jackpot_id = %(jackpot_id)s AND round_key = ANY(%(round_keys)s)
+SELECT asked.round_key, ended.cycle
+FROM unnest(%(round_keys)s::bigint[]) AS asked (round_key)
+CROSS JOIN LATERAL (
+    SELECT kind, coalesce(facts #>> '{settlement,cycle}', facts ->> 'cycle')::int AS cycle
+    FROM entries
+    WHERE jackpot_id = %(jackpot_id)s AND round_key = asked.round_key
+    ORDER BY step DESC
+    LIMIT 1
+) AS ended
+WHERE ended.kind IN ('result', 'cancellation')
 """
 
 _AWARDS = """
@@ -134,26 +98,6 @@ class BookedAward:
         return replace(self, steps=frozenset({first_step(self.steps)}))
 
 
-@dataclass(frozen=True, slots=True)
-class BookedSettlement:
-    """A settlement as the books hold it; see `domain.settlement.Settlement`."""
-
-    cycle: int
-    policy: str
-    meter_before: Decimal
-    weight: Decimal
-    entitlements: list[dict[str, str]]
-    meter_after: Decimal
-    reserve_after: Decimal
-    prize_fund_after: Decimal
-    overflow: Decimal
-    carried: Decimal | None
-    house_seed: Decimal
-    cycle_after: int
-    positions: list[int]
-    step: int
-
-
 def award_id(round_: Round, award: Award, *, correction: int = 0) -> str:
     """
     Name an award by what it is for, so that it has the same id wherever and whenever it is derived.
@@ -168,55 +112,6 @@ def award_id(round_: Round, award: Award, *, correction: int = 0) -> str:
 
 def _key(round_: Round) -> dict[str, Any]:
     return {"jackpot_id": round_.jackpot_id, "round_key": round_.round_key}
-
-
-def add_result(pipe: Pipeline, round_: Round, result: Result) -> None:
-    """Write a result and its hands, by the round's current step."""
-    dealer = sorted(result.dealer)
-    remark = {"bet_count": result.bet_count, "dealer": dealer, "occurred_at": result.occurred_at}
-    pipe.send(_ADD_RESULT, {**_key(round_), "step": round_.steps, **remark})
-    _add_hands(pipe, round_, result.hands)
-
-
-def add_cancellation(pipe: Pipeline, round_: Round, cancellation: Cancellation, *, cycle: int) -> None:
-    """Write a cancellation and the hands it may name, by the round's current step."""
-    remark = {"reason": cancellation.reason, "cycle": cycle, "occurred_at": cancellation.occurred_at}
-    pipe.send(_ADD_CANCELLATION, {**_key(round_), "step": round_.steps, **remark})
-    _add_hands(pipe, round_, cancellation.hands)
-
-
-def _add_hands(pipe: Pipeline, round_: Round, hands: Sequence[Hand]) -> None:
-    if not hands:
-        return
-    columns = {
-        "hands": [hand.hand for hand in hands],
-        "statuses": [hand.status.value for hand in hands],
-        "cards": [" ".join(sorted(hand.cards)) for hand in hands],
-    }
-    pipe.send(_ADD_HANDS, {**_key(round_), **columns})
-
-
-def add_settlement(
-    pipe: Pipeline, round_: Round, settlement: Settlement, *, cycle: int, positions: Sequence[int], now: datetime
-) -> None:
-    """Write a settlement, its awards and the first step of each."""
-    amounts = {
-        "cycle": cycle,
-        "policy": settlement.policy,
-        "positions": list(positions),
-        "meter_before": settlement.meter_before,
-        "weight": settlement.weight,
-        "entitlements": orjson.dumps(facts.of_entitlements(settlement.entitlements)).decode(),
-        "meter_after": settlement.meter_after,
-        "reserve_after": settlement.reserve_after,
-        "prize_fund_after": settlement.prize_fund_after,
-        "overflow": settlement.overflow,
-        "carried": settlement.carried,
-        "house_seed": settlement.house_seed,
-        "cycle_after": settlement.cycle_after,
-    }
-    pipe.send(_ADD_SETTLEMENT, {**_key(round_), "step": round_.steps, **amounts})
-    add_awards(pipe, round_, settlement.awards, now=now)
 
 
 def add_awards(
@@ -248,28 +143,10 @@ def add_awards(
     pipe.send(_ADD_AWARD_STEPS, {**key, **names, "steps": steps, "taken_at": now, "act_seq": act_seq})
 
 
-def as_booked(
-    round_: Round, settlement: Settlement, *, cycle: int, positions: Sequence[int]
-) -> tuple[BookedSettlement, tuple[BookedAward, ...]]:
-    """Tell what `settlement_of` will read of a settlement that was just written, without reading it."""
-    booked = BookedSettlement(
-        cycle=cycle,
-        policy=settlement.policy,
-        meter_before=settlement.meter_before,
-        weight=settlement.weight,
-        entitlements=facts.of_entitlements(settlement.entitlements),
-        meter_after=settlement.meter_after,
-        reserve_after=settlement.reserve_after,
-        prize_fund_after=settlement.prize_fund_after,
-        overflow=settlement.overflow,
-        carried=settlement.carried,
-        house_seed=settlement.house_seed,
-        cycle_after=settlement.cycle_after,
-        positions=list(positions),
-        step=round_.steps,
-    )
-    awards = sorted(settlement.awards, key=lambda award: (award.bet.bet_id, award.tier.value))
-    return booked, tuple(_as_booked(round_, award) for award in awards)
+def as_booked(round_: Round, awards: Iterable[Award]) -> tuple[BookedAward, ...]:
+    """Tell what `awards_of` will read of awards that a settlement has just made, without reading them."""
+    in_order = sorted(awards, key=lambda award: (award.bet.bet_id, award.tier.value))
+    return tuple(_as_booked(round_, award) for award in in_order)
 
 
 def _as_booked(round_: Round, award: Award) -> BookedAward:
@@ -287,35 +164,18 @@ def _as_booked(round_: Round, award: Award) -> BookedAward:
     )
 
 
-def send_result(pipe: Pipeline, round_: Round) -> tuple[Cursor, Cursor]:
-    """Send the questions for a round's result; `result_of` reads the answers."""
-    return pipe.send(_RESULT, _key(round_)), pipe.send(_HANDS, _key(round_))
+def send_ending(pipe: Pipeline, round_: Round) -> Cursor:
+    """Send the question what a round's result or cancellation recorded; `ending_of` reads the answer."""
+    return pipe.send(_ENDING, _key(round_))
 
 
-def result_of(cursors: tuple[Cursor, Cursor]) -> Result:
-    """Read the answers. The round must be settled."""
-    bet_count, dealer, occurred_at, _ = _only(cursors[0])
-    return Result(bet_count, _hands(cursors[1]), tuple(map(Card, dealer)), occurred_at)
-
-
-def send_cancellation(pipe: Pipeline, round_: Round) -> tuple[Cursor, Cursor]:
-    """Send the questions for a round's cancellation; `cancellation_of` reads the answers."""
-    return pipe.send(_CANCELLATION, _key(round_)), pipe.send(_HANDS, _key(round_))
-
-
-def cancellation_of(cursors: tuple[Cursor, Cursor]) -> tuple[Cancellation, int]:
-    """Read the answers: the cancellation and its cycle. The round must be cancelled."""
-    reason, cycle, occurred_at, _ = _only(cursors[0])
-    return Cancellation(reason, _hands(cursors[1]), occurred_at), cycle
-
-
-def _hands(cursor: Cursor) -> tuple[Hand, ...]:
-    return tuple(Hand(hand, HandStatus(status), tuple(map(Card, cards))) for hand, status, cards in cursor)
-
-
-def send_settlement(pipe: Pipeline, round_: Round) -> tuple[Cursor, Cursor]:
-    """Send the questions for a round's settlement and awards; `settlement_of` reads the answers."""
-    return pipe.send(_SETTLEMENT, _key(round_)), send_awards(pipe, round_, correction=0)
+def ending_of(cursor: Cursor) -> Facts:
+    """Read the answer. The round must be over."""
+    row: tuple[Facts | None] | None = cursor.fetchone()
+    if row is None or row[0] is None:
+        message = "A round that is over has no entry saying so."
+        raise LookupError(message)
+    return row[0]
 
 
 def send_awards(pipe: Pipeline, round_: Round, *, correction: int) -> Cursor:
@@ -333,14 +193,6 @@ def _award(row: tuple[Any, ...]) -> BookedAward:
     return BookedAward(*(*made, frozenset(map(AwardStep, steps)), correction))
 
 
-def settlement_of(
-    cursors: tuple[Cursor, Cursor],
-) -> tuple[BookedSettlement, tuple[BookedAward, ...]]:
-    """Read the answers: the settlement with its awards, as they are now, by bet id and tier. It must be settled."""
-    settlement = BookedSettlement(*_only(cursors[0]))
-    return settlement, awards_of(cursors[1])
-
-
 def send_closing_cycles(pipe: Pipeline, rounds: Sequence[Round]) -> Cursor | None:
     """Send the question in which cycles rounds of one jackpot ended; `closing_cycles_of` reads the answer."""
     if not rounds:
@@ -352,11 +204,3 @@ def send_closing_cycles(pipe: Pipeline, rounds: Sequence[Round]) -> Cursor | Non
 def closing_cycles_of(cursor: Cursor | None) -> dict[int, int]:
     """Read the answer: by round key; a round that is open is not in it."""
     return {} if cursor is None else dict(cursor.fetchall())
-
-
-def _only(cursor: Cursor) -> tuple[Any, ...]:
-    row: tuple[Any, ...] | None = cursor.fetchone()
-    if row is None:
-        message = "A round that is over has no document saying so."
-        raise LookupError(message)
-    return row

@@ -9,6 +9,7 @@ from sqlalchemy import and_, select
 from jackpot_service.database.models import CycleRow, EntryRow, RoundRow
 from jackpot_service.database.transactions import Session, pipelined
 from jackpot_service.domain.accounts import Meter, Pools
+from jackpot_service.domain.facts import Facts
 from jackpot_service.domain.lives import Life
 from jackpot_service.domain.money import RateSheet, total
 from jackpot_service.domain.rounds import Round
@@ -17,7 +18,7 @@ from jackpot_service.ledger import books
 from jackpot_service.records import immutable, lives, references, rounds, settings_in_force, verdicts
 from jackpot_service.records.lives import meter_of
 from jackpot_service.records.rounds import RoundName
-from jackpot_service.records.verdicts import BookedAward, BookedSettlement
+from jackpot_service.records.verdicts import BookedAward
 from jackpot_service.reports.rates import sheet_to_show
 
 
@@ -41,11 +42,11 @@ class JackpotState:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A jackpot won: which round, when, how much of what was paid, and to whom."""
+    """A jackpot won: which round, when, what its settlement recorded, and what was paid to whom."""
 
     round: Round
     hit_at: datetime
-    settlement: BookedSettlement
+    settlement: Facts
     awards: tuple[BookedAward, ...]
 
     @property
@@ -132,7 +133,8 @@ def _hit(session: Session, jackpot_id: str, table_id: str, round_id: str, booked
     if round_ is None:
         raise LookupError(round_id)
     with pipelined(session) as pipe:
-        cursors = verdicts.send_settlement(pipe, round_)
-    settlement, awards = verdicts.settlement_of(cursors)
+        ending_cursor = verdicts.send_ending(pipe, round_)
+        awards_cursor = verdicts.send_awards(pipe, round_, correction=0)
+    awards = verdicts.awards_of(awards_cursor)
     from_meter = tuple(award for award in awards if award.funded_by == FundedBy.METER)
-    return Hit(round_, booked_at, settlement, from_meter)
+    return Hit(round_, booked_at, verdicts.ending_of(ending_cursor)["settlement"], from_meter)

@@ -9,8 +9,8 @@ from sqlalchemy import select
 from jackpot_service.database.models import EntryRow
 from jackpot_service.database.transactions import Session, pipelined
 from jackpot_service.domain.bets import BookedBet
+from jackpot_service.domain.facts import Facts
 from jackpot_service.domain.money import RateSheet
-from jackpot_service.domain.outcomes import Cancellation, Result
 from jackpot_service.domain.principals import Principal
 from jackpot_service.domain.rounds import LAST_KEY, Round, RoundState, RoundView, first_key_at
 from jackpot_service.domain.rules import JackpotRules
@@ -20,7 +20,7 @@ from jackpot_service.records import corrections, immutable, manual_payments, rou
 from jackpot_service.records.corrections import BookedCorrection
 from jackpot_service.records.manual_payments import Compensation
 from jackpot_service.records.rounds import RoundName, UnknownRound
-from jackpot_service.records.verdicts import BookedAward, BookedSettlement
+from jackpot_service.records.verdicts import BookedAward
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,14 +38,12 @@ class EntryPlace:
 
 @dataclass(frozen=True, slots=True)
 class RoundRecord:
-    """Everything the ledger holds of a round."""
+    """Everything the ledger holds of a round; `ending` is what its result or cancellation recorded, if it is over."""
 
     view: RoundView
     bets: tuple[BookedBet, ...]
     tombstones: Mapping[str, int]
-    result: Result | None
-    cancellation: Cancellation | None
-    settlement: BookedSettlement | None
+    ending: Facts
     awards: tuple[BookedAward, ...]
     corrections: tuple[BookedCorrection, ...]
     compensations: tuple[Compensation, ...]
@@ -69,16 +67,13 @@ def round_record(session: Session, principal: Principal, *, table_id: str, round
     if round_ is None:
         raise _unknown(table_id, round_id)
     rules = immutable.rules(session, jackpot_id, round_.rules_version)
-    result, settlement, awards = _settled(session, round_)
-    cancellation, cancelled_in = _cancelled(session, round_)
-    ended_in = settlement.cycle if settlement else cancelled_in
+    ending, awards = _ending(session, round_)
+    ended_in = ending.get("settlement", ending).get("cycle")
     return RoundRecord(
         view=RoundView(round_, ended_in or books.books_of(books_cursor).cycle.cycle),
         bets=bet_records.booked_of(booked_cursor),
         tombstones=bet_records.tombstones_of(tombstone_cursor).get(round_.round_key, {}),
-        result=result,
-        cancellation=cancellation,
-        settlement=settlement,
+        ending=ending,
         awards=awards,
         corrections=corrections.of_round(session, round_),
         compensations=manual_payments.compensations_of(session, round_),
@@ -93,22 +88,13 @@ def _unknown(table_id: str, round_id: str) -> UnknownRound:
     return UnknownRound(message, table_id=table_id, round_id=round_id)
 
 
-def _settled(session: Session, round_: Round) -> tuple[Result | None, BookedSettlement | None, tuple[BookedAward, ...]]:
-    if round_.state is not RoundState.SETTLED:
-        return None, None, ()
+def _ending(session: Session, round_: Round) -> tuple[Facts, tuple[BookedAward, ...]]:
+    if round_.state is RoundState.OPEN:
+        return {}, ()
     with pipelined(session) as pipe:
-        result_cursors = verdicts.send_result(pipe, round_)
-        settlement_cursors = verdicts.send_settlement(pipe, round_)
-    settlement, awards = verdicts.settlement_of(settlement_cursors)
-    return verdicts.result_of(result_cursors), settlement, awards
-
-
-def _cancelled(session: Session, round_: Round) -> tuple[Cancellation | None, int | None]:
-    if round_.state is not RoundState.CANCELLED:
-        return None, None
-    with pipelined(session) as pipe:
-        cursors = verdicts.send_cancellation(pipe, round_)
-    return verdicts.cancellation_of(cursors)
+        ending_cursor = verdicts.send_ending(pipe, round_)
+        awards_cursor = verdicts.send_awards(pipe, round_, correction=0)
+    return verdicts.ending_of(ending_cursor), verdicts.awards_of(awards_cursor)
 
 
 def _entries(session: Session, round_: Round) -> tuple[EntryPlace, ...]:

@@ -244,7 +244,7 @@ def _decision(session: Session, command: AcceptBets, terms: RoundTerms, seen: _S
         kind=EntryKind.BETS,
         principal=command.principal.name,
         received_at=command.now,
-        facts={"bets": columns, **facts.of_opening(after)},
+        in_rows={"bets": columns, **facts.of_opening(after)},
         postings=posting_rules.for_contribution(contributed, casino_id=round_.casino_id, sheet=sheet),
         round_step=RoundStep.of(after),
         figures=figures.of_bets(contributed, batch.new.currencies),

@@ -130,7 +130,7 @@ def book_effect(pipe: Pipeline, act: Act, done: Done, *, book: str, act_seq: int
         kind=done.kind,
         principal=act.principal.name,
         received_at=act.now,
-        facts=facts.of_entry_of_act(act=act_seq, recorded=done.recorded),
+        in_rows=facts.of_entry_of_act(act=act_seq, recorded=done.recorded),
         postings=done.postings,
         figures=done.figures,
         attributed_to=done.attributed_to,
@@ -184,7 +184,7 @@ def record(
         kind=kind,
         principal=act.principal.name,
         received_at=act.now,
-        facts=facts.of_act(**recorded),
+        in_rows=facts.of_act(**recorded),
         figures=figures,
         attributed_to=attributed_to,
     )

@@ -74,14 +74,15 @@ def _replay(
     session: Session, round_: Round, cancellation: Cancellation, live: tuple[BookedBet, ...]
 ) -> RoundCancelledNow:
     with pipelined(session) as pipe:
-        cursors = verdicts.send_cancellation(pipe, round_)
-    booked, cycle = verdicts.cancellation_of(cursors)
+        cursor = verdicts.send_ending(pipe, round_)
+    recorded = verdicts.ending_of(cursor)
+    booked = facts.cancellation_of(recorded)
     if booked.content != cancellation.content:
         message = f"Round {round_.round_id} was cancelled before, with reason {booked.reason!r}."
         raise CancellationConflict(message, table_id=round_.table_id, round_id=round_.round_id)
     with pipelined(session) as pipe:
         rounds.count_replays(pipe, [round_])
-    return RoundCancelledNow(RoundView(round_, cycle), tuple(one.bet for one in live), is_replay=True)
+    return RoundCancelledNow(RoundView(round_, recorded["cycle"]), tuple(one.bet for one in live), is_replay=True)
 
 
 def _book(
@@ -98,12 +99,12 @@ def _book(
         kind=EntryKind.CANCELLATION,
         principal=command.principal.name,
         received_at=command.now,
-        facts={**facts.of_cancellation(cancellation, cycle=cycle.cycle), **facts.of_opening(after)},
+        facts=facts.of_cancellation(cancellation, cycle=cycle.cycle),
+        in_rows=facts.of_opening(after),
         postings=reverse(bets, terms=terms, won_since=won_since),
         round_step=RoundStep.of(after),
         figures=figures.of_refunds(bets, terms=terms, won_since=won_since),
     )
     with pipelined(session) as pipe:
-        verdicts.add_cancellation(pipe, after, cancellation, cycle=cycle.cycle)
         journal.post(pipe, entry, stripe_no=stripe_no, not_before=locked.booked_at)
     return RoundCancelledNow(RoundView(after, cycle.cycle), bets, is_replay=False)

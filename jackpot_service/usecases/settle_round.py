@@ -9,6 +9,7 @@ from jackpot_service.domain import facts, figures
 from jackpot_service.domain.bets import Bet, BookedBet
 from jackpot_service.domain.entries import Entry, RoundStep
 from jackpot_service.domain.errors import Conflict
+from jackpot_service.domain.facts import Facts
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.outcomes import Result, Verdict, judge, require_hands_of_one_deck
 from jackpot_service.domain.principals import Principal
@@ -20,7 +21,7 @@ from jackpot_service.ledger.cycles import Cycle
 from jackpot_service.records import bets as bet_records
 from jackpot_service.records import immutable, rounds, settings_in_force, verdicts
 from jackpot_service.records.rounds import RoundName
-from jackpot_service.records.verdicts import BookedAward, BookedSettlement
+from jackpot_service.records.verdicts import BookedAward
 from jackpot_service.usecases import round_terms
 from jackpot_service.usecases.round_terms import RoundTerms
 
@@ -46,10 +47,14 @@ class SettleRound:
 
 @dataclass(frozen=True, slots=True)
 class RoundSettledNow:
-    """The settled round, its settlement, awards and refunds; whether this call settled it or a call before."""
+    """
+    The settled round, its awards and refunds; whether this call settled it or a call before.
+
+    `settlement` is what its entry recorded: see `facts.of_settlement`.
+    """
 
     round: RoundView
-    settlement: BookedSettlement
+    settlement: Facts
     awards: tuple[BookedAward, ...]
     refunds: tuple[Bet, ...]
     is_replay: bool
@@ -109,18 +114,19 @@ def require_count(result: Result, live: tuple[BookedBet, ...], *, name: RoundNam
 
 def _replay(session: Session, round_: Round, result: Result, live: tuple[BookedBet, ...]) -> RoundSettledNow:
     with pipelined(session) as pipe:
-        result_cursors = verdicts.send_result(pipe, round_)
-        settlement_cursors = verdicts.send_settlement(pipe, round_)
-    booked = verdicts.result_of(result_cursors)
+        ending_cursor = verdicts.send_ending(pipe, round_)
+        awards_cursor = verdicts.send_awards(pipe, round_, correction=0)
+    recorded = verdicts.ending_of(ending_cursor)
+    booked = facts.result_of(recorded["result"])
     if booked.content != result.content:
         _refuse_other_result(round_, booked, result)
     with pipelined(session) as pipe:
         rounds.count_replays(pipe, [round_])
-    settlement, awards = verdicts.settlement_of(settlement_cursors)
+    settlement = recorded["settlement"]
     return RoundSettledNow(
-        RoundView(round_, settlement.cycle),
+        RoundView(round_, settlement["cycle"]),
         settlement,
-        tuple(award.as_it_began() for award in awards),
+        tuple(award.as_it_began() for award in verdicts.awards_of(awards_cursor)),
         refunds_of(live, booked),
         is_replay=True,
     )
@@ -170,6 +176,7 @@ def _book(
     terms, won_since = round_terms.terms(session, round_, cycle), round_terms.won_since(live, cycle, locked.places)
     settlement = settle(verdict, terms=terms, pools=locked.books.pools, won_since=won_since)
     cut = cycles.cut_after(positions, stripe_no=stripe_no) if verdict.is_hit else None
+    bets = [one.bet for one in live]
     entry = Entry(
         book=round_.jackpot_id,
         kind=EntryKind.RESULT,
@@ -177,24 +184,28 @@ def _book(
         received_at=command.now,
         facts={
             "result": facts.of_result(command.result),
-            "settlement": facts.of_settlement(settlement, cycle=cycle.cycle, positions=positions),
+            "settlement": facts.of_settlement(settlement, bets, cycle=cycle.cycle, positions=positions),
+        },
+        in_rows={
+            "awards": facts.of_awards(settlement.awards),
             **facts.of_next_cycle(settlement, rules_version=cycle.following_version, cut=cut),
             **facts.of_opening(after),
         },
         postings=settlement.postings,
         round_step=RoundStep.of(after),
-        figures=figures.of_settlement(settlement, [one.bet for one in live], terms=terms, won_since=won_since),
+        figures=figures.of_settlement(settlement, bets, terms=terms, won_since=won_since),
     )
     with committed(session) as pipe:
-        verdicts.add_result(pipe, after, command.result)
-        verdicts.add_settlement(pipe, after, settlement, cycle=cycle.cycle, positions=positions, now=command.now)
+        verdicts.add_awards(pipe, after, settlement.awards, now=command.now)
         if cut is not None:
             _open_next(pipe, settlement, entry, cycle, cut, stripe_no=stripe_no)
         journal.post(pipe, entry, stripe_no=stripe_no, not_before=locked.books.booked_at)
         if cut is not None:
             stripes.level(pipe, entry.book, stripe_no=stripe_no)
-    booked, awards = verdicts.as_booked(after, settlement, cycle=cycle.cycle, positions=positions)
-    return RoundSettledNow(RoundView(after, cycle.cycle), booked, awards, settlement.refunds, is_replay=False)
+    awards = verdicts.as_booked(after, settlement.awards)
+    return RoundSettledNow(
+        RoundView(after, cycle.cycle), entry.facts["settlement"], awards, settlement.refunds, is_replay=False
+    )
 
 
 def _open_next(

@@ -129,12 +129,13 @@ def _book(
         kind=EntryKind.VOIDS,
         principal=command.principal.name,
         received_at=command.now,
-        facts={**facts.of_voids(voided, tombstones, occurred_at=command.occurred_at), **facts.of_opening(after)},
+        facts=facts.of_voids(voided, tombstones, occurred_at=command.occurred_at),
+        in_rows=facts.of_opening(after),
         postings=reverse(bets, terms=terms, won_since=won_since),
         round_step=RoundStep.of(after),
         figures=figures.of_refunds(bets, terms=terms, won_since=won_since),
     )
     with pipelined(session) as pipe:
-        bet_records.add_voids(pipe, after, voided=voided, tombstones=tombstones, occurred_at=command.occurred_at)
+        bet_records.add_voids(pipe, after, voided=voided, tombstones=tombstones)
         journal.post(pipe, entry, stripe_no=stripe_no, not_before=locked.booked_at)
     return RoundView(after, locked.cycle.cycle)

@@ -36,7 +36,7 @@ DROP TABLE days;
 DROP TABLE exceptions, exception_acknowledgements;
 DROP TABLE acts, change_decisions, change_requests, change_deciders, emergency_switches;
 DROP TABLE awards, award_steps, compensations, statement_settlements;
-DROP TABLE rounds, bets, voids, results, cancellations, hands, settlements, corrections;
+DROP TABLE rounds, bets, voids, corrections;
 DROP FUNCTION by_index(text);
 DROP TABLE jackpots, rules_versions, rates, rate_sheets;
 DROP TABLE keys, principals, tables, casinos;

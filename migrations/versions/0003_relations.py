@@ -21,6 +21,7 @@ DROP FUNCTION is_key_maker_on_both_sides(text, bigint, text, timestamptz);
 DROP VIEW key_makers;
 DROP FUNCTION bets_with_refunds(text, bigint, text, integer);
 DROP FUNCTION live_bets(text, bigint);
+DROP VIEW results, cancellations, hands, settlements;
 DROP FUNCTION entry_of_step(text, bigint, integer);
 DROP FUNCTION round_of_key(text, bigint);
 DROP FUNCTION currency_units(text);

@@ -17,7 +17,7 @@ from jackpot_service.api.event_stream import EventStream
 from jackpot_service.api.request_context import EXTENSION
 from jackpot_service.database.failures import Busy
 from jackpot_service.domain.principals import SYSTEM_OPERATOR, Role
-from jackpot_service.events import windows
+from jackpot_service.events import entries
 from jackpot_service.events.cursor import BEGINNING, Begun, Cursor, decode, encode
 from jackpot_service.events.event import EventType
 from jackpot_service.events.page import events_page
@@ -113,11 +113,11 @@ def test_an_entry_that_is_begun_stays_so_while_its_stripe_is_not_looked_at(world
     world.cancel(table_id="T2")
 
     with world.engine.connect() as session:
-        all_ = windows.heads(session)
+        all_ = entries.heads(session)
         behind = replace(all_, positions={**all_.positions, "j1": start.positions["j1"]})
         page = events_page(session, SYSTEM_OPERATOR, begun, behind, limit=10)
 
-    assert [event.draft.type for event in page.items] == [EventType.ROUND_CANCELLED]
+    assert [event.payload.type for event in page.items] == [EventType.ROUND_CANCELLED]
     assert page.next.begun == begun.begun == Begun("j1", 0, 1)
     assert telling.types(telling.follow(world, after=encode(page.next))) == ["award.made"]
 
@@ -138,7 +138,7 @@ def test_batches_of_bets_are_not_told_and_passed_over(world: World) -> None:
 def test_a_page_looks_at_so_many_entries_and_no_more(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     telling.bring_about_everything(world)
     told = telling.follow(world)
-    monkeypatch.setattr(windows, "MOST_LOOKED_AT", 3)
+    monkeypatch.setattr(entries, "MOST_LOOKED_AT", 3)
 
     after, seen, empty = None, [], 0
     while True:

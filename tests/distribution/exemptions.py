@@ -96,12 +96,17 @@ EXEMPTIONS: Final = (
     Exemption(
         "AS w (book, stripe_no, after, upto) CROSS JOIN LATERAL",
         _FEED,
-        {Rule.UNRESTRICTED: "entries rounds settlements"},
+        {Rule.UNRESTRICTED: "entries rounds"},
     ),
     Exemption(
         "AS k (book, round_key",
         _FEED,
-        {Rule.UNRESTRICTED: "award_steps awards bets cancellations cycles hands results rounds settlements voids"},
+        {Rule.UNRESTRICTED: "award_steps awards bets rounds"},
+    ),
+    Exemption(
+        "AS k (book, stripe_no, seq) CROSS JOIN LATERAL",
+        _FEED,
+        {Rule.UNRESTRICTED: "cycles entries"},
     ),
     # Lists.
     Exemption(
@@ -151,13 +156,13 @@ EXEMPTIONS: Final = (
         "WITH RECURSIVE different_stripes(value) AS",
         _PROOF,
         {
-            Rule.UNRESTRICTED: "award_steps awards bets cancellations compensations corrections cycles days entries "
-            "hands reconciled_days results rounds settlements statement_settlements stripes voids"
+            Rule.UNRESTRICTED: "award_steps awards bets compensations corrections cycles days entries "
+            "reconciled_days rounds statement_settlements stripes voids"
         },
     ),
     Exemption("SELECT sealed.number, s.seq, e.head", _PROOF, {Rule.UNRESTRICTED: "entries stripes"}),
     Exemption(
-        "AS anon_1 FROM settlements JOIN entries",
+        "FROM jsonb_path_query(entries.facts, CAST(",
         _PROOF,
         {Rule.UNRESTRICTED: "awards"},
     ),
@@ -168,7 +173,7 @@ EXEMPTIONS: Final = (
     ),
     # Payments and decisions: on which day an award was made.
     Exemption(
-        "SELECT 0, (e.booked_at AT TIME ZONE 'UTC')::date FROM results d JOIN entries e",
+        "SELECT 0, (e.booked_at AT TIME ZONE 'UTC')::date FROM entries e",
         _TWO_BOOKS,
         {Rule.ONE_JACKPOT: "2 jackpots"},
     ),
@@ -179,17 +184,12 @@ EXEMPTIONS: Final = (
         {Rule.UNRESTRICTED: "award_steps awards cycles entries rounds"},
     ),
     Exemption(
-        "SELECT v.version, e.booked_at, asked.maker AS asked_by",
+        "SELECT v.version, e.booked_at, request.maker AS asked_by",
         _REPORT,
         {Rule.UNRESTRICTED: "cycles entries"},
     ),
     Exemption(
-        "taken AS ( SELECT s.round_key, s.bet_id, s.tier, s.correction, s.step FROM award_steps s LEFT JOIN results",
-        _REPORT,
-        {Rule.UNRESTRICTED: "entries results"},
-    ),
-    Exemption(
-        "SELECT s.cycle, e.stripe_no, e.seq, c.cut, e.received_at",
+        "s.cycle, e.stripe_no, e.seq, c.cut, e.received_at",
         _REPORT,
         {Rule.UNRESTRICTED: "awards cycles entries rounds settlements"},
     ),
@@ -201,7 +201,7 @@ EXEMPTIONS: Final = (
     Exemption(
         "WITH held AS MATERIALIZED ( SELECT * FROM award_steps",
         _REPORT,
-        {Rule.UNRESTRICTED: "award_steps awards entries rounds settlements"},
+        {Rule.UNRESTRICTED: "award_steps awards entries rounds"},
     ),
     Exemption(
         "SELECT rules_version, casino_id, currency, sum(stakes), sum(stakes * rate) FROM",
@@ -211,7 +211,7 @@ EXEMPTIONS: Final = (
     Exemption(
         "SELECT r.casino_id, a.currency, a.funded_by, t.step, sum(",
         _REPORT,
-        {Rule.UNRESTRICTED: "award_steps awards rounds settlements"},
+        {Rule.UNRESTRICTED: "award_steps awards rounds"},
     ),
     Exemption(
         "WITH long_lived AS MATERIALIZED ( SELECT jackpot_id, round_key, stripe_no, seq FROM",

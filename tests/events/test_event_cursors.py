@@ -7,7 +7,7 @@ from typing import Final
 import pytest
 
 from jackpot_service.events.cursor import BEGINNING, LONGEST, Begun, Cursor, Positions, decode, encode
-from jackpot_service.events.windows import (
+from jackpot_service.events.entries import (
     MOST_LOOKED_AT,
     CursorAhead,
     Heads,

@@ -11,14 +11,14 @@ from sqlalchemy import Engine, TextClause
 
 from jackpot_service.config.settings import Config
 from jackpot_service.database.connections import create_engine
-from jackpot_service.events import award_documents, documents, entries, round_documents, windows
+from jackpot_service.events import acts, awards, entries, rounds
 from tests.support.logins import owner_url
 
 ROUNDS: Final = {"books": ["live"], "round_keys": [2**60]}
 SIGHT: Final = {"casino_id": "c1", "tables": ["T1"]}
 
 STATEMENTS: Final[dict[str, tuple[TextClause, dict[str, Any]]]] = {
-    "heads": (windows._HEADS, {}),
+    "heads": (entries._HEADS, {}),
     "entries of rounds": (
         entries._OF_ROUNDS,
         {
@@ -32,14 +32,11 @@ STATEMENTS: Final[dict[str, tuple[TextClause, dict[str, Any]]]] = {
         },
     ),
     "acts": (entries._ACTS, {"book": "-", "after": 0, "upto": 9, "kinds": ["award_paid"], **SIGHT}),
-    "recorded acts": (documents._ACTS, {"book": "-", "seqs": [1, 2]}),
-    "settlements": (round_documents._SETTLEMENTS, ROUNDS),
-    "cancellations": (round_documents._CANCELLATIONS, ROUNDS),
-    "stakes": (round_documents._STAKES, ROUNDS),
-    "voids": (round_documents._VOIDS, {**ROUNDS, "steps": [1]}),
-    "awards of settlements": (award_documents._OF_SETTLEMENTS, ROUNDS),
+    "recorded acts": (acts._ACTS, {"book": "-", "seqs": [1, 2]}),
+    "facts": (rounds._RECORDED, {"books": ["live"], "stripe_nos": [0], "seqs": [1]}),
+    "awards of settlements": (awards._OF_SETTLEMENTS, ROUNDS),
     "awards by name": (
-        award_documents._NAMED,
+        awards._NAMED,
         {**ROUNDS, "bet_ids": ["b"], "tiers": ["flush"], "corrections": [0]},
     ),
 }
@@ -85,8 +82,7 @@ FILL: Final = (
 
 OF_MANY_ROUNDS: Final[dict[str, dict[str, Any]]] = {
     "entries of rounds": {"uptos": [100]},
-    "stakes": A_PAGE,
-    "voids": {**A_PAGE, "steps": [1] * 100},
+    "facts": {"books": ["live"] * 100, "stripe_nos": [0] * 100, "seqs": [*range(100)]},
     "awards of settlements": A_PAGE,
 }
 

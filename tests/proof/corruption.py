@@ -34,6 +34,16 @@ def change(table: str, how: str, where: str, expected: str) -> Corruption:
     return Corruption(table, f"UPDATE {table} SET {how} WHERE {where}", expected)  # noqa: S608  constants of the tests
 
 
+def refact(path: str, value: str, where: str, expected: str) -> Corruption:
+    """Change a fact that an entry stores, as SQL: `path` is that of the fact, such as `result,hands,0,2`."""
+    return change(
+        "entries",
+        f"facts = jsonb_set(facts, '{{{path}}}', {value})",
+        f"{where} AND facts #> '{{{path}}}' IS NOT NULL",
+        expected,
+    )
+
+
 def remove(table: str, where: str, expected: str) -> Corruption:
     """Remove a row."""
     return Corruption(table, f"DELETE FROM {table} WHERE {where}", expected)  # noqa: S608  as above

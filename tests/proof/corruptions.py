@@ -2,9 +2,11 @@
 
 from typing import Final
 
-from tests.proof.corruption import change, forge, in_round, remove
+from tests.proof.corruption import change, forge, in_round, refact, remove
 
 HIT, LOST, MIXED, PART, HELD, VOIDED, OPEN = map(in_round, ("hit", "lost", "mixed", "part", "held", "voided", "open"))
+
+MISDEAL = "facts ->> 'reason' = 'misdeal'"
 
 # What follows when a live bet of a settled round is there no more, or one more is.
 ANOTHER_BET = "entry-digest entry-postings result-count round-bet-count round-weight settlement-figures"
@@ -83,49 +85,55 @@ ROUNDS: Final = (
 )
 
 ENDINGS: Final = (
-    change("results", "bet_count = bet_count + 1", LOST, "entry-digest result-count"),
-    change("results", "dealer = '{2h}'", LOST, "entry-digest result-hands"),
-    change("results", "dealer = '{5s}'", LOST, "entry-digest"),
-    remove("results", LOST, "entry-digest document-without-entry round-ending entry-underivable"),
-    forge(
-        "results", "jackpot_id, round_key, 1, 0, '{}'", f"rounds WHERE {OPEN}", "document-without-entry round-ending"
+    refact("result,bet_count", "'7'", LOST, "entry-digest result-count"),
+    refact("result,dealer", """'["2h"]'""", LOST, "entry-digest result-hands"),
+    refact("result,dealer", """'["5s"]'""", LOST, "entry-digest"),
+    refact("result,dealer", """'5'""", LOST, "entry-digest entry-underivable rollup-figures"),
+    refact("result,occurred_at", """'"2026-01-01T00:00:00.000000Z"'""", LOST, "entry-digest"),
+    change(
+        "entries",
+        "facts = facts - 'result'",
+        f"{LOST} AND kind = 'result'",
+        "entry-digest round-ending entry-underivable rollup-figures",
     ),
-    change("hands", "cards = '{2c,2d,2h,2s,9d}'", LOST, OTHER_AWARDS),
-    change("hands", "cards = '{2c,3d,5h,7s,9d}'", LOST, "entry-digest"),
-    change("hands", "status = 'dead'", LOST, "entry-digest entry-postings settlement-figures rollup-figures"),
-    change("hands", "status = 'forfeited'", f"{HIT} AND hand = 'h3'", OTHER_AWARDS),
-    remove("hands", LOST, "entry-digest result-hands"),
-    forge("hands", "jackpot_id, round_key, 'h1', 'dead', '{}'", f"rounds WHERE {OPEN}", "document-without-entry"),
-    change("cancellations", "reason = 'other'", "reason = 'misdeal'", "entry-digest"),
-    change("cancellations", "cycle = cycle + 1", "reason = 'misdeal'", "entry-digest cancellation-cycle"),
-    remove("cancellations", "reason = 'misdeal'", "entry-digest document-without-entry round-ending"),
+    change("entries", """facts = '{"x": 1}'""", f"{OPEN} AND kind = 'bets'", "entry-digest"),
+    refact("result,hands,0,2", """'["2c", "2d", "2h", "2s", "9d"]'""", LOST, OTHER_AWARDS),
+    refact("result,hands,0,2", """'["2c", "3d", "5h", "7s", "9d"]'""", LOST, "entry-digest"),
+    refact("result,hands,0,1", """'"dead"'""", LOST, "entry-digest entry-postings settlement-figures rollup-figures"),
+    refact("result,hands,2,1", """'"forfeited"'""", HIT, OTHER_AWARDS),
+    refact("result,hands", "'[]'", LOST, "entry-digest result-hands"),
+    refact("reason", """'"other"'""", MISDEAL, "entry-digest"),
+    refact("cycle", "'7'", MISDEAL, "entry-digest cancellation-cycle"),
+    change("entries", "facts = NULL", MISDEAL, "entry-digest round-ending entry-underivable"),
+    refact("voided", """'["a"]'""", VOIDED, "entry-digest"),
+    refact("occurred_at", """'"2026-01-01T00:00:00.000000Z"'""", VOIDED, "entry-digest"),
 )
 
 SETTLEMENTS: Final = (
-    change("settlements", "meter_before = meter_before + 1", HIT, "entry-digest settlement-figures"),
-    change("settlements", "carried = NULL", HIT, "entry-digest settlement-figures"),
-    change(
-        "settlements",
-        "positions[1] = positions[1] - 1",
+    refact("settlement,meter_before", """'"1"'""", HIT, "entry-digest settlement-figures"),
+    refact("settlement,carried", "'null'", HIT, "entry-digest settlement-figures"),
+    refact(
+        "settlement,positions,0",
+        "to_jsonb((facts #>> '{settlement,positions,0}')::int - 1)",
         HIT,
         "entry-digest entry-postings award-figures settlement-figures hit-cycle",
     ),
-    change(
-        "settlements",
-        "positions[1] = positions[1] + 1",
+    refact(
+        "settlement,positions,0",
+        "to_jsonb((facts #>> '{settlement,positions,0}')::int + 1)",
         LOST,
         "entry-digest settlement-figures settlements-cross",
     ),
-    change("settlements", "cycle = cycle + 1", LOST, "entry-digest settlement-cycle"),
-    change("settlements", "policy = 'minor_first'", PART, "entry-digest settlement-figures"),
-    change("settlements", "entitlements = '[]'", PART, "entry-digest settlement-figures"),
+    refact("settlement,cycle", "'7'", LOST, "entry-digest settlement-cycle"),
+    refact("settlement,policy", """'"minor_first"'""", PART, "entry-digest settlement-figures"),
+    refact("settlement,entitlements", "'[]'", PART, "entry-digest settlement-figures"),
+    refact("settlement,entitlements,0,tier", """'"x"'""", PART, "entry-digest settlement-figures"),
     change(
-        "settlements",
-        """entitlements = jsonb_set(entitlements, '{0,x}', '"x"')""",
-        PART,
-        "entry-digest record-unreadable settlement-figures",
+        "entries",
+        "facts = facts - 'settlement'",
+        f"{LOST} AND kind = 'result'",
+        "entry-digest round-ending entry-underivable",
     ),
-    remove("settlements", LOST, "entry-digest round-ending"),
     change(
         "awards",
         "amount_minor = amount_minor + 1",
@@ -203,12 +211,12 @@ ENTRIES: Final = (
         "entry-digest entry-kind entry-underivable document-without-entry rollup-figures",
     ),
     change("entries", "principal = 'somebody'", FIRST, "entry-digest"),
-    change("entries", "step = 9", f"{LOST} AND step = 2", "entry-digest round-steps document-without-entry"),
+    change("entries", "step = 9", f"{LOST} AND step = 2", "entry-digest round-steps"),
     change(
         "entries",
         "round_key = NULL, step = NULL",
         f"{LOST} AND step = 2",
-        "entry-kind document-without-entry round-steps round-state round-ending rollup-figures",
+        "entry-kind round-steps round-state rollup-figures",
     ),
     change("entries", "booked_at = booked_at + interval '1 day'", FIRST, "booked-at-falls chain-broken rollup-figures"),
     change(

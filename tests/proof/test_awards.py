@@ -23,6 +23,7 @@ from tests.proof.corruption import (
     forge,
     in_round,
     mismatches_after_changing,
+    refact,
     remove,
 )
 from tests.support.answers import Body
@@ -253,9 +254,9 @@ ENTRIES: Final = (
 SEEN_BY_A_REINSTATEMENT = "(SELECT after->'positions' FROM acts WHERE decides = 'yes-a' AND after ? 'positions')"
 
 SETTLEMENTS: Final = (
-    change(
-        "settlements",
-        f"positions = ARRAY(SELECT jsonb_array_elements_text({SEEN_BY_A_REINSTATEMENT})::bigint)",
+    refact(
+        "settlement,positions",
+        SEEN_BY_A_REINSTATEMENT,
         in_round("r6"),
         "award-figures entry-digest entry-postings hit-cycle settlement-figures settlements-cross",
     ),

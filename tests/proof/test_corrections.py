@@ -26,6 +26,7 @@ from tests.proof.corruption import (
     forge,
     in_round,
     mismatches_after_changing,
+    refact,
     remove,
 )
 from tests.support import history, people, two_people
@@ -227,7 +228,7 @@ CORRUPTIONS: Final = (
         "entry-digest change-done",
     ),
     change("change_requests", "kind = 'held-awards'", REQUEST, "entry-digest change-done"),
-    change("results", "bet_count = bet_count + 1", FALSE, "entry-digest result-count correction-figures"),
+    refact("result,bet_count", "'7'", FALSE, "entry-digest result-count correction-figures"),
 )
 
 
@@ -237,7 +238,7 @@ def test_every_corruption_is_found_under_its_name(superuser: Session, corruption
 
 
 def test_a_result_whose_cards_are_changed_is_found_in_the_verdict_that_it_replaced(superuser: Session) -> None:
-    cards = change("hands", "cards = '{2c,3d,5h,7s,9d}'", f"{FALSE} AND hand = 'h1'", "")
+    cards = refact("result,hands,0,2", """'["2c", "3d", "5h", "7s", "9d"]'""", FALSE, "")
     assert Code.CORRECTION_FIGURES in codes_after(superuser, cards)
 
 

@@ -17,7 +17,7 @@ from jackpot_service.ledger.mismatches import Code
 from jackpot_service.ledger.verification import Looks, Progress, Reached, Verification, Verified
 from jackpot_service.proof import documents
 from jackpot_service.proof.proof import SUMS_ARE_LIKE_DAYS, verify
-from tests.proof.corruption import Corruption, change, forge, in_round, remove
+from tests.proof.corruption import Corruption, change, forge, in_round, refact, remove
 from tests.properties.profile import CASES
 from tests.support import history
 from tests.support.clock import Clock
@@ -137,11 +137,11 @@ HIT, LOST, PART, HELD, ACROSS = map(in_round, ("hit", "lost", "part", "held", "a
 CAME_SINCE: Final = (
     change("bets", "stake_minor = stake_minor + 1", f"{PART} AND bet_id = 'b'", "entry-digest"),
     change("bets", "player_id = 'eve'", f"{ACROSS} AND bet_id = 'a'", "entry-digest"),
-    change("hands", "cards = '{2c,3d,5h,7s,9d}'", ACROSS, "entry-digest"),
+    refact("result,hands,0,2", """'["2c", "3d", "5h", "7s", "9d"]'""", ACROSS, "entry-digest"),
     change("awards", "amount_minor = amount_minor + 1", f"{PART} AND bet_id = 'b'", "award-figures"),
     change("award_steps", "step = 'payable'", f"{HELD} AND step = 'held' AND bet_id = 'a'", "award-steps held-balance"),
     change("rounds", "bet_count = bet_count + 1", PART, "round-bet-count"),
-    change("settlements", "meter_before = meter_before + 1", PART, "settlement-figures"),
+    refact("settlement,meter_before", """'"1"'""", PART, "settlement-figures"),
     change("entries", "head = sha256(head)", f"{PART} AND step = 2", "chain-broken"),
     change("entries", "kind = 'gift'", f"{PART} AND step = 2", "entry-kind"),
     change("stripes", "reserve = reserve + 1", "jackpot_id = 'live' AND stripe_no = 1", "stripe-pools"),
@@ -157,7 +157,7 @@ CAME_SINCE: Final = (
 
 CAME_BEFORE: Final = (
     change("bets", "stake_minor = stake_minor + 1", f"{HIT} AND bet_id = 'b'", "entry-digest"),
-    change("hands", "cards = '{2c,3d,5h,7s,9d}'", LOST, "entry-digest"),
+    refact("result,hands,0,2", """'["2c", "3d", "5h", "7s", "9d"]'""", LOST, "entry-digest"),
     change("entries", "amounts = amounts[2:] || amounts[1]", f"{LOST} AND step = 1", "entry-postings"),
     remove("bets", LOST, "entry-digest"),
 )

@@ -99,7 +99,6 @@ WHERE: Final = {
     "entries": "kind = 'bets'",
     "principals": "name = 'srv'",
     "rates": "currency = 'GBP'",
-    "settlements": "jackpot_id = 'cyber'",
     "stripes": "jackpot_id = 'live'",
     "voids": "NOT is_tombstone",
 }
@@ -121,7 +120,6 @@ CHANGES: Final = {
     "entries.movements": "array_append(movements[2:], 'gift')",
     "entries.figures": "figures[2:]",
     "entries.received_at": "received_at - interval '1 day'",
-    "hands.status": "CASE status WHEN 'dealt' THEN 'dead' ELSE 'forfeited' END",
     "keys.role": "'auditor'",
     "keys.casino_id": "'c2'",
     "rate_sheets.source": "'{}'",
@@ -132,8 +130,6 @@ CHANGES: Final = {
     "principals.casino_id": "'c2'",
     "rates.exponent": "exponent - 1",
     "rounds.state": "CASE state WHEN 'open' THEN 'settled' ELSE 'open' END",
-    "settlements.carried": "coalesce(carried, 0) + 1",
-    "settlements.entitlements": "'[]'",
     "stripes.booked_at": "booked_at - interval '1 day'",
 }
 """How a column is changed whose constraints take no arbitrary value."""

@@ -508,9 +508,9 @@ def _compare_verdict(answer: RoundSettledNow, due: Verdict) -> None:
     assert [(award.bet_id, award.tier) for award in answer.awards] == sorted(awards)
     assert tuple(bet.bet_id for bet in answer.refunds) == due.refunds
     assert {
-        (claim["bet_id"], claim["tier"]): Fraction(claim["amount"]) for claim in told.entitlements
+        (claim["bet_id"], claim["tier"]): Fraction(claim["amount"]) for claim in told["entitlements"]
     } == due.entitlements
-    assert (told.cycle, told.cycle_after) == (due.cycle, due.cycle_after)
+    assert (told["cycle"], told["cycle_after"]) == (due.cycle, due.cycle_after)
     for name in (
         "meter_before",
         "meter_after",
@@ -520,5 +520,5 @@ def _compare_verdict(answer: RoundSettledNow, due: Verdict) -> None:
         "overflow",
         "house_seed",
     ):
-        assert Fraction(getattr(told, name)) == getattr(due, name), name
-    assert (None if told.carried is None else Fraction(told.carried)) == due.carried
+        assert Fraction(told[name]) == getattr(due, name), name
+    assert (None if told["carried"] is None else Fraction(told["carried"])) == due.carried

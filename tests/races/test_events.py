@@ -86,7 +86,7 @@ def read_all(engine: sqlalchemy.Engine, *, limit: int, after: str) -> Told:
     until = time.monotonic() + LONGEST_READING_S
     while len(told) < EXPECTED and time.monotonic() < until:
         page = stream.page(SYSTEM_OPERATOR, decode(after), limit=limit, wait_s=1)
-        told += [(event.id, event.draft.type.value, event.place.booked_at.isoformat()) for event in page.items]
+        told += [(event.id, event.payload.type.value, event.place.booked_at.isoformat()) for event in page.items]
         after = encode(page.next)
     return told
 

@@ -50,16 +50,16 @@ def test_two_tables_hit_in_the_same_second_and_each_wins_what_its_cycle_holds(
         partial(bet_on_and_on, table_id="T4"),
     )
 
-    if first.settlement.cycle > second.settlement.cycle:
+    if first.settlement["cycle"] > second.settlement["cycle"]:
         first, second = second, first
-    assert (first.settlement.cycle, first.settlement.cycle_after) == (1, 2)
-    assert (second.settlement.cycle, second.settlement.cycle_after) == (2, 3)
+    assert (first.settlement["cycle"], first.settlement["cycle_after"]) == (1, 2)
+    assert (second.settlement["cycle"], second.settlement["cycle_after"]) == (2, 3)
     bets = _bets_by_cycle(engine)
     assert sum(bets.values()) == 2 + 2 * BETS_MEANWHILE
-    assert first.settlement.meter_before == BASE_AMOUNT + METER_PART * bets.get(1, 0)
-    carried = first.settlement.carried + RESERVE_PART * bets.get(1, 0)
-    assert second.settlement.meter_before == carried + METER_PART * bets.get(2, 0)
-    left = second.settlement.carried + RESERVE_PART * bets.get(2, 0) + METER_PART * bets.get(3, 0)
+    assert Decimal(first.settlement["meter_before"]) == BASE_AMOUNT + METER_PART * bets.get(1, 0)
+    carried = Decimal(first.settlement["carried"]) + RESERVE_PART * bets.get(1, 0)
+    assert Decimal(second.settlement["meter_before"]) == carried + METER_PART * bets.get(2, 0)
+    left = Decimal(second.settlement["carried"]) + RESERVE_PART * bets.get(2, 0) + METER_PART * bets.get(3, 0)
     assert books.meter(engine, "live") == left
     assert books.pools(engine, "live").reserve == RESERVE_PART * bets.get(3, 0)
     books.require_clean(engine)
@@ -89,10 +89,10 @@ def test_a_bet_between_two_hits_counts_for_the_second(engine: sqlalchemy.Engine)
         second = second_hit.result(LONGEST_RACE_S)
 
     # Both rounds' bets were booked before the first hit, and so was its reserve of 0.10.
-    assert first.settlement.meter_before == Decimal("5000.90")
+    assert Decimal(first.settlement["meter_before"]) == Decimal("5000.90")
     assert [award.amount_minor for award in first.awards] == [500090]
     assert between.meter.cycle == 2
-    assert second.settlement.meter_before == Decimal("0.10") + Decimal("0.45")
+    assert Decimal(second.settlement["meter_before"]) == Decimal("0.10") + Decimal("0.45")
     assert [award.amount_minor for award in second.awards] == [55]
     assert books.meter(engine, "live") == Decimal("0.05")
     books.require_clean(engine)
@@ -111,16 +111,16 @@ def test_a_refund_that_meets_a_hit_waits_for_it_and_is_the_houses(engine: sqlalc
         "settle": lambda: scene.settle(engine, "T2", "r1", 2, dealt).round,
     }
     with ThreadPoolExecutor(2) as pool, psycopg.connect(books.plain(engine)) as holder:
-        holder.execute("LOCK TABLE settlements IN ACCESS EXCLUSIVE MODE")
+        holder.execute("LOCK TABLE awards IN ACCESS EXCLUSIVE MODE")
         hit: Future[RoundSettledNow] = pool.submit(scene.settle, engine, "T1", "r1", 1, {"1": scene.ROYAL})
-        books.wait_until_one_waits(engine)  # It has locked all stripes, and cannot write its settlement.
+        books.wait_until_one_waits(engine)  # It has locked all stripes, and cannot write its awards.
         refund = pool.submit(calls[what])
         books.wait_until_so_many_wait(engine, 2)
         holder.rollback()
         first, after = hit.result(LONGEST_RACE_S), refund.result(LONGEST_RACE_S)
 
     # Three bets were booked before the hit, so the next cycle began with their reserves.
-    assert first.settlement.meter_before == Decimal("5001.35")
+    assert Decimal(first.settlement["meter_before"]) == Decimal("5001.35")
     assert after.cycle == 2
     refunded = 2 if what == "cancel" else 1
     assert books.balance(engine, "house:adjustments") == -(METER_PART + RESERVE_PART) * refunded

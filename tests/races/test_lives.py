@@ -112,7 +112,7 @@ def hit_on(racer: Racer) -> list[Decimal]:
     for number in range(HITS):
         scene.bet(racer.engine, "T2", f"hit-{number}", scene.euro("b"))
         settled = scene.settle(racer.engine, "T2", f"hit-{number}", 1, {"1": scene.ROYAL})
-        refilled.append(settled.settlement.house_seed)
+        refilled.append(Decimal(settled.settlement["house_seed"]))
     return refilled
 
 

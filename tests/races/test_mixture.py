@@ -150,7 +150,7 @@ class Player:
         for award in answer.awards:
             key = (table_id, round_id, award.bet_id)
             self.told.awards[key, award.tier] = (award.currency, award.amount_minor)
-        if answer.settlement.cycle_after > answer.settlement.cycle:
+        if answer.settlement["cycle_after"] > answer.settlement["cycle"]:
             self.told.hits.add((table_id, round_id))
 
 

@@ -51,7 +51,7 @@ def hit_on(racer: Racer) -> int:
         for number in range(HITS):
             round_id = f"hit-{part}-{number}"
             scene.bet(racer.engine, "T2", round_id, scene.euro("b"))
-            hits += scene.settle(racer.engine, "T2", round_id, 1, {"1": scene.ROYAL}).settlement.cycle_after > 0
+            hits += scene.settle(racer.engine, "T2", round_id, 1, {"1": scene.ROYAL}).settlement["cycle_after"] > 0
     return hits
 
 

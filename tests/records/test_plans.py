@@ -119,15 +119,12 @@ def test_a_round_is_changed_by_all_its_ids(engine: Engine, statement: str, param
 
 BY_KEY: Final[tuple[tuple[str, Mapping[str, Any], tuple[str, ...]], ...]] = (
     (bets._PLACES, ROUND, ("uq_entries_jackpot_id_round_key_step",)),
-    (verdicts._RESULT, ROUND, ("pk_results",)),
-    (verdicts._CANCELLATION, ROUND, ("pk_cancellations",)),
-    (verdicts._HANDS, ROUND, ("pk_hands",)),
-    (verdicts._SETTLEMENT, ROUND, ("pk_settlements",)),
+    (verdicts._ENDING, ROUND, ("uq_entries_jackpot_id_round_key_step",)),
     (verdicts._AWARDS, {**ROUND, "correction": 0}, ("pk_awards", "pk_award_steps")),
     (
         verdicts._CLOSING_CYCLES,
         {"jackpot_id": "live", "round_keys": [KEY, KEY + 1]},
-        ("pk_settlements", "pk_cancellations"),
+        ("uq_entries_jackpot_id_round_key_step",),
     ),
 )
 

@@ -235,7 +235,6 @@ APPEND_ONLY: Final = (
     "acts",
     "awards",
     "award_steps",
-    "settlements",
     "corrections",
     "statement_settlements",
     "change_requests",

@@ -28,8 +28,7 @@ _MADE = text(
     FROM award_entries_between(
         :jackpot_id, CAST(:stripe_nos AS int[]), CAST(:starts AS bigint[]), CAST(:ends AS bigint[])
     ) AS e
-    JOIN settlements d ON d.jackpot_id = e.jackpot_id AND d.round_key = e.round_key AND d.step = e.step
-    JOIN awards a ON a.jackpot_id = d.jackpot_id AND a.round_key = d.round_key AND a.correction = 0
+    JOIN awards a ON a.jackpot_id = e.jackpot_id AND a.round_key = e.round_key AND a.correction = 0
     JOIN award_steps t ON t.jackpot_id = a.jackpot_id AND t.round_key = a.round_key AND t.bet_id = a.bet_id
                       AND t.tier = a.tier AND t.correction = a.correction AND t.act_seq IS NULL
     JOIN rounds r ON r.jackpot_id = a.jackpot_id AND r.round_key = a.round_key

@@ -33,8 +33,7 @@ _HELD = text(
     FROM held h
     JOIN awards a ON a.jackpot_id = h.jackpot_id AND a.round_key = h.round_key AND a.bet_id = h.bet_id
                  AND a.tier = h.tier AND a.correction = h.correction
-    JOIN settlements d ON d.jackpot_id = a.jackpot_id AND d.round_key = a.round_key
-    JOIN entries e ON e.jackpot_id = d.jackpot_id AND e.round_key = d.round_key AND e.step = d.step
+    JOIN entries e ON e.jackpot_id = a.jackpot_id AND e.round_key = a.round_key AND e.kind = 'result'
     JOIN rounds r ON r.jackpot_id = a.jackpot_id AND r.round_key = a.round_key
     JOIN rates s ON s.base = :base AND s.number = r.rate_sheet AND s.currency = a.currency
     WHERE e.seq <= coalesce((CAST(:ends AS bigint[]))[e.stripe_no + 1], 0)

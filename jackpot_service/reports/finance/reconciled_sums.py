@@ -115,7 +115,7 @@ _STORED = text(
     """
     SELECT side, version, account, currency, movement, sum(CAST(amount AS numeric)) AS amount
     FROM reconciled_days
-    CROSS JOIN LATERAL jsonb_to_recordset(sums_of)
+    CROSS JOIN LATERAL jsonb_to_recordset(reconciled_days.sums)
         AS one (side text, version int, account text, currency text, movement text, amount text)
     WHERE jackpot_id = :jackpot_id AND report_version = :report_version AND day = ANY(CAST(:days AS date[]))
     GROUP BY side, version, account, currency, movement

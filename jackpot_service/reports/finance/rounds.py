@@ -129,9 +129,10 @@ LEFT JOIN LATERAL (
         WHERE p.movement = 'reversal' AND p.account = 'casino:' || of.casino_id
         UNION ALL
         SELECT a.currency, 0, 0, 0, 1, a.amount_minor, a.cost
-        FROM settlements s
+        FROM entries s
         JOIN awards a ON a.jackpot_id = s.jackpot_id AND a.round_key = s.round_key AND a.correction = 0
-        WHERE s.jackpot_id = :jackpot_id AND s.round_key = of.round_key AND s.step = ANY (of.steps)
+        WHERE s.jackpot_id = :jackpot_id AND s.round_key = of.round_key AND s.kind = 'result'
+          AND s.step = ANY (of.steps)
     ) AS done
     JOIN LATERAL (
         SELECT CAST('1e-' || rate.exponent AS numeric) AS one, rate.base_per_unit AS rate

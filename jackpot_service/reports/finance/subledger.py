@@ -117,9 +117,10 @@ _REFUNDS = text(
             WHERE e.kind = 'cancellation'
             UNION ALL
             SELECT b.bet_id
-            FROM hands h
-            JOIN live_bets(:jackpot_id, e.round_key) AS b ON b.hand = h.hand
-            WHERE e.kind = 'result' AND h.jackpot_id = :jackpot_id AND h.round_key = e.round_key AND h.status = 'dead'
+            FROM jsonb_array_elements(e.facts #> '{result,hands}') AS h (fact)
+            JOIN live_bets(:jackpot_id, e.round_key) AS b ON b.hand = h.fact ->> 0
+            WHERE e.kind = 'result' AND h.fact ->> 1 = 'dead'
+              AND e.facts @? 'strict $.result.hands[*] ? (@[1] == "dead")'
         ) AS refunded
         WHERE e.kind IN ('voids', 'cancellation', 'result')
         UNION ALL

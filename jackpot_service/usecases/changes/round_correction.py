@@ -19,7 +19,7 @@ from jackpot_service.domain.bets import Bet, BookedBet
 from jackpot_service.domain.corrections import Correction, VerdictInForce, borne_by, correct
 from jackpot_service.domain.entries import Attribution
 from jackpot_service.domain.errors import Conflict
-from jackpot_service.domain.facts import Facts, of_entitlements, of_postings, of_result
+from jackpot_service.domain.facts import Facts, of_entitlements, of_postings, of_result, result_of
 from jackpot_service.domain.figures import of_correction
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.lives import require_not_retired
@@ -195,18 +195,17 @@ def _state(session: Session, round_: Round, live: Sequence[BookedBet], held: Boo
 
 def _in_force(session: Session, round_: Round, *, running: int) -> VerdictInForce:
     with pipelined(session) as pipe:
-        result_cursors = verdicts.send_result(pipe, round_)
-        settlement_cursors = verdicts.send_settlement(pipe, round_)
-    settlement, _ = verdicts.settlement_of(settlement_cursors)
+        cursor = verdicts.send_ending(pipe, round_)
+    recorded = verdicts.ending_of(cursor)
     entries = replay.entries_of_rounds(session, round_.jackpot_id, after=round_.round_key - 1, upto=round_.round_key)
-    settled = next(entry for entry in entries if entry.step == settlement.step)
+    settled = entries[-1]
     first = VerdictInForce(
         number=0,
-        result=verdicts.result_of(result_cursors),
-        meter=settlement.meter_before,
+        result=result_of(recorded["result"]),
+        meter=Decimal(recorded["settlement"]["meter_before"]),
         awards=corrections.past_awards(session, round_),
         borne=borne_by(settled.lines),
-        its_meter_runs=settlement.cycle_after == running,
+        its_meter_runs=recorded["settlement"]["cycle_after"] == running,
     )
     return corrections.in_force(first, corrections.last(session, round_))
 

@@ -44,7 +44,8 @@ CREATE TYPE figure AS (
 );
 
 -- The postings of an entry are four parallel arrays: a row each would cost a bet several times as much. Casino, table
--- and rules version are those of its figures, and empty, or 0, where there is none.
+-- and rules version are those of its figures, and empty, or 0, where there is none. `facts` are what a result, a
+-- cancellation or voids recorded; views show their columns.
 CREATE TABLE entries (
     jackpot_id TEXT COLLATE "C" NOT NULL,
     stripe_no INTEGER NOT NULL,
@@ -65,12 +66,19 @@ CREATE TABLE entries (
     table_id TEXT COLLATE "C" NOT NULL,
     rules_version INTEGER NOT NULL,
     figures figure[] NOT NULL,
+    facts JSONB,
     CONSTRAINT pk_entries PRIMARY KEY (jackpot_id, stripe_no, seq),
     CONSTRAINT ck_entries_round_step CHECK ((round_key IS NULL) = (step IS NULL)),
     CONSTRAINT ck_entries_digests CHECK (length(digest) = 32 AND length(head) = 32),
     CONSTRAINT ck_entries_booked_at CHECK (booked_at >= received_at),
     CONSTRAINT ck_entries_postings CHECK (cardinality(accounts) = cardinality(currencies)
-        AND cardinality(accounts) = cardinality(amounts) AND cardinality(accounts) = cardinality(movements))
+        AND cardinality(accounts) = cardinality(amounts) AND cardinality(accounts) = cardinality(movements)),
+    CONSTRAINT ck_entries_facts CHECK (jsonb_typeof(facts) = 'object' AND facts <> '{}'),
+    -- Every amount of a settlement is a text, with at most 18 decimals, below 1e20.
+    CONSTRAINT ck_entries_exact_facts CHECK (NOT jsonb_path_exists(facts, '$.settlement.keyvalue() ? '
+        '(@.key like_regex "^(weight|overflow|carried|house_seed|[a-z_]+_(before|after))$" && @.key != "cycle_after" '
+        '&& @.value.type() != "null" && (@.value.type() != "string" '
+        '|| !(@.value like_regex "^-?[0-9]{1,20}([.][0-9]{1,18})?$")))'))
 );
 
 CREATE UNIQUE INDEX uq_entries_jackpot_id_round_key_step

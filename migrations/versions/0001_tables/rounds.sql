@@ -1,4 +1,4 @@
--- Rounds, and the source documents of each: bets, voids, the result or the cancellation, and the verdict.
+-- Rounds, and the source documents of each: bets, voids and corrections. Results and cancellations are facts of entries.
 
 CREATE TABLE rounds (
     jackpot_id TEXT COLLATE "C" NOT NULL,
@@ -67,65 +67,7 @@ CREATE TABLE voids (
     bet_id TEXT COLLATE "C" NOT NULL,
     step INTEGER NOT NULL,
     is_tombstone BOOLEAN NOT NULL,
-    occurred_at TIMESTAMP WITH TIME ZONE,
     CONSTRAINT pk_voids PRIMARY KEY (jackpot_id, round_key, bet_id)
-);
-
-CREATE TABLE results (
-    jackpot_id TEXT COLLATE "C" NOT NULL,
-    round_key BIGINT NOT NULL,
-    step INTEGER NOT NULL,
-    bet_count INTEGER NOT NULL,
-    dealer TEXT[] NOT NULL,
-    occurred_at TIMESTAMP WITH TIME ZONE,
-    CONSTRAINT pk_results PRIMARY KEY (jackpot_id, round_key)
-);
-
-CREATE TABLE cancellations (
-    jackpot_id TEXT COLLATE "C" NOT NULL,
-    round_key BIGINT NOT NULL,
-    step INTEGER NOT NULL,
-    reason TEXT COLLATE "C" NOT NULL,
-    cycle INTEGER NOT NULL,
-    occurred_at TIMESTAMP WITH TIME ZONE,
-    CONSTRAINT pk_cancellations PRIMARY KEY (jackpot_id, round_key)
-);
-
-CREATE TABLE hands (
-    jackpot_id TEXT COLLATE "C" NOT NULL,
-    round_key BIGINT NOT NULL,
-    hand TEXT COLLATE "C" NOT NULL,
-    status TEXT COLLATE "C" NOT NULL,
-    cards TEXT[] NOT NULL,
-    CONSTRAINT pk_hands PRIMARY KEY (jackpot_id, round_key, hand),
-    CONSTRAINT ck_hands_status CHECK (status IN ('dealt', 'dead', 'forfeited'))
-);
-
-CREATE TABLE settlements (
-    jackpot_id TEXT COLLATE "C" NOT NULL,
-    round_key BIGINT NOT NULL,
-    step INTEGER NOT NULL,
-    cycle INTEGER NOT NULL,
-    policy TEXT COLLATE "C" NOT NULL,
-    positions BIGINT[] NOT NULL,
-    meter_before NUMERIC NOT NULL,
-    weight NUMERIC NOT NULL,
-    entitlements JSONB NOT NULL,
-    meter_after NUMERIC NOT NULL,
-    reserve_after NUMERIC NOT NULL,
-    prize_fund_after NUMERIC NOT NULL,
-    overflow NUMERIC NOT NULL,
-    carried NUMERIC,
-    house_seed NUMERIC NOT NULL,
-    cycle_after INTEGER NOT NULL,
-    CONSTRAINT pk_settlements PRIMARY KEY (jackpot_id, round_key),
-    CONSTRAINT ck_settlements_exact CHECK (scale(meter_before) <= 18 AND abs(meter_before) < 1e20
-        AND scale(weight) <= 18 AND abs(weight) < 1e20 AND scale(meter_after) <= 18
-        AND abs(meter_after) < 1e20 AND scale(reserve_after) <= 18 AND abs(reserve_after) < 1e20
-        AND scale(prize_fund_after) <= 18 AND abs(prize_fund_after) < 1e20),
-    CONSTRAINT ck_settlements_exact_on_a_hit CHECK (scale(overflow) <= 18 AND abs(overflow) < 1e20
-        AND scale(carried) <= 18 AND abs(carried) < 1e20
-        AND scale(house_seed) <= 18 AND abs(house_seed) < 1e20)
 );
 
 CREATE TABLE corrections (

@@ -32,9 +32,9 @@ LEFT JOIN acts paid ON paid.seq = taken.paid_by;
 -- The UTC day on which each verdict on a round was booked, and its awards made: 0 is the result, then come corrections. A
 -- correction and its entry in the jackpot's book are booked at the same time.
 CREATE VIEW verdict_days AS
-SELECT d.jackpot_id, d.round_key, 0 AS number, (e.booked_at AT TIME ZONE 'UTC')::date AS made_on
-FROM results d
-JOIN entries e ON e.jackpot_id = d.jackpot_id AND e.round_key = d.round_key AND e.step = d.step
+SELECT e.jackpot_id, e.round_key, 0 AS number, (e.booked_at AT TIME ZONE 'UTC')::date AS made_on
+FROM entries e
+WHERE e.kind = 'result'
 UNION ALL
 SELECT d.jackpot_id, d.round_key, d.number, (e.booked_at AT TIME ZONE 'UTC')::date
 FROM corrections d

@@ -9,6 +9,40 @@ CREATE FUNCTION entry_of_step(of_jackpot text, of_round bigint, of_step integer)
     SELECT * FROM entries WHERE jackpot_id = of_jackpot AND round_key = of_round AND step = of_step LIMIT 1
 $$;
 
+-- What results and cancellations recorded: the facts of entries as columns. A round has one of them at most.
+CREATE VIEW results AS
+SELECT e.jackpot_id, e.round_key, e.step, (e.facts #>> '{result,bet_count}')::int AS bet_count,
+       ARRAY(SELECT jsonb_array_elements_text(e.facts #> '{result,dealer}')) AS dealer,
+       (e.facts #>> '{result,occurred_at}')::timestamptz AS occurred_at
+FROM entries e
+WHERE e.kind = 'result';
+
+CREATE VIEW cancellations AS
+SELECT e.jackpot_id, e.round_key, e.step, (e.facts ->> 'reason') COLLATE "C" AS reason,
+       (e.facts ->> 'cycle')::int AS cycle, (e.facts ->> 'occurred_at')::timestamptz AS occurred_at
+FROM entries e
+WHERE e.kind = 'cancellation';
+
+CREATE VIEW hands AS
+SELECT e.jackpot_id, e.round_key, (h.fact ->> 0) COLLATE "C" AS hand, (h.fact ->> 1) COLLATE "C" AS status,
+       ARRAY(SELECT jsonb_array_elements_text(h.fact -> 2)) AS cards
+FROM entries e
+CROSS JOIN LATERAL jsonb_array_elements(coalesce(e.facts #> '{result,hands}', e.facts -> 'hands')) AS h (fact)
+WHERE e.kind IN ('result', 'cancellation');
+
+CREATE VIEW settlements AS
+SELECT e.jackpot_id, e.round_key, e.step, (s.fact ->> 'cycle')::int AS cycle, (s.fact ->> 'policy') COLLATE "C" AS policy,
+       ARRAY(SELECT jsonb_array_elements_text(s.fact -> 'positions')::bigint) AS positions,
+       (s.fact ->> 'meter_before')::numeric AS meter_before, (s.fact ->> 'weight')::numeric AS weight,
+       s.fact -> 'entitlements' AS entitlements, (s.fact ->> 'meter_after')::numeric AS meter_after,
+       (s.fact ->> 'reserve_after')::numeric AS reserve_after,
+       (s.fact ->> 'prize_fund_after')::numeric AS prize_fund_after, (s.fact ->> 'overflow')::numeric AS overflow,
+       (s.fact ->> 'carried')::numeric AS carried, (s.fact ->> 'house_seed')::numeric AS house_seed,
+       (s.fact ->> 'cycle_after')::int AS cycle_after
+FROM entries e
+CROSS JOIN LATERAL (SELECT e.facts -> 'settlement') AS s (fact)
+WHERE e.kind = 'result';
+
 -- The bets of a round that were not voided. None is once its round has ended.
 CREATE FUNCTION live_bets(of_jackpot text, of_round bigint) RETURNS SETOF bets LANGUAGE sql STABLE AS $$
     SELECT b.*

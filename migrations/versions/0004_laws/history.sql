@@ -11,10 +11,10 @@ $$;
 DO $$
 DECLARE
     written_once text[] := ARRAY[
-        'acts', 'award_steps', 'awards', 'bets', 'cancellations', 'casinos', 'change_deciders', 'change_decisions',
+        'acts', 'award_steps', 'awards', 'bets', 'casinos', 'change_deciders', 'change_decisions',
         'change_requests', 'closed_periods', 'compensations', 'corrections', 'cycles', 'emergency_switches', 'entries',
-        'exception_acknowledgements', 'exceptions', 'hands', 'jackpots', 'principals', 'rate_sheets', 'rates',
-        'reconciled_days', 'results', 'rules_versions', 'seals', 'settlements', 'statement_settlements', 'tables',
+        'exception_acknowledgements', 'exceptions', 'jackpots', 'principals', 'rate_sheets', 'rates',
+        'reconciled_days', 'rules_versions', 'seals', 'statement_settlements', 'tables',
         'verifications', 'voids'
     ];
     -- The service's rights say which columns change.

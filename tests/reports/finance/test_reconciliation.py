@@ -218,7 +218,7 @@ CORRUPTIONS: Final = {
         {("reversals", "pool:meter:players"), ("reversals", "house:margin"), ("accounts", "casino:c1")},
     ),
     "a hand that was dead": (
-        "UPDATE hands SET status = 'forfeited' WHERE status = 'dead'",
+        "UPDATE entries SET facts = replace(facts::text, 'dead', 'forfeited')::jsonb WHERE facts::text LIKE '%dead%'",
         {("reversals", "pool:prize_fund"), ("accounts", "casino:c1")},
     ),
     "a rate": (

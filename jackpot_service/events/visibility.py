@@ -1,4 +1,8 @@
-"""Which events a key sees: the house all of them; a casino's key what is the casino's, and that a jackpot was hit."""
+"""
+Which events a key sees.
+
+The house sees all of them; a casino's key what is the casino's, and that a jackpot was hit.
+"""
 
 from collections.abc import Mapping
 from typing import Final
@@ -10,7 +14,7 @@ from jackpot_service.usecases.changes.registry import KINDS
 HOUSE_READERS: Final = frozenset({Role.FINANCE, Role.OPERATOR, Role.AUDITOR})
 
 ROUND_KINDS: Final = frozenset({EntryKind.VOIDS, EntryKind.RESULT, EntryKind.CANCELLATION})
-"""Entries of rounds that are told. Batches of bets are not: see docs/decisions/events.md."""
+"""Entries of rounds that are notified. Batches of bets are not: see docs/decisions/events.md."""
 
 CASINO_KINDS: Final = frozenset({EntryKind.AWARD_PAID}).union(
     *(kind.acts for kind in KINDS.values() if kind.is_of_casinos)
@@ -27,7 +31,7 @@ HOUSE_KINDS: Final = frozenset(
         EntryKind.TABLE_ADDED,
     }
 ).union(*(kind.acts for kind in KINDS.values()))
-"""All acts that are told. What is only asked for, keys, people and stripes are in the audit trail alone."""
+"""All acts that are notified. What is only asked for, keys, people and stripes are in the audit trail alone."""
 
 _KINDS_OF_MACHINES_AND_CASINOS: Final[Mapping[Role, frozenset[EntryKind]]] = {
     Role.TABLE: CASINO_KINDS,
@@ -37,7 +41,7 @@ _KINDS_OF_MACHINES_AND_CASINOS: Final[Mapping[Role, frozenset[EntryKind]]] = {
 
 
 def is_of_the_house(reader: Principal) -> bool:
-    """Whether a reader sees everything, and who did it."""
+    """Tell whether a reader sees everything, and who did it."""
     return reader.role in HOUSE_READERS and reader.casino_id is None
 
 
@@ -47,5 +51,5 @@ def act_kinds(reader: Principal) -> frozenset[EntryKind]:
 
 
 def sees_round(reader: Principal, *, table_id: str, casino_id: str) -> bool:
-    """Whether a reader sees what happened in a round, to whom; who does not may still see that it hit the jackpot."""
+    """Tell whether a reader sees what happened in a round. Any other still sees that the round hit the jackpot."""
     return reader.role is not Role.RATES and reader.sees_table(table_id, casino_id)

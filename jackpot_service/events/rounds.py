@@ -1,0 +1,189 @@
+"""Events of rounds, made from the facts and figures of entries: settled, hit and reset; cancelled; bets made void."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from sqlalchemy import text
+
+from jackpot_service.database.transactions import Session
+from jackpot_service.domain.facts import Facts
+from jackpot_service.domain.figures import Figure, FigureKind
+from jackpot_service.domain.journal import EntryKind
+from jackpot_service.domain.money import plain, total
+from jackpot_service.domain.rules import FundedBy
+from jackpot_service.events.awards import AwardEvent, AwardName, Unplaced
+from jackpot_service.events.entries import EntryRound, NotifiedEntry
+from jackpot_service.events.event import EventType, Payload, Place, Total, totals
+
+# Entries, and the cycle that a hit opened, are looked up by their keys. The statement is planned at every execution, by
+# the size that a table has then: so a join is planned the other way round only while a table is one page long.
+_RECORDED = text(
+    """
+    SELECT e.jackpot_id, e.stripe_no, e.seq, e.facts, CAST(e.figures AS text[]), c.rules_version
+    FROM unnest(CAST(:books AS text[]), CAST(:stripe_nos AS int[]), CAST(:seqs AS bigint[]))
+         AS k (book, stripe_no, seq)
+    CROSS JOIN LATERAL (
+        SELECT o.jackpot_id, o.stripe_no, o.seq, o.facts, o.figures
+        FROM entries o
+        WHERE o.jackpot_id = k.book AND o.stripe_no = k.stripe_no AND o.seq = k.seq
+        LIMIT 1
+    ) AS e
+    LEFT JOIN LATERAL (
+        SELECT o.rules_version
+        FROM cycles o
+        WHERE o.jackpot_id = k.book AND o.cycle = CAST(e.facts #>> '{settlement,cycle_after}' AS int)
+        LIMIT 1
+    ) AS c ON true
+    """
+)
+
+_REFUNDS: Final = frozenset({FigureKind.REFUNDS, FigureKind.LATE_REFUNDS})
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """What an entry of a round recorded; `rules_version` is that of the cycle after a settlement."""
+
+    facts: Facts
+    figures: Sequence[Figure]
+    rules_version: int | None
+
+    @property
+    def has_awards(self) -> bool:
+        """Tell whether a settlement made any award."""
+        return any(figure.kind is FigureKind.AWARDS for figure in self.figures)
+
+    def sums(self, kinds: Iterable[FigureKind], *, counted: str) -> list[dict[str, Any]]:
+        """Write the sums of some kinds of figures, a currency each."""
+        of_kinds = (figure for figure in self.figures if figure.kind in kinds)
+        return totals((Total(one.currency, one.minor, one.number) for one in of_kinds), counted=counted)
+
+
+RecordedByPlace = Mapping[tuple[str, int, int], Recorded]
+"""By book, stripe and seq."""
+
+
+def recorded(session: Session, places: Sequence[Place]) -> RecordedByPlace:
+    """Read what entries of rounds recorded."""
+    parameters = {
+        "books": [place.book for place in places],
+        "stripe_nos": [place.stripe_no for place in places],
+        "seqs": [place.seq for place in places],
+    }
+    rows = session.execute(_RECORDED, parameters) if places else ()
+    return {
+        (book, stripe_no, seq): Recorded(facts, [*map(Figure.read, figures)], rules_version)
+        for book, stripe_no, seq, facts, figures, rules_version in rows
+    }
+
+
+def events_of(
+    entry: NotifiedEntry, round_: EntryRound, said: Recorded, awards: Sequence[AwardName], *, currency: str
+) -> list[Unplaced]:
+    """Return the events of a round's entry; `currency` is the jackpot's base currency."""
+    step = _Step(entry.place.book, currency, round_, said)
+    if entry.kind is EntryKind.RESULT:
+        return step.settled(awards)
+    return [step.cancelled() if entry.kind is EntryKind.CANCELLATION else step.voided()]
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """A step of a round, the jackpot that the round plays for, and the jackpot's base currency."""
+
+    jackpot_id: str
+    currency: str
+    round: EntryRound
+    said: Recorded
+
+    def payload(self, type_: EventType, data: Mapping[str, Any]) -> Payload:
+        """Make the payload of an event about the round, for those who may see the round."""
+        names = {
+            "jackpot_id": self.jackpot_id,
+            "table_id": self.round.table_id,
+            "round_id": self.round.round_id,
+            "casino_id": self.round.casino_id,
+            "rules_version": self.round.rules_version,
+            "rate_sheet": self.round.rate_sheet,
+        }
+        return Payload(type_, f"round {self.round.table_id}/{self.round.round_id}", {**names, **data})
+
+    def settled(self, awards: Sequence[AwardName]) -> list[Unplaced]:
+        """A result: the round, each award; and where it won the jackpot, the hit and the cycle that begins."""
+        settlement = self.said.facts["settlement"]
+        is_hit = settlement["cycle_after"] > settlement["cycle"]
+        after = {name: settlement[name] for name in ("meter_after", "reserve_after", "prize_fund_after", "house_seed")}
+        data = {
+            "cycle": settlement["cycle"],
+            "occurred_at": self.said.facts["result"]["occurred_at"],
+            "stakes": totals((Total(*one) for one in settlement["stakes"]), counted="bets"),
+            "refunds": self.said.sums(_REFUNDS, counted="bets"),
+            "awards": self.said.sums((FigureKind.AWARDS,), counted="awards"),
+            "currency": self.currency,
+            "policy": settlement["policy"],
+            "total_stake_base": settlement["weight"],
+            "meter_before": settlement["meter_before"],
+            **after,
+            "is_hit": is_hit,
+        }
+        events: list[Unplaced] = [
+            self.payload(EventType.ROUND_SETTLED, data),
+            *(AwardEvent(EventType.AWARD_MADE, one) for one in awards),
+        ]
+        return [*events, self._hit(settlement), self._reset(settlement)] if is_hit else events
+
+    def _hit(self, settlement: Facts) -> Payload:
+        """The jackpot was won. The event names no casino and no player: every key sees it."""
+        figures = self.said.figures
+        paid = (one.value for one in figures if one.kind is FigureKind.AWARDS and one.account == FundedBy.METER)
+        data = {
+            "jackpot_id": self.jackpot_id,
+            "table_id": self.round.table_id,
+            "round_id": self.round.round_id,
+            "cycle": settlement["cycle"],
+            "currency": self.currency,
+            "meter_before": settlement["meter_before"],
+            "paid": plain(total(paid)),
+            **_after_a_hit(settlement),
+        }
+        return Payload(EventType.HIT, f"jackpot {self.jackpot_id}", data)
+
+    def _reset(self, settlement: Facts) -> Payload:
+        data = {
+            "jackpot_id": self.jackpot_id,
+            "cycle": settlement["cycle_after"],
+            "rules_version": self.said.rules_version,
+            "currency": self.currency,
+            "meter": settlement["meter_after"],
+            "reserve": settlement["reserve_after"],
+            **_after_a_hit(settlement),
+        }
+        return Payload(EventType.RESET, f"jackpot {self.jackpot_id}", data)
+
+    def cancelled(self) -> Payload:
+        """A cancelled round: every live stake was given back."""
+        facts = self.said.facts
+        data = {
+            "cycle": facts["cycle"],
+            "occurred_at": facts["occurred_at"],
+            "reason": facts["reason"],
+            "refunds": self.said.sums(_REFUNDS, counted="bets"),
+        }
+        return self.payload(EventType.ROUND_CANCELLED, data)
+
+    def voided(self) -> Payload:
+        """Bets made void, before or after they came."""
+        facts = self.said.facts
+        data = {
+            "occurred_at": facts["occurred_at"],
+            "bet_ids": facts["voided"],
+            "tombstones": facts["tombstones"],
+            "refunds": self.said.sums(_REFUNDS, counted="bets"),
+        }
+        return self.payload(EventType.BETS_VOIDED, data)
+
+
+def _after_a_hit(settlement: Facts) -> Mapping[str, Any]:
+    """What was left of the meter, and what came to it: from above the limit to the reserve, and from the house."""
+    return {name: settlement[name] for name in ("carried", "overflow", "house_seed")}
