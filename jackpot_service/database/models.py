@@ -401,10 +401,6 @@ class VoidRow(Base):
     is_tombstone: Mapped[bool]
 
 
-
-
-
-
 class AwardRow(Base):
     """
     One bet's prize, written once; what becomes of it are rows of `award_steps`.

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from sqlalchemy import select, text
 
+from jackpot_service.database.models import TableRow
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain.entries import REFERENCE_BOOK
 from jackpot_service.domain.facts import without_hashes
@@ -13,7 +14,6 @@ from jackpot_service.domain.journal import EntryKind
 from jackpot_service.events.awards import AwardEvent, AwardName, Unplaced
 from jackpot_service.events.event import Data, EventType, Payload, Total, totals
 from jackpot_service.records.acts import RecordedAct
-from jackpot_service.database.models import TableRow
 from jackpot_service.usecases.changes.registry import KINDS
 
 # In the order of `RecordedAct`; looked up by their seqs, as entries of rounds are by their keys.

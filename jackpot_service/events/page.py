@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 
 from sqlalchemy import select
 
+from jackpot_service.database.models import JackpotRow
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain.entries import REFERENCE_BOOK
 from jackpot_service.domain.principals import Principal
@@ -20,7 +21,6 @@ from jackpot_service.events.awards import AwardEvent, Unplaced
 from jackpot_service.events.cursor import Begun, Cursor, seq_in
 from jackpot_service.events.entries import Heads, NotifiedEntry, Window, notified_entries, windows
 from jackpot_service.events.event import PUBLIC, Event
-from jackpot_service.database.models import JackpotRow
 
 READ_AT_ONCE: Final = 100
 """Entries whose facts are read together; a page of fewer events reads no more than it needs."""

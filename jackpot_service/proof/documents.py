@@ -8,8 +8,6 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Row, and_, select
 
-from jackpot_service.domain.facts import Facts
-from jackpot_service.domain.journal import EntryKind
 from jackpot_service.database.models import (
     AwardRow,
     AwardStepRow,
@@ -21,6 +19,8 @@ from jackpot_service.database.models import (
 )
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain.bets import Bet, BookedBet
+from jackpot_service.domain.facts import Facts
+from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.rounds import Round, RoundState
 from jackpot_service.ledger import replay
 from jackpot_service.ledger.mismatches import Code, Mismatch

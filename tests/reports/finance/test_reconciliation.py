@@ -301,7 +301,7 @@ def test_what_was_changed_past_the_service_is_a_variance(superuser: Session, sub
 
 def found_differing(session: Session) -> set[tuple[str, str]]:
     """Which rows have a variance: their sections and accounts."""
-    session.info.pop("pinned", None)
+    session.info.pop("immutable", None)
     document: Document = frame.make(session, REPORT, Parameters(), made_at=datetime.now(UTC))
     differ = set()
     for section in document.sections[1:]:
