@@ -19,7 +19,7 @@ from defusedxml import DefusedXmlException
 from defusedxml.ElementTree import fromstring
 
 from jackpot_service.domain.errors import Refused
-from jackpot_service.domain.money import EXACT, ZERO
+from jackpot_service.domain.money import ZERO
 from jackpot_service.domain.rates import ReferenceRates
 from jackpot_service.domain.shapes import CURRENCY, DAY, DECIMAL
 
@@ -83,9 +83,9 @@ def _quotes(cubes: Iterable[Element]) -> dict[str, Decimal]:
             raise BadDocument(f"It quotes {_said(code)}, which is not another currency than {PIVOT}.")
         if code in quotes:
             raise BadDocument(f"It quotes {code} twice.")
-        if not DECIMAL.fullmatch(text) or len(text) > LONGEST_QUOTE or EXACT.create_decimal(text) <= ZERO:
+        if not DECIMAL.fullmatch(text) or len(text) > LONGEST_QUOTE or Decimal(text) <= ZERO:
             raise BadDocument(f"Its rate of {code}, {_said(text)}, is not a positive decimal number.")
-        quotes[code] = EXACT.create_decimal(text)
+        quotes[code] = Decimal(text)
     if not quotes:
         raise BadDocument("It has no rates.")
     return quotes

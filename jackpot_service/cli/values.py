@@ -12,7 +12,7 @@ import click
 from marshmallow import ValidationError
 
 from jackpot_service.api.parsing import KeyTwice, NotJson, read_json
-from jackpot_service.domain.money import EXACT
+from jackpot_service.domain.money import PRECISION
 from jackpot_service.reports.finance.period import midnight
 from jackpot_service.usecases import fields
 
@@ -42,10 +42,10 @@ class Value(click.ParamType[T]):
 def _amount(text: str) -> Decimal:
     """Read an exact, plain decimal number, not negative."""
     digits = text.replace(".", "", 1)
-    if not (digits.isascii() and digits.isdigit() and len(digits) <= EXACT.prec):
+    if not (digits.isascii() and digits.isdigit() and len(digits) <= PRECISION):
         message = "is not a plain decimal number"
         raise ValidationError(message)
-    return EXACT.create_decimal(text)
+    return Decimal(text)
 
 
 def _beginning(text: str) -> datetime:

@@ -10,7 +10,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import NewType
 
-from jackpot_service.domain.money import EXACT, ZERO, Rate, from_minor, in_atoms, negated
+from jackpot_service.domain.money import ZERO, Rate, from_minor, in_atoms
 
 Account = NewType("Account", str)
 
@@ -67,24 +67,24 @@ class Pools:
 
     def __add__(self, other: "Pools") -> "Pools":
         return Pools(
-            EXACT.add(self.meter_players, other.meter_players),
-            EXACT.add(self.meter_house, other.meter_house),
-            EXACT.add(self.reserve, other.reserve),
-            EXACT.add(self.prize_fund, other.prize_fund),
+            self.meter_players + other.meter_players,
+            self.meter_house + other.meter_house,
+            self.reserve + other.reserve,
+            self.prize_fund + other.prize_fund,
         )
 
     def __sub__(self, other: "Pools") -> "Pools":
         return Pools(
-            EXACT.subtract(self.meter_players, other.meter_players),
-            EXACT.subtract(self.meter_house, other.meter_house),
-            EXACT.subtract(self.reserve, other.reserve),
-            EXACT.subtract(self.prize_fund, other.prize_fund),
+            self.meter_players - other.meter_players,
+            self.meter_house - other.meter_house,
+            self.reserve - other.reserve,
+            self.prize_fund - other.prize_fund,
         )
 
     @property
     def meter(self) -> Decimal:
         """The booked meter, whoever's money it is; what is on offer may be less (`on_offer`)."""
-        return EXACT.add(self.meter_players, self.meter_house)
+        return self.meter_players + self.meter_house
 
     def on_offer(self, limit: Decimal | None) -> Decimal:
         """The meter on offer, M: the booked meter, never more than the limit and never below zero."""
@@ -93,12 +93,12 @@ class Pools:
 
     def overflow(self, limit: Decimal | None) -> Decimal:
         """What the booked meter holds beyond what is on offer."""
-        return EXACT.subtract(max(self.meter, ZERO), self.on_offer(limit))
+        return max(self.meter, ZERO) - self.on_offer(limit)
 
     @property
     def fill(self) -> Decimal:
         """What lifts a players' part of the meter that fell below zero, as far as the house's part reaches."""
-        return min(max(negated(self.meter_players), ZERO), max(self.meter_house, ZERO))
+        return min(max(-self.meter_players, ZERO), max(self.meter_house, ZERO))
 
 
 SHARE_DECIMALS = 10

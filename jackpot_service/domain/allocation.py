@@ -12,7 +12,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 from jackpot_service.domain.bets import Bet
-from jackpot_service.domain.money import EXACT, RateSheet, in_atoms, product, total
+from jackpot_service.domain.money import ZERO, RateSheet, in_atoms
 from jackpot_service.domain.outcomes import Win
 from jackpot_service.domain.rules import MeterPart, Policy, Prize, Split, StakeMultiple, Tier
 
@@ -46,11 +46,11 @@ def contribute(stakes_minor: Mapping[str, int], *, split: Split, sheet: RateShee
     Source: 000_6cc300954b9713ce, "How the Jackpot bet is used to fund the jackpot prizes".
     """
     values = {currency: sheet.base_value(amount, currency) for currency, amount in stakes_minor.items()}
-    value = total(values.values())
-    meter = product(value, split.meter)
-    reserve = product(value, split.reserve)
-    prize_fund = product(value, split.prize_fund)
-    house = EXACT.subtract(value, total((meter, reserve, prize_fund)))
+    value = sum(values.values(), ZERO)
+    meter = value * split.meter
+    reserve = value * split.reserve
+    prize_fund = value * split.prize_fund
+    house = value - (meter + reserve + prize_fund)
     return Contribution(stakes_minor, values, value, meter, reserve, prize_fund, house)
 
 
@@ -70,7 +70,7 @@ def sums_by_currency(stakes: Iterable[tuple[str, int]]) -> dict[str, int]:
 def weight(bets: Iterable[Bet], sheet: RateSheet) -> Decimal:
     """Sum the base values of bets: W, if they are the round's bets on dealt hands. Raises: NoRate."""
     sums = stakes_by_currency(bets)
-    return total(sheet.base_value(amount, currency) for currency, amount in sums.items())
+    return sum((sheet.base_value(amount, currency) for currency, amount in sums.items()), ZERO)
 
 
 Entitlements = tuple[Fraction, ...]

@@ -28,7 +28,7 @@ from jackpot_service.domain.awards import AwardState
 from jackpot_service.domain.bets import Bet
 from jackpot_service.domain.errors import Conflict
 from jackpot_service.domain.journal import Movement, Postings
-from jackpot_service.domain.money import EXACT, ZERO, negated, total
+from jackpot_service.domain.money import ZERO
 from jackpot_service.domain.outcomes import Result, judge
 from jackpot_service.domain.rules import FundedBy, Tier
 from jackpot_service.domain.settlement import (
@@ -74,7 +74,7 @@ class VerdictInForce:
 def borne_by(lines: Iterable[tuple[str, str, Decimal, str]]) -> dict[Account, Decimal]:
     """Sum what a settlement's postings (account, currency, amount, movement) took from each pool for its awards."""
     awarded = [line for line in lines if line[3] == Movement.AWARD]
-    return {pool: negated(total(line[2] for line in awarded if line[0] == pool)) for pool in POOL_ACCOUNTS}
+    return {pool: -sum((line[2] for line in awarded if line[0] == pool), ZERO) for pool in POOL_ACCOUNTS}
 
 
 UNPAID = frozenset({AwardState.PAYABLE, AwardState.HELD})
@@ -181,7 +181,7 @@ def _given_back(in_force: VerdictInForce) -> dict[Account, Decimal]:
     """
     accounts = (PRIZE_FUND, METER_HOUSE, METER_PLAYERS) if in_force.its_meter_runs else (PRIZE_FUND,)
     returned = _returned(in_force)
-    return {account: EXACT.subtract(in_force.borne.get(account, ZERO), returned[account]) for account in accounts}
+    return {account: in_force.borne.get(account, ZERO) - returned[account] for account in accounts}
 
 
 def _returned(in_force: VerdictInForce) -> Mapping[Account, Decimal]:
@@ -195,11 +195,11 @@ def _returned(in_force: VerdictInForce) -> Mapping[Account, Decimal]:
     made = [past.award for past in in_force.awards if past.correction == in_force.number]
     for award in sorted(made, key=_place):
         of_players = min(players, award.cost) if award.funded_by is FundedBy.METER else ZERO
-        players = EXACT.subtract(players, of_players)
+        players -= of_players
         if award.state is AwardState.REJECTED:
             rest = METER_HOUSE if award.funded_by is FundedBy.METER else PRIZE_FUND
-            returned[METER_PLAYERS] = EXACT.add(returned[METER_PLAYERS], of_players)
-            returned[rest] = EXACT.add(returned[rest], EXACT.subtract(award.cost, of_players))
+            returned[METER_PLAYERS] += of_players
+            returned[rest] += award.cost - of_players
     return returned
 
 
@@ -259,7 +259,7 @@ def _taken(
         postings += fill(pools + postings.pools(), base=terms.sheet.base)
         held = pools + postings.pools()
         taken[METER_PLAYERS] = min(cost, max(held.meter_players, ZERO))
-        taken[METER_HOUSE] = min(EXACT.subtract(cost, taken[METER_PLAYERS]), max(held.meter_house, ZERO))
+        taken[METER_HOUSE] = min(cost - taken[METER_PLAYERS], max(held.meter_house, ZERO))
     return postings, taken
 
 
@@ -296,7 +296,7 @@ def _relief(pools: Pools, postings: Postings, terms: Terms) -> Postings:
 
 
 def _missing(before: Decimal, after: Decimal) -> Decimal:
-    return max(ZERO, EXACT.subtract(min(before, ZERO), after))
+    return max(ZERO, min(before, ZERO) - after)
 
 
 def _as_pools(amounts: Mapping[Account, Decimal]) -> Pools:

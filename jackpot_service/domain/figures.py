@@ -18,7 +18,7 @@ from jackpot_service.domain.awards import AwardState, AwardStep
 from jackpot_service.domain.bets import Bet
 from jackpot_service.domain.corrections import Correction
 from jackpot_service.domain.held_awards import MadeAward
-from jackpot_service.domain.money import EXACT, ZERO, RateSheet, negated, plain, product, total
+from jackpot_service.domain.money import ZERO, RateSheet, plain
 from jackpot_service.domain.settlement import Award, Settlement, Terms
 
 
@@ -186,13 +186,13 @@ def _summed(kind: FigureKind, awards: Iterable[_Of]) -> tuple[Figure, ...]:
     sums = []
     for (tier, account, currency, detail, _), found in groupby(sorted(awards, key=key), key):
         group = list(found)
-        amounts = sum(one.minor for one in group), total(one.cost for one in group)
+        amounts = sum(one.minor for one in group), sum((one.cost for one in group), ZERO)
         sums.append(Figure(kind, len(group), *amounts, currency, tier, account, detail, group[0].made_on))
     return tuple(sums)
 
 
 def _taken_back(figures: Iterable[Figure]) -> tuple[Figure, ...]:
-    return tuple(one._replace(number=-one.number, minor=-one.minor, value=negated(one.value)) for one in figures)
+    return tuple(one._replace(number=-one.number, minor=-one.minor, value=-one.value) for one in figures)
 
 
 def of_hands(bets: Iterable[Bet], sheet: RateSheet) -> tuple[Figure, ...]:
@@ -206,13 +206,13 @@ def of_hands(bets: Iterable[Bet], sheet: RateSheet) -> tuple[Figure, ...]:
         stakes[bet.hand, bet.currency] += bet.stake_minor
     on_hand: dict[str, Decimal] = {}
     for (hand, currency), minor in stakes.items():
-        on_hand[hand] = EXACT.add(on_hand.get(hand, ZERO), sheet.base_value(minor, currency))
+        on_hand[hand] = on_hand.get(hand, ZERO) + sheet.base_value(minor, currency)
     values = on_hand.values()
     if not values:
         return ()
-    squares = total(product(value, value) for value in values)
+    squares = sum((value * value for value in values), ZERO)
     return (
-        Figure(FigureKind.HANDS, len(values), 0, total(values)),
+        Figure(FigureKind.HANDS, len(values), 0, sum(values, ZERO)),
         Figure(FigureKind.SQUARES, len(values), 0, squares),
     )
 

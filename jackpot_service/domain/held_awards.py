@@ -21,7 +21,7 @@ from jackpot_service.domain.accounts import HOUSE_ADJUSTMENTS, METER_HOUSE, METE
 from jackpot_service.domain.awards import AwardState, AwardStep
 from jackpot_service.domain.facts import Facts, instant
 from jackpot_service.domain.journal import Movement, Postings
-from jackpot_service.domain.money import EXACT, ZERO, RateSheet, negated, plain, total
+from jackpot_service.domain.money import ZERO, RateSheet, plain
 from jackpot_service.domain.rules import FundedBy, JackpotRules
 from jackpot_service.domain.settlement import fill, missing_to_reset
 
@@ -80,8 +80,8 @@ Origin = Mapping[Account, Decimal]
 
 def origins(awards: Iterable[MadeAward], booked: Postings) -> dict[AwardKey, Origin]:
     """Find which account paid how much of each of a round's awards, from the postings that its settlement booked."""
-    players = negated(
-        total(line.amount for line in booked.lines if (line.account, line.movement) == (METER_PLAYERS, Movement.AWARD))
+    players = -sum(
+        (line.amount for line in booked.lines if (line.account, line.movement) == (METER_PLAYERS, Movement.AWARD)), ZERO
     )
     found: dict[AwardKey, Origin] = {}
     for award in sorted(awards, key=lambda award: award.key):
@@ -89,8 +89,8 @@ def origins(awards: Iterable[MadeAward], booked: Postings) -> dict[AwardKey, Ori
             found[award.key] = {PRIZE_FUND: award.cost}
             continue
         from_players = min(players, award.cost)
-        players = EXACT.subtract(players, from_players)
-        parts = {METER_PLAYERS: from_players, METER_HOUSE: EXACT.subtract(award.cost, from_players)}
+        players -= from_players
+        parts = {METER_PLAYERS: from_players, METER_HOUSE: award.cost - from_players}
         found[award.key] = {account: amount for account, amount in parts.items() if amount}
     return found
 
@@ -101,7 +101,7 @@ def approval(awards: Sequence[MadeAward], *, casino_id: str, sheet: RateSheet) -
     values: defaultdict[str, Decimal] = defaultdict(lambda: ZERO)
     for award in awards:
         amounts_minor[award.currency] += award.amount_minor
-        values[award.currency] = EXACT.add(values[award.currency], award.cost)
+        values[award.currency] += award.cost
     return posting_rules.for_release(dict(sorted(amounts_minor.items())), values, casino_id=casino_id, sheet=sheet)
 
 
@@ -121,7 +121,7 @@ def taken_again(origin: Mapping[AwardKey, Origin], *, won_since: Collection[Awar
 
 def _charged_to_the_house(parts: Origin) -> Origin:
     """An award's cost is the prize fund's or the meter's, never both."""
-    return parts if PRIZE_FUND in parts else {HOUSE_ADJUSTMENTS: total(parts.values())}
+    return parts if PRIZE_FUND in parts else {HOUSE_ADJUSTMENTS: sum(parts.values(), ZERO)}
 
 
 def reinstatement(
@@ -140,11 +140,11 @@ def reinstatement(
     rules, and the players' part is filled; it also puts in what its own part lacks, if that was recovered or won from
     meanwhile. `pools` must be read under the lock of all stripes.
     """
-    taken = {account: negated(amount) for account, amount in _summed(awards, origin).items()}
+    taken = {account: -amount for account, amount in _summed(awards, origin).items()}
     postings = posting_rules.for_return(taken, base=sheet.base) + approval(awards, casino_id=casino_id, sheet=sheet)
     if _METER & taken.keys():
         after = pools + postings.pools()
-        missing = max(missing_to_reset(after, running), negated(after.meter_house))
+        missing = max(missing_to_reset(after, running), -after.meter_house)
         postings += posting_rules.for_seed(missing, base=sheet.base)
     return postings + fill(pools + postings.pools(), base=sheet.base)
 
@@ -154,7 +154,7 @@ def _summed(awards: Iterable[MadeAward], origin: Mapping[AwardKey, Origin]) -> d
     summed: defaultdict[Account, Decimal] = defaultdict(lambda: ZERO)
     for award in awards:
         for account, amount in origin[award.key].items():
-            summed[account] = EXACT.add(summed[account], amount)
+            summed[account] += amount
     return dict(sorted(summed.items()))
 
 

@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from jackpot_service.domain.accounts import POOL_ACCOUNTS, Account, Pools
 from jackpot_service.domain.errors import BooksBroken
-from jackpot_service.domain.money import EXACT, ZERO, plain, total
+from jackpot_service.domain.money import ZERO, plain
 
 
 class Unbalanced(BooksBroken, code="entry-unbalanced"):
@@ -108,7 +108,7 @@ class Postings:
         sums: defaultdict[tuple[Movement, str], Decimal] = defaultdict(lambda: ZERO)
         for line in self.lines:
             key = (line.movement, line.currency)
-            sums[key] = EXACT.add(sums[key], line.amount)
+            sums[key] += line.amount
         for (movement, currency), left_over in sums.items():
             if left_over:
                 message = f"The {movement} postings in {currency} sum to {plain(left_over)}, not to zero."
@@ -119,12 +119,12 @@ class Postings:
 
     def moved(self, account: Account) -> Decimal:
         """Sum what the postings put into an account (of one currency)."""
-        return total(line.amount for line in self.lines if line.account == account)
+        return sum((line.amount for line in self.lines if line.account == account), ZERO)
 
     def pools(self) -> Pools:
         """Sum what the postings put into each of the jackpot's pools."""
         sums = dict.fromkeys(POOL_ACCOUNTS, ZERO)
         for line in self.lines:
             if line.account in sums:
-                sums[line.account] = EXACT.add(sums[line.account], line.amount)
+                sums[line.account] += line.amount
         return Pools(*sums.values())

@@ -1,25 +1,33 @@
 """
-Exact money: the arithmetic context, amounts in minor units, and the rate sheet that gives them a base value.
+Exact money: the arithmetic of decimals, amounts in minor units, and the rate sheet that gives them a base value.
 
-Every sum and product of pool amounts goes through this module. The decimal module's own default context rounds at 28
-digits and is one per thread; ours raises instead of rounding, and is named wherever it is used.
+Importing this module makes the arithmetic of decimals exact in the whole process: `meter = players + house` is exact,
+or raises `decimal.Inexact`. Python's own default would round at 28 digits and say nothing.
 """
 
-from collections.abc import Iterable, Mapping
+import decimal
+from collections.abc import Mapping
 from dataclasses import dataclass
-from decimal import (
-    Context,
-    Decimal,
-    DivisionByZero,
-    FloatOperation,
-    Inexact,
-    InvalidOperation,
-    Overflow,
-)
+from decimal import Decimal
 
 from jackpot_service.domain.errors import Refused
 
-EXACT = Context(prec=100, traps=[Inexact, FloatOperation, InvalidOperation, Overflow, DivisionByZero])
+PRECISION = 100
+"""Digits of a result: more than any sum or product of amounts has."""
+
+_NEVER = (
+    decimal.Inexact,
+    decimal.FloatOperation,
+    decimal.InvalidOperation,
+    decimal.Overflow,
+    decimal.DivisionByZero,
+)
+
+# Every thread begins with a copy of the default context; the thread that imports this has begun already.
+for _context in (decimal.DefaultContext, decimal.getcontext()):
+    _context.prec = PRECISION
+    for _signal in _context.traps:
+        _context.traps[_signal] = _signal in _NEVER
 
 ZERO = Decimal(0)
 ONE = Decimal(1)
@@ -28,36 +36,18 @@ POOL_DECIMALS = 18
 """Decimals of a pool amount: at most 4 of a stake, 10 of a rate and 4 of a split."""
 
 
-def total(amounts: Iterable[Decimal]) -> Decimal:
-    """Add amounts exactly. The sum of nothing is 0."""
-    result = ZERO
-    for amount in amounts:
-        result = EXACT.add(result, amount)
-    return result
-
-
-def product(amount: Decimal, factor: Decimal) -> Decimal:
-    """Multiply two exact amounts; raises decimal.Inexact rather than rounding."""
-    return EXACT.multiply(amount, factor)
-
-
-def negated(amount: Decimal) -> Decimal:
-    """Turn the sign of an amount, exactly; the unary minus of a Decimal would round to the thread's context."""
-    return amount.copy_negate()
-
-
 def in_atoms(amount: Decimal) -> int:
     """
     Count an amount in units of 10**-18, the smallest a pool can hold, for exact integer division.
 
     Raises: decimal.Inexact if the amount has more than 18 decimals.
     """
-    return int(EXACT.to_integral_exact(EXACT.scaleb(amount, POOL_DECIMALS)))
+    return int(amount.scaleb(POOL_DECIMALS).to_integral_exact())
 
 
 def from_minor(amount_minor: int, exponent: int) -> Decimal:
     """Write a whole number of minor units as units of the currency: 100 with exponent 2 is 1.00."""
-    return Decimal(amount_minor).scaleb(-exponent, EXACT)
+    return Decimal(amount_minor).scaleb(-exponent)
 
 
 def has_decimals(amount: Decimal, at_most: int) -> bool:
@@ -92,7 +82,7 @@ class Rate:
 
     def base_value(self, amount_minor: int) -> Decimal:
         """Convert minor units of this currency to base units, exactly."""
-        return product(from_minor(amount_minor, self.exponent), self.base_per_unit)
+        return from_minor(amount_minor, self.exponent) * self.base_per_unit
 
     def most_minor_within(self, base_value: Decimal) -> int:
         """Count the whole minor units whose base value does not exceed a base value (rounded down)."""
@@ -100,7 +90,7 @@ class Rate:
 
     def most_minor_of(self, amount: Decimal) -> int:
         """Count the whole minor units of an amount in units of this currency (rounded down)."""
-        return int(amount.scaleb(self.exponent, EXACT))
+        return int(amount.scaleb(self.exponent))
 
 
 @dataclass(frozen=True, slots=True)

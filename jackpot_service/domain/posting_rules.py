@@ -8,7 +8,7 @@ from jackpot_service.domain import accounts
 from jackpot_service.domain.accounts import Account
 from jackpot_service.domain.allocation import Contribution
 from jackpot_service.domain.journal import Movement, Posting, Postings
-from jackpot_service.domain.money import EXACT, ZERO, RateSheet, from_minor, negated, total
+from jackpot_service.domain.money import ZERO, RateSheet, from_minor
 
 
 def for_contribution(contribution: Contribution, *, casino_id: str, sheet: RateSheet) -> Postings:
@@ -28,9 +28,7 @@ def for_reversal(contribution: Contribution, *, casino_id: str, sheet: RateSheet
     booked = _split_postings(contribution, Movement.REVERSAL, casino_id=casino_id, sheet=sheet)
     return Postings(
         tuple(
-            Posting(
-                _charged(line.account, cycle_is_over=cycle_is_over), line.currency, negated(line.amount), line.movement
-            )
+            Posting(_charged(line.account, cycle_is_over=cycle_is_over), line.currency, -line.amount, line.movement)
             for line in booked.lines
         )
     )
@@ -63,7 +61,7 @@ def _split_postings(contribution: Contribution, movement: Movement, *, casino_id
     }
     owed = _casino_lines(
         {currency: -stake for currency, stake in contribution.stakes_minor.items()},
-        {currency: negated(value) for currency, value in contribution.values.items()},
+        {currency: -value for currency, value in contribution.values.items()},
         movement,
         casino_id=casino_id,
         sheet=sheet,
@@ -87,8 +85,8 @@ def _casino_lines(
         amount = from_minor(amount_minor, sheet.rate(currency).exponent)
         lines.append(Posting(accounts.casino(casino_id), currency, amount, movement))
         if currency != sheet.base:
-            lines.append(Posting(accounts.exchange(currency), currency, negated(amount), movement))
-            exchanged = EXACT.add(exchanged, values[currency])
+            lines.append(Posting(accounts.exchange(currency), currency, -amount, movement))
+            exchanged += values[currency]
     if exchanged:
         lines.append(Posting(accounts.exchange(sheet.base), sheet.base, exchanged, movement))
     return lines
@@ -108,9 +106,7 @@ def for_awards(
     What is taken must equal the base value of what is paid plus what is held, or the postings cannot be built.
     """
     values = {currency: sheet.base_value(amount, currency) for currency, amount in paid_minor.items()}
-    lines = [
-        Posting(account, sheet.base, negated(amount), Movement.AWARD) for account, amount in taken.items() if amount
-    ]
+    lines = [Posting(account, sheet.base, -amount, Movement.AWARD) for account, amount in taken.items() if amount]
     if held:
         lines.append(Posting(accounts.AWARDS_HELD, sheet.base, held, Movement.AWARD))
     lines += _casino_lines(paid_minor, values, Movement.AWARD, casino_id=casino_id, sheet=sheet)
@@ -139,20 +135,20 @@ def for_correction(
     movement = Movement.CORRECTION
     lines = _casino_lines(
         {currency: -amount for currency, amount in returned_minor.items()},
-        {currency: negated(sheet.base_value(amount, currency)) for currency, amount in returned_minor.items()},
+        {currency: -sheet.base_value(amount, currency) for currency, amount in returned_minor.items()},
         movement,
         casino_id=casino_id,
         sheet=sheet,
     )
     if returned_held:
-        lines.append(Posting(accounts.AWARDS_HELD, sheet.base, negated(returned_held), movement))
+        lines.append(Posting(accounts.AWARDS_HELD, sheet.base, -returned_held, movement))
     lines += [Posting(account, sheet.base, amount, movement) for account, amount in given_back.items() if amount]
-    lines += [Posting(account, sheet.base, negated(amount), movement) for account, amount in taken.items() if amount]
+    lines += [Posting(account, sheet.base, -amount, movement) for account, amount in taken.items() if amount]
     values = {currency: sheet.base_value(amount, currency) for currency, amount in awarded_minor.items()}
     lines += _casino_lines(awarded_minor, values, movement, casino_id=casino_id, sheet=sheet)
-    borne = total(line.amount for line in lines if line.currency == sheet.base)
+    borne = sum((line.amount for line in lines if line.currency == sheet.base), ZERO)
     if borne:
-        lines.append(Posting(accounts.HOUSE_ADJUSTMENTS, sheet.base, negated(borne), movement))
+        lines.append(Posting(accounts.HOUSE_ADJUSTMENTS, sheet.base, -borne, movement))
     return Postings(tuple(lines))
 
 
@@ -165,7 +161,7 @@ def moved(movement: Movement, source: Account, target: Account, amount: Decimal,
     """Move an amount between two accounts of one currency; nothing is booked for 0."""
     if not amount:
         return Postings()
-    return Postings((Posting(source, base, negated(amount), movement), Posting(target, base, amount, movement)))
+    return Postings((Posting(source, base, -amount, movement), Posting(target, base, amount, movement)))
 
 
 def for_seed(amount: Decimal, *, base: str) -> Postings:
@@ -261,5 +257,5 @@ def _paid_out(
     casino_id: str,
     sheet: RateSheet,
 ) -> Postings:
-    taken = Posting(source, sheet.base, negated(total(values.values())), movement)
+    taken = Posting(source, sheet.base, -sum(values.values(), ZERO), movement)
     return Postings((taken, *_casino_lines(amounts_minor, values, movement, casino_id=casino_id, sheet=sheet)))

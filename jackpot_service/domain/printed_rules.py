@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from jackpot_service.domain.accounts import Meter
 from jackpot_service.domain.allocation import payable_minor
-from jackpot_service.domain.money import RateSheet, plain, product
+from jackpot_service.domain.money import RateSheet, plain
 from jackpot_service.domain.rules import FundedBy, JackpotRules, MeterPart, Policy, StakeMultiple, Tier
 
 _POLICY_TEXT = {
@@ -52,7 +52,7 @@ def _split_text(rules: JackpotRules) -> str:
 
 
 def _per_cent(part: Decimal) -> str:
-    return f"{plain(product(part, Decimal(100)))} %"
+    return f"{plain(part * Decimal(100))} %"
 
 
 def _prize_text(rules: JackpotRules, tier: Tier) -> str:

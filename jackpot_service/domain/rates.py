@@ -7,7 +7,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 from jackpot_service.domain.errors import Refused
-from jackpot_service.domain.money import EXACT, ONE, RateSheet, plain, product
+from jackpot_service.domain.money import ONE, RateSheet, plain
 
 DEFAULT_BAND = Decimal("0.10")
 """How far a rate may lie from the one before it, as a part of that one, and be believed at once."""
@@ -56,7 +56,7 @@ def to_confirm(before: Rates, rates: Rates, *, band: Decimal) -> dict[str, str]:
         if code not in before:
             found[code] = plain(rate)
         elif not _is_near(rate, before[code], band):
-            looks_inverted = _is_near(ONE, product(before[code], rate), band)
+            looks_inverted = _is_near(ONE, before[code] * rate, band)
             found[f"{code}:{INVERTED}" if looks_inverted else code] = plain(rate)
     return found
 
@@ -67,7 +67,7 @@ def _is_near(value: Decimal, other: Decimal, band: Decimal) -> bool:
 
     1/rate lies within the band around a rate before exactly if 1 does around their product: nothing is divided.
     """
-    return EXACT.abs(EXACT.subtract(value, other)) <= product(other, band)
+    return abs(value - other) <= other * band
 
 
 CROSS_DECIMALS = 10
@@ -105,7 +105,7 @@ class ReferenceRates:
         Raises: NotQuoted.
         """
         quotient = Fraction(self._quote(base)) / Fraction(self._quote(currency))
-        return Decimal(round(quotient * 10**CROSS_DECIMALS)).scaleb(-CROSS_DECIMALS, EXACT)
+        return Decimal(round(quotient * 10**CROSS_DECIMALS)).scaleb(-CROSS_DECIMALS)
 
     def _quote(self, currency: str) -> Decimal:
         if currency == self.pivot:

@@ -7,7 +7,6 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from jackpot_service.domain.errors import Conflict
-from jackpot_service.domain.money import EXACT
 
 MONTHS_A_YEAR = 12
 
@@ -121,7 +120,7 @@ class Round:
             state=state,
             steps=self.steps + 1,
             bet_count=self.bet_count + bets,
-            weight=EXACT.add(self.weight, weight),
+            weight=self.weight + weight,
         )
 
 

@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import Any
 
 from jackpot_service.domain.errors import Refused
-from jackpot_service.domain.money import EXACT, ONE, POOL_DECIMALS, ZERO, has_decimals, plain, total
+from jackpot_service.domain.money import ONE, POOL_DECIMALS, ZERO, has_decimals, plain
 
 SPLIT_DECIMALS = 4
 STAKE_DECIMALS = 4
@@ -85,7 +85,7 @@ class Split:
     @property
     def house(self) -> Decimal:
         """The house's part: what the pools do not take."""
-        return EXACT.subtract(ONE, total((self.meter, self.reserve, self.prize_fund)))
+        return ONE - (self.meter + self.reserve + self.prize_fund)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from typing import Any
 
 from jackpot_service.domain import currencies
 from jackpot_service.domain.errors import Refused
-from jackpot_service.domain.money import EXACT, Rate, plain
+from jackpot_service.domain.money import Rate, plain
 from jackpot_service.domain.rules import (
     BadRules,
     JackpotRules,
@@ -110,7 +110,7 @@ def _amount(name: str, text: str | None) -> Decimal:
     if text is None or not (digits.isascii() and digits.isdigit() and len(text) <= LONGEST_NUMBER):
         message = f"{name} must be a plain decimal number, not {(text or '')[:LONGEST_NUMBER]!r}."
         raise BadRules(message)
-    return EXACT.create_decimal(text)
+    return Decimal(text)
 
 
 def _whole(name: str, text: str | None) -> int:

@@ -19,7 +19,7 @@ from jackpot_service.domain.allocation import (
 from jackpot_service.domain.awards import AwardState
 from jackpot_service.domain.bets import Bet
 from jackpot_service.domain.journal import Postings
-from jackpot_service.domain.money import EXACT, ZERO, RateSheet, total
+from jackpot_service.domain.money import ZERO, RateSheet
 from jackpot_service.domain.outcomes import Verdict, Win
 from jackpot_service.domain.rules import FundedBy, JackpotRules, StakeMultiple, Tier
 
@@ -139,7 +139,7 @@ def settle(verdict: Verdict, *, terms: Terms, pools: Pools, won_since: frozenset
         reserve_after=after.reserve,
         prize_fund_after=after.prize_fund,
         overflow=overflow,
-        carried=EXACT.subtract(meter, cost_of(awards)) if verdict.is_hit else None,
+        carried=meter - cost_of(awards) if verdict.is_hit else None,
         house_seed=seed,
         cycle_after=terms.cycle + verdict.is_hit,
         postings=postings,
@@ -232,7 +232,7 @@ def _held(awards: Sequence[Award], terms: Terms) -> Sequence[Award]:
 
 def cost_of(awards: Iterable[Award]) -> Decimal:
     """Sum what awards cost, in base units."""
-    return total(award.cost for award in awards)
+    return sum((award.cost for award in awards), ZERO)
 
 
 def _award_postings(awards: Sequence[Award], taken: Mapping[Account, Decimal], terms: Terms) -> Postings:
@@ -259,7 +259,7 @@ def _paid_from_meter(awards: Sequence[Award], pools: Pools, terms: Terms) -> Pos
     filled = fill(pools, base=terms.sheet.base)
     cost = cost_of(awards)
     from_players = min(cost, max((pools + filled.pools()).meter_players, ZERO))
-    taken = {METER_PLAYERS: from_players, METER_HOUSE: EXACT.subtract(cost, from_players)}
+    taken = {METER_PLAYERS: from_players, METER_HOUSE: cost - from_players}
     return filled + _award_postings(awards, taken, terms)
 
 
@@ -267,10 +267,10 @@ def _started_again(pools: Pools, overflow: Decimal, terms: Terms) -> Postings:
     """Start the next cycle: what a limit kept off the offer goes to the reserve, and the whole reserve to the meter."""
     base = terms.sheet.base
     players_overflow = min(overflow, max(pools.meter_players, ZERO))
-    whole_reserve = EXACT.add(pools.reserve, players_overflow)
+    whole_reserve = pools.reserve + players_overflow
     return posting_rules.for_overflow(players_overflow, base=base) + posting_rules.for_refill(whole_reserve, base=base)
 
 
 def missing_to_reset(pools: Pools, rules: JackpotRules) -> Decimal:
     """What is missing to the reset amount: the house puts it in."""
-    return max(ZERO, EXACT.subtract(rules.reset_amount, pools.meter))
+    return max(ZERO, rules.reset_amount - pools.meter)

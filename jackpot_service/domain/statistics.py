@@ -9,7 +9,6 @@ from decimal import Decimal
 from fractions import Fraction
 from math import isqrt
 
-from jackpot_service.domain.money import EXACT
 from jackpot_service.domain.rules import JackpotRules, StakeMultiple, Tier
 
 DECIMALS = 10
@@ -47,7 +46,7 @@ def deviations(difference: Decimal, variance: Fraction) -> Decimal | None:
 
 
 def _scaled(digits: int, decimals: int) -> Decimal:
-    return Decimal(digits).scaleb(-decimals, EXACT)
+    return Decimal(digits).scaleb(-decimals)
 
 
 ALL_HANDS = 2_598_960

@@ -10,7 +10,7 @@ from jackpot_service.database.transactions import Session
 from jackpot_service.domain.facts import Facts
 from jackpot_service.domain.figures import Figure, FigureKind
 from jackpot_service.domain.journal import EntryKind
-from jackpot_service.domain.money import plain, total
+from jackpot_service.domain.money import ZERO, plain
 from jackpot_service.domain.rules import FundedBy
 from jackpot_service.events.awards import AwardEvent, AwardName, Unplaced
 from jackpot_service.events.entries import EntryRound, NotifiedEntry
@@ -144,7 +144,7 @@ class _Step:
             "cycle": settlement["cycle"],
             "currency": self.currency,
             "meter_before": settlement["meter_before"],
-            "paid": plain(total(paid)),
+            "paid": plain(sum(paid, ZERO)),
             **_after_a_hit(settlement),
         }
         return Payload(EventType.HIT, f"jackpot {self.jackpot_id}", data)

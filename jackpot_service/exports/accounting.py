@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import Final, Protocol
 
 from jackpot_service.domain.facts import instant
-from jackpot_service.domain.money import negated, plain
+from jackpot_service.domain.money import plain
 from jackpot_service.exports.account_names import name_of
 from jackpot_service.ledger.replay import Line
 from jackpot_service.records.rounds import RoundName
@@ -116,7 +116,7 @@ class Declared:
 
 def _debited(amount: Decimal) -> str:
     """Write an amount of the ledger, where a balance is what is owed to the account's owner, as accountants sign it."""
-    return plain(negated(amount))
+    return plain(-amount)
 
 
 # beancount (3). The tolerance of zero makes `bean-check` hold every transaction to a sum of exactly zero; by default it

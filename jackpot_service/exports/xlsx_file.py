@@ -34,7 +34,7 @@ FIGURES = frozenset({ColumnType.AMOUNT, ColumnType.NUMBER, ColumnType.PERCENT})
 
 _DIGITS = {ColumnType.NUMBER: 10, ColumnType.PERCENT: 4}
 _OTHERWISE = 2
-_WIDE = Context(prec=100)
+_WIDE = Context(prec=100, traps=[])
 
 _OPTIONS = {"constant_memory": True, "strings_to_formulas": False, "strings_to_urls": False, "use_zip64": True}
 """A sheet of a million rows may be larger than a plain zip holds; smaller ones are written as ever."""

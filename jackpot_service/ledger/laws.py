@@ -13,7 +13,7 @@ from itertools import pairwise
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain.accounts import POOL_ACCOUNTS, Account, Pools
 from jackpot_service.domain.entries import REFERENCE_BOOK
-from jackpot_service.domain.money import EXACT, ZERO, plain, total
+from jackpot_service.domain.money import ZERO, plain
 from jackpot_service.ledger import days, replay
 from jackpot_service.ledger.digests import first_head, next_head
 from jackpot_service.ledger.mismatches import Code, Found, Mismatch
@@ -94,7 +94,7 @@ def _go_on(session: Session, replayed: Replayed, places: Container[tuple[int, in
 def _add(replayed: Replayed, entry: BookedEntry, *, is_cut: bool) -> None:
     for account, currency, amount, _ in entry.lines:
         if replay.is_exact(amount):
-            replayed.balances[account, currency] = EXACT.add(replayed.balances[account, currency], amount)
+            replayed.balances[account, currency] += amount
     pools = replayed.pools.get(entry.stripe_no, Pools()) + entry.pools()
     replayed.pools[entry.stripe_no] = pools
     replayed.last[entry.stripe_no] = entry
@@ -120,7 +120,7 @@ def postings_sum_to_zero(_before: BookedEntry | None, entry: BookedEntry) -> Fou
     sums: defaultdict[tuple[str, str], Decimal] = defaultdict(lambda: ZERO)
     for _, currency, amount, movement in entry.lines:
         if replay.is_exact(amount):
-            sums[movement, currency] = EXACT.add(sums[movement, currency], amount)
+            sums[movement, currency] += amount
     for (movement, currency), left_over in sums.items():
         if left_over:
             yield _of_entry(Code.ENTRY_UNBALANCED, entry, f"{movement} in {currency} sums to {plain(left_over)}")
@@ -190,7 +190,7 @@ def accounts_sum_to_zero(replayed: Replayed) -> Found:
     """The trial balance: all accounts together are zero in every currency."""
     sums: defaultdict[str, Decimal] = defaultdict(lambda: ZERO)
     for (_, currency), balance in replayed.balances.items():
-        sums[currency] = EXACT.add(sums[currency], balance)
+        sums[currency] += balance
     for currency, left_over in sorted(sums.items()):
         if left_over:
             yield Mismatch(Code.TRIAL_BALANCE, replayed.book, currency, f"all accounts sum to {plain(left_over)}")
@@ -213,7 +213,7 @@ def _put_into_accounts(replayed: Replayed) -> Mapping[Account, Decimal]:
             zip(POOL_ACCOUNTS, (pools.meter_players, pools.meter_house, pools.reserve, pools.prize_fund), strict=True)
         )
     return {
-        account: total(balance for (name, _), balance in replayed.balances.items() if name == account)
+        account: sum((balance for (name, _), balance in replayed.balances.items() if name == account), ZERO)
         for account in replayed.by_days
     }
 

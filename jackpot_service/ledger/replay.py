@@ -17,7 +17,7 @@ from jackpot_service.domain.accounts import POOL_ACCOUNTS, Account, Pools
 from jackpot_service.domain.entries import REFERENCE_BOOK, Attribution
 from jackpot_service.domain.facts import Facts
 from jackpot_service.domain.journal import Movement, Posting, Postings
-from jackpot_service.domain.money import POOL_DECIMALS, has_decimals, total
+from jackpot_service.domain.money import POOL_DECIMALS, ZERO, has_decimals
 from jackpot_service.ledger import digests
 from jackpot_service.ledger.verification import BEFORE_ALL_ROUNDS, Verified
 
@@ -81,9 +81,8 @@ class BookedEntry:
 
     def pools(self) -> Pools:
         """Sum what the lines put into each pool; amounts that cannot be summed exactly count nothing."""
-        return Pools(
-            *(total(line[2] for line in self.lines if line[0] == pool and is_exact(line[2])) for pool in POOL_ACCOUNTS)
-        )
+        exact = [(account, amount) for account, _, amount, _ in self.lines if is_exact(amount)]
+        return Pools(*(sum((amount for account, amount in exact if account == pool), ZERO) for pool in POOL_ACCOUNTS))
 
 
 @dataclass(frozen=True, slots=True)

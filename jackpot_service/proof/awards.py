@@ -16,7 +16,7 @@ from jackpot_service.domain.awards import FIRST_STEPS, AwardState, AwardStep, is
 from jackpot_service.domain.errors import Conflict
 from jackpot_service.domain.held_awards import AwardKey, Decision, MadeAward
 from jackpot_service.domain.journal import EntryKind
-from jackpot_service.domain.money import EXACT, ZERO, plain, total
+from jackpot_service.domain.money import ZERO, plain
 from jackpot_service.ledger import replay
 from jackpot_service.ledger.mismatches import Code, Found, Mismatch
 from jackpot_service.ledger.replay import BookedEntry
@@ -53,21 +53,21 @@ class HeldMoney:
     @property
     def left(self) -> Decimal:
         """What is booked for rounds of which no notice was taken yet."""
-        return EXACT.subtract(self.booked, self.due)
+        return self.booked - self.due
 
     def note(self, entry: BookedEntry) -> None:
         """Take notice of an entry, in any order."""
         for account, _, amount, _ in entry.lines:
             if account == AWARDS_HELD and replay.is_exact(amount):
-                self.booked = EXACT.add(self.booked, amount)
+                self.booked += amount
 
     def add(self, round_: RoundDocuments) -> None:
         """Take notice of a round's awards; of a round that was verified before, of what changed since."""
         steps = _steps(round_)
-        self.due = EXACT.add(self.due, _held(round_, steps))
+        self.due += _held(round_, steps)
         if round_.round.round_key <= self._since.last_round_key:
             then = {key: [row for row in rows if self._was_taken(row, round_)] for key, rows in steps.items()}
-            self.due = EXACT.subtract(self.due, _held(round_, then))
+            self.due -= _held(round_, then)
 
     def _was_taken(self, step: Row[Any], round_: RoundDocuments) -> bool:
         if step.act_seq is not None:
@@ -85,7 +85,7 @@ class HeldMoney:
 def _held(round_: RoundDocuments, steps: Mapping[AwardKey, Sequence[Row[Any]]]) -> Decimal:
     """What the round's awards cost that stand as held after these steps."""
     held = (row for row in round_.of("awards") if _stands(steps.get(_key(row), ()), AwardState.HELD))
-    return total(row.cost for row in held if replay.is_exact(row.cost))
+    return sum((row.cost for row in held if replay.is_exact(row.cost)), ZERO)
 
 
 def _stands(rows: Sequence[Row[Any]], state: AwardState) -> bool:

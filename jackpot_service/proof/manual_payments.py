@@ -11,7 +11,7 @@ from jackpot_service.database.models import StatementSettlementRow
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain import accounts
 from jackpot_service.domain.errors import LedgerError
-from jackpot_service.domain.money import EXACT, ZERO, plain, total
+from jackpot_service.domain.money import ZERO, plain
 from jackpot_service.ledger import books, replay
 from jackpot_service.ledger.mismatches import Code, Found, Mismatch
 from jackpot_service.ledger.replay import BookedEntry
@@ -105,7 +105,7 @@ class Statements:
         for account, currency, amount, _ in entry.lines:
             if account.startswith(accounts.CASINO) and replay.is_exact(amount):
                 key = (entry.stripe_no, (account, currency))
-                self._running[key] = EXACT.add(self._running[key], amount)
+                self._running[key] += amount
         for account_key in self._wanted.get((entry.stripe_no, entry.seq), ()):
             self._at[entry.stripe_no, entry.seq, account_key] = self._running[entry.stripe_no, account_key]
 
@@ -145,7 +145,7 @@ class Statements:
     def _balance_before(self, row: Row[Any]) -> Decimal:
         """Where only what came since was replayed, it is summed anew; what was verified before is taken as stated."""
         if not self._since.stripes:
-            return total(self._at.get((*place, _account(row)), ZERO) for place in enumerate(row.positions))
+            return sum((self._at.get((*place, _account(row)), ZERO) for place in enumerate(row.positions)), ZERO)
         if row.act_seq <= self._since.acts:
             stated: Decimal = row.balance_before
             return stated

@@ -11,7 +11,7 @@ from jackpot_service.database.transactions import Session, pipelined
 from jackpot_service.domain.accounts import Meter, Pools
 from jackpot_service.domain.facts import Facts
 from jackpot_service.domain.lives import Life
-from jackpot_service.domain.money import RateSheet, total
+from jackpot_service.domain.money import ZERO, RateSheet
 from jackpot_service.domain.rounds import Round
 from jackpot_service.domain.rules import FundedBy, JackpotRules
 from jackpot_service.ledger import books
@@ -52,7 +52,7 @@ class Hit:
     @property
     def paid(self) -> Decimal:
         """What the winners together cost the meter, in base units."""
-        return total(award.cost for award in self.awards)
+        return sum((award.cost for award in self.awards), ZERO)
 
 
 def jackpot_states(

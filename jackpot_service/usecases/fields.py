@@ -12,7 +12,6 @@ from typing import Any, ClassVar, TypeVar, cast
 
 from marshmallow import RAISE, Schema, ValidationError, fields
 
-from jackpot_service.domain.money import EXACT
 from jackpot_service.domain.shapes import (
     CURRENCY,
     CURRENCY_PATTERN,
@@ -258,7 +257,7 @@ class Amount(ReadField[Decimal]):
     def read(self, value: object) -> Decimal:
         """Raises: ValidationError."""
         if type(value) is str and len(value) <= MOST_DIGITS and DECIMAL.fullmatch(value):
-            return EXACT.create_decimal(value)
+            return Decimal(value)
         message = 'must be a plain decimal number in a string, such as "-12.50"'
         raise ValidationError(message)
 

@@ -10,7 +10,6 @@ from jackpot_service.domain.allocation import weight
 from jackpot_service.domain.bets import BookedBet
 from jackpot_service.domain.entries import Entry, RoundStep
 from jackpot_service.domain.journal import EntryKind
-from jackpot_service.domain.money import negated
 from jackpot_service.domain.principals import Principal
 from jackpot_service.domain.rounds import Round, RoundState, RoundView
 from jackpot_service.domain.settlement import reverse
@@ -119,7 +118,7 @@ def _book(
     bets = [one.bet for one in refunded]
     rules = immutable.rules(session, round_.jackpot_id, round_.rules_version)
     sheet = immutable.sheet(session, rules.base, round_.rate_sheet)
-    after = round_.stepped(bets=-len(bets), weight=negated(weight(bets, sheet)))
+    after = round_.stepped(bets=-len(bets), weight=-weight(bets, sheet))
     locked = round_terms.lock_and_read(session, after, stripe_no=stripe_no)
     terms = round_terms.terms(session, round_, locked.cycle)
     won_since = round_terms.won_since(refunded, locked.cycle, locked.places)

@@ -12,7 +12,7 @@ from jackpot_service.domain import posting_rules
 from jackpot_service.domain.accounts import AWARDS_HELD, METER_HOUSE, METER_PLAYERS, PRIZE_FUND, Account
 from jackpot_service.domain.held_awards import MadeAward, approval, origins, rejection
 from jackpot_service.domain.journal import Movement, Postings
-from jackpot_service.domain.money import Rate, RateSheet, total
+from jackpot_service.domain.money import ZERO, Rate, RateSheet
 from tests.properties.profile import repeatable
 
 SHEET = RateSheet(
@@ -35,8 +35,8 @@ def award(bet_id: str, amount_minor: int, currency: str = "EUR", *, funded_by: s
 
 def held(awards: list[MadeAward], *, players: Decimal) -> Postings:
     """What a settlement books that holds all these awards, of the players' money so much."""
-    fixed = total(one.cost for one in awards if one.funded_by == "prize_fund")
-    cost = total(one.cost for one in awards if one.funded_by == "meter")
+    fixed = sum((one.cost for one in awards if one.funded_by == "prize_fund"), ZERO)
+    cost = sum((one.cost for one in awards if one.funded_by == "meter"), ZERO)
     prizes = posting_rules.for_awards({}, taken={PRIZE_FUND: fixed}, held=fixed, casino_id="c", sheet=SHEET)
     taken = {METER_PLAYERS: players, METER_HOUSE: cost - players}
     return prizes + posting_rules.for_awards({}, taken=taken, held=cost, casino_id="c", sheet=SHEET)
@@ -106,7 +106,7 @@ awards_of_a_round = st.lists(
 def test_however_awards_are_decided_nothing_is_left_and_nothing_is_lost(
     awards: list[MadeAward], share: Fraction, choices: list[bool]
 ) -> None:
-    meter = total(one.cost for one in awards if one.funded_by == "meter")
+    meter = sum((one.cost for one in awards if one.funded_by == "meter"), ZERO)
     players = min(meter, Decimal(int(meter * 100 * share.numerator) // share.denominator).scaleb(-2))
     booked = held(awards, players=players)
     origin = origins(awards, booked)
@@ -116,7 +116,9 @@ def test_however_awards_are_decided_nothing_is_left_and_nothing_is_lost(
     out = approval(approved, casino_id="c", sheet=SHEET)
     back = moved(rejection(rejected, origin, base="EUR"))
 
-    assert total(amount for parts in origin.values() for amount in parts.values()) == total(one.cost for one in awards)
+    assert sum((amount for parts in origin.values() for amount in parts.values()), ZERO) == sum(
+        (one.cost for one in awards), ZERO
+    )
     assert Fraction(out.moved(AWARDS_HELD)) + back.get(AWARDS_HELD, Fraction(0)) == -Fraction(booked.moved(AWARDS_HELD))
     if len(rejected) == len(awards):
         taken = {account: -amount for account, amount in moved(booked).items() if account != AWARDS_HELD}

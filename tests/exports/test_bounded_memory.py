@@ -43,8 +43,8 @@ def vectors(session: Session) -> Iterator[tuple[int, ...]]:
 def test_pools_at_a_position_are_the_same_wherever_they_are_summed_from(
     superuser: Session, monkeypatch: pytest.MonkeyPatch, far: int
 ) -> None:
-    monkeypatch.setattr(positions, "SPAN", 3)
-    monkeypatch.setattr(positions, "KEPT_BLOCKS", 2)
+    monkeypatch.setattr(positions, "ENTRIES_AT_ONCE", 3)
+    monkeypatch.setattr(positions, "KEPT_BLOCKS_OF_POOLS", 2)
     stripes = {
         stripe.stripe_no: VerifiedStripe(
             seq, b"", summed(superuser, tuple(seq * (n == stripe.stripe_no) for n in range(3)))
@@ -74,8 +74,8 @@ def test_a_page_holds_few_bets_or_one_round(superuser: Session, monkeypatch: pyt
 
 
 def test_rows_by_seq_are_read_again_and_few_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(positions, "SPAN", 10)
-    monkeypatch.setattr(positions, "KEPT_BLOCKS", 3)
+    monkeypatch.setattr(positions, "ROWS_AT_ONCE", 10)
+    monkeypatch.setattr(positions, "KEPT_BLOCKS_OF_ROWS", 3)
     there = [-25, *range(1, 95), 1000, 2**62]
     reads: list[int] = []
 

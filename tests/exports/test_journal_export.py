@@ -24,7 +24,7 @@ from sqlalchemy import text
 from jackpot_service.database import transactions
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain.facts import instant
-from jackpot_service.domain.money import EXACT, ZERO, plain
+from jackpot_service.domain.money import ZERO, plain
 from jackpot_service.exports.account_names import account_of
 from jackpot_service.exports.accounting import FORMS
 from jackpot_service.exports.journal import (
@@ -210,7 +210,7 @@ def test_bean_check_does_not_forgive_the_last_decimal(session: Session, tmp_path
     written = text_of(session, "j1", "beancount")
     found = re.search(r"^  Liabilities:Meter:Players  (\S+) EUR$", written, re.MULTILINE)
     assert found
-    other = plain(EXACT.add(Decimal(found[1]), Decimal(digit)))
+    other = plain(Decimal(found[1]) + Decimal(digit))
     path.write_text(written[: found.start(1)] + other + written[found.end(1) :], encoding="utf-8")
 
     status, said = bean_check(path)
@@ -257,9 +257,9 @@ def added_up(written: str) -> Balances:
             assert found, line
             assert {found["account"], found["currency"]} <= declared
             amount = Decimal(found["amount"])
-            sums[found["currency"]] = EXACT.add(sums[found["currency"]], amount)
+            sums[found["currency"]] = sums[found["currency"]] + amount
             key = account_of(found["account"]), found["currency"]
-            balances[key] = EXACT.add(balances[key], amount)
+            balances[key] = balances[key] + amount
         assert not any(sums.values())
     return {key: amount for key, amount in balances.items() if amount}
 

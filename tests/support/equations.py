@@ -4,13 +4,14 @@ The equations of the reports: what the figures of each come to, whenever it is a
 They take rows by column as any door tells them: exact texts, or counts and nothing as JSON shows them.
 """
 
+import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
 from types import MappingProxyType
 from typing import Any, Final
 
 from jackpot_service.domain.journal import Movement
-from jackpot_service.domain.money import EXACT, ZERO, negated, product, total
+from jackpot_service.domain.money import ZERO
 from jackpot_service.reports.finance.casino_statement import MOVEMENTS
 
 Row = Mapping[str, Any]
@@ -36,7 +37,7 @@ def require_one_balance(told: Mapping[str, Sections]) -> None:
     balances = sums(told["trial-balance"]["accounts"], ("jackpot_id", "account", "currency"), ("closing",))
 
     def booked(jackpot_id: str, *accounts: str, currency: str) -> Decimal:
-        return total(balances.get((jackpot_id, one, currency), (ZERO,))[0] for one in accounts)
+        return sum((balances.get((jackpot_id, one, currency), (ZERO,))[0] for one in accounts), ZERO)
 
     pools = {(row["jackpot_id"], row["pool"]): amount(row, "closing") for row in told["pool-movements"]["totals"]}
     for row in told["meters"]["meters"]:
@@ -49,10 +50,10 @@ def require_one_balance(told: Mapping[str, Sections]) -> None:
         assert amount(row, "prize_fund") == pools[jackpot_id, "prize fund"] == prize_fund
         held = booked(jackpot_id, "awards:held", currency=base)
         (liability,) = (one for one in told["liability"]["jackpots"] if one["jackpot_id"] == jackpot_id)
-        assert amount(liability, "total") == total((meter, reserve, prize_fund, held))
+        assert amount(liability, "total") == meter + reserve + prize_fund + held
     for row in told["casino-statement"]["accounts"]:
         owed = booked(row["jackpot_id"], "casino:c1", currency=row["currency"])
-        assert amount(row, "closing") == negated(owed)
+        assert amount(row, "closing") == -owed
     for row in told["fx"]["positions"]:
         held_in = booked(row["jackpot_id"], f"fx:{row['currency']}", currency=row["currency"])
         assert amount(row, "position") == held_in
@@ -60,9 +61,7 @@ def require_one_balance(told: Mapping[str, Sections]) -> None:
 
 def _trial_balance(told: Sections) -> None:
     for row in (*told["accounts"], *told["totals"]):
-        assert total((amount(row, "opening"), negated(amount(row, "debit")), amount(row, "credit"))) == amount(
-            row, "closing"
-        )
+        assert amount(row, "opening") + -amount(row, "debit") + amount(row, "credit") == amount(row, "closing")
     for row in told["totals"]:
         assert (amount(row, "opening"), amount(row, "closing")) == (ZERO, ZERO)
     figures = ("opening", "debit", "credit", "closing")
@@ -73,7 +72,7 @@ def _trial_balance(told: Sections) -> None:
 def _pool_movements(told: Sections) -> None:
     """Opening, contributions, reversals, awards, refill and all others come to the closing balance, pool by pool."""
     for row in (*told["movements"], *told["totals"]):
-        assert total((amount(row, "opening"), *amounts(row, Movement))) == amount(row, "closing")
+        assert sum((amount(row, "opening"), *amounts(row, Movement)), ZERO) == amount(row, "closing")
     _require_chained(told["movements"], told["totals"], ("jackpot_id", "pool"))
     by_pool = ("jackpot_id", "pool")
     assert sums(told["movements"], by_pool, Movement) == sums(told["totals"], by_pool, Movement)
@@ -86,7 +85,7 @@ def _pool_movements(told: Sections) -> None:
 def _liability(told: Sections) -> None:
     figures = ("players", "house", "total")
     for row in (*told["liability"], *told["jackpots"], *told["totals"]):
-        assert total(amounts(row, ("players", "house"))) == amount(row, "total")
+        assert sum(amounts(row, ("players", "house")), ZERO) == amount(row, "total")
     by_jackpot = ("jackpot_id", "currency")
     assert sums(told["liability"], by_jackpot, figures) == sums(told["jackpots"], by_jackpot, figures)
     assert sums(told["liability"], ["currency"], figures) == sums(told["totals"], ["currency"], figures)
@@ -95,14 +94,14 @@ def _liability(told: Sections) -> None:
 def _contributions(told: Sections) -> None:
     """The value of bets, of what was taken back and of the net went to the pools and the house, to the last digit."""
     for row in (*told["contributions"], *told["totals"]):
-        assert total(amounts(row, PARTS)) == amount(row, "value")
+        assert sum(amounts(row, PARTS), ZERO) == amount(row, "value")
         for part in ("reversed_", "net_"):
             charged = amount(row, f"{part}adjustments")
-            assert total((*amounts(row, [f"{part}{one}" for one in PARTS]), charged)) == amount(row, f"{part}value")
+            assert sum((*amounts(row, [f"{part}{one}" for one in PARTS]), charged), ZERO) == amount(row, f"{part}value")
         for name in ("bets", "value", *PARTS, *(["stakes"] if "stakes" in row else [])):
-            left = EXACT.subtract(amount(row, name), amount(row, f"reversed_{name}"))
+            left = amount(row, name) - amount(row, f"reversed_{name}")
             assert amount(row, f"net_{name}") == left
-        assert amount(row, "net_adjustments") == negated(amount(row, "reversed_adjustments"))
+        assert amount(row, "net_adjustments") == -amount(row, "reversed_adjustments")
     figures = [f"{part}{name}" for part in ("", "reversed_", "net_") for name in ("bets", "value", *PARTS)]
     assert sums(told["contributions"], ["base"], figures) == sums(told["totals"], ["base"], figures)
 
@@ -111,13 +110,13 @@ def _casino_statement(told: Sections) -> None:
     """What was owed before, what then came of it and what was settled come to what is owed at the end, day by day."""
     moved = list(MOVEMENTS.values())
     for row in (*told["accounts"], *told["days"]):
-        assert total(amounts(row, moved)) == amount(row, "net")
-        assert total(amounts(row, ("opening", "net", "settled"))) == amount(row, "closing")
+        assert sum(amounts(row, moved), ZERO) == amount(row, "net")
+        assert sum(amounts(row, ("opening", "net", "settled")), ZERO) == amount(row, "closing")
     account = ("jackpot_id", "currency")
     _require_chained(told["days"], told["accounts"], account)
     figures = (*moved, "net", "settled")
     assert sums(told["days"], account, figures) == sums(told["accounts"], account, figures)
-    paid = {key: (negated(one),) for key, (one,) in sums(told["settled"], account, ["amount"]).items()}
+    paid = {key: (-one,) for key, (one,) in sums(told["settled"], account, ["amount"]).items()}
     assert sums(told["accounts"], account, ["settled"]) == paid
 
 
@@ -127,7 +126,7 @@ def _reconciliation(told: Sections) -> None:
         assert amount(row, "expected") == amount(row, "booked")
         assert amount(row, "variance") == ZERO
     for row in (*told["contributions"], *told["reversals"]):
-        assert product(amount(row, "value"), amount(row, "rate")) == amount(row, "booked")
+        assert amount(row, "value") * amount(row, "rate") == amount(row, "booked")
     assert [amount(row, "differing") for row in told["summary"]] == [ZERO] * len(told["summary"])
     by_jackpot = sums(told["summary"], ["jackpot_id"], ["compared"])
     assert by_jackpot == counts(compared, ["jackpot_id"])
@@ -136,26 +135,26 @@ def _reconciliation(told: Sections) -> None:
 def _meters(told: Sections) -> None:
     """What is on offer and what the limit keeps off it are the booked meter; rules give all of a stake to somebody."""
     for row in told["meters"]:
-        assert total(amounts(row, ("display", "overflow"))) == max(amount(row, "meter"), ZERO)
+        assert sum(amounts(row, ("display", "overflow")), ZERO) == max(amount(row, "meter"), ZERO)
         assert not row["limit"] or amount(row, "display") <= amount(row, "limit")
     for row in told["parameters"]:
-        assert total(amounts(row, [f"{one}_rate" for one in ("meter", "reserve", "prize_fund", "house")])) == 1
+        assert sum(amounts(row, [f"{one}_rate" for one in ("meter", "reserve", "prize_fund", "house")]), ZERO) == 1
 
 
 def _fx(told: Sections) -> None:
     """Turnover less what was given back is the net, which moves the position; positions together are what is booked."""
     for row in told["currencies"]:
         for rated in ("", "_base"):
-            given = [negated(amount(row, f"{one}{rated}")) for one in ("refunds", "awards", "compensations")]
-            assert total((amount(row, f"turnover{rated}"), *given)) == amount(row, f"net{rated}")
-        assert total(amounts(row, ("opening", "net"))) == amount(row, "closing")
+            given = [-amount(row, f"{one}{rated}") for one in ("refunds", "awards", "compensations")]
+            assert sum((amount(row, f"turnover{rated}"), *given), ZERO) == amount(row, f"net{rated}")
+        assert sum(amounts(row, ("opening", "net")), ZERO) == amount(row, "closing")
         assert amount(row, "variance") == ZERO
     of_currency = ("jackpot_id", "currency")
     assert sums(told["currencies"], of_currency, ["closing"]) == sums(told["positions"], of_currency, ["position"])
     for row in told["positions"]:
-        assert product(amount(row, "position"), amount(row, "rate")) == amount(row, "revalued")
+        assert amount(row, "position") * amount(row, "rate") == amount(row, "revalued")
     for row in (*told["positions"], *told["residue"]):
-        assert EXACT.subtract(amount(row, "revalued"), amount(row, "value")) == amount(row, "difference")
+        assert amount(row, "revalued") - amount(row, "value") == amount(row, "difference")
     for row in told["residue"]:
         assert amount(row, "value") == amount(row, "booked")
         assert amount(row, "variance") == ZERO
@@ -173,7 +172,7 @@ def _awards(told: Sections) -> None:
 def _hits(told: Sections) -> None:
     """What was on offer was paid or carried, and what was paid is what the awards from the meter cost."""
     for row in told["hits"]:
-        assert total(amounts(row, ("paid", "carried"))) == amount(row, "meter")
+        assert sum(amounts(row, ("paid", "carried")), ZERO) == amount(row, "meter")
     cycle = ("jackpot_id", "cycle")
     of_meter = [row for row in told["payoffs"] if row["paid_from"] == "meter"]
     assert sums(told["hits"], cycle, ["paid"]) == sums(of_meter, cycle, ["cost"])
@@ -185,12 +184,12 @@ def _rtp(told: Sections) -> None:
     for rows in told.values():
         for row in rows:
             if row["theoretical"]:
-                assert EXACT.subtract(amount(row, "actual"), amount(row, "theoretical")) == amount(row, "variance")
+                assert amount(row, "actual") - amount(row, "theoretical") == amount(row, "variance")
 
 
 def _exceptions(told: Sections) -> None:
     for row in told["kinds"]:
-        assert total(amounts(row, ("acknowledged", "unacknowledged"))) == amount(row, "exceptions")
+        assert sum(amounts(row, ("acknowledged", "unacknowledged")), ZERO) == amount(row, "exceptions")
     assert sums(told["kinds"], ["kind"], ["exceptions"]) == counts(told["exceptions"], ["kind"])
 
 
@@ -199,7 +198,7 @@ def _rounds(told: Sections) -> None:
     of_round = ("jackpot_id", "round_key", "currency")
     rounds, bets, refunds = told["rounds"], told["bets"], told["refunds"]
     for row in (*bets, *refunds):
-        assert total(amounts(row, PARTS)) == amount(row, "value")
+        assert sum(amounts(row, PARTS), ZERO) == amount(row, "value")
     assert sums(rounds, of_round, ["bets"]) == counts(bets, of_round)
     assert sums(rounds, of_round, ("stakes", "value")) == sums(bets, of_round, ("stake", "value"))
     assert sums(rounds, of_round, ("refunds", "refunds_value")) == sums(refunds, of_round, ("stake", "value"))
@@ -248,7 +247,7 @@ def sums(rows: Rows, by: Sequence[str], names: Iterable[str]) -> dict[tuple[Any,
     summed: dict[tuple[Any, ...], tuple[Decimal, ...]] = {}
     for row in rows:
         key = tuple(row[name] for name in by)
-        summed[key] = tuple(map(EXACT.add, summed.get(key, (ZERO,) * len(columns)), amounts(row, columns)))
+        summed[key] = tuple(map(operator.add, summed.get(key, (ZERO,) * len(columns)), amounts(row, columns)))
     return {key: figures for key, figures in summed.items() if any(figures)}
 
 

@@ -16,7 +16,7 @@ DIGITS: Final = {"number": 10, "percent": 4}
 PATTERNS: Final = {0: "#,##0", 2: "#,##0.00", 4: "#,##0.0000", 10: "#,##0.0000000000"}
 """How a workbook shows numbers of so many decimals."""
 
-SPREADSHEET: Final = Context(prec=15)
+SPREADSHEET: Final = Context(prec=15, traps=[])
 """What a spreadsheet knows of a number; a file has one digit more, of what is nearest to it in binary."""
 
 

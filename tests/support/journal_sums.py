@@ -5,7 +5,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from jackpot_service.domain.money import total
+from jackpot_service.domain.money import ZERO
 from tests.support.world import World
 
 Line = Mapping[str, Any]
@@ -21,8 +21,11 @@ def lines(world: World, jackpot_id: str, *, start: datetime | None = None, end: 
 
 def moved(found: Iterable[Line], *accounts: str, movement: str | None = None, currency: str = "EUR") -> Decimal:
     """What lines put into some accounts, perhaps by one movement."""
-    return total(
-        one["amount"]
-        for one in found
-        if one["account"] in accounts and movement in {None, one["movement"]} and one["currency"] == currency
+    return sum(
+        (
+            one["amount"]
+            for one in found
+            if one["account"] in accounts and movement in {None, one["movement"]} and one["currency"] == currency
+        ),
+        ZERO,
     )

@@ -12,7 +12,6 @@ from jackpot_service.database.transactions import Session
 from jackpot_service.domain.awards import AwardState, AwardStep
 from jackpot_service.domain.entries import REFERENCE_BOOK
 from jackpot_service.domain.figures import REVERSED_WHILE_HELD, FigureKind
-from jackpot_service.domain.money import EXACT, product
 from jackpot_service.domain.rules import FundedBy, Tier
 from jackpot_service.reports.finance import period, relations
 from jackpot_service.reports.finance.frame import Scope
@@ -57,13 +56,11 @@ class Amounts:
 
     def plus(self, other: "Amounts") -> "Amounts":
         """Return both together."""
-        return Amounts(
-            self.awards + other.awards, EXACT.add(self.amount, other.amount), EXACT.add(self.cost, other.cost)
-        )
+        return Amounts(self.awards + other.awards, self.amount + other.amount, self.cost + other.cost)
 
     def times(self, factor: int) -> "Amounts":
         """Return so many times as much."""
-        amount, cost = (product(one, Decimal(factor)) for one in (self.amount, self.cost))
+        amount, cost = (one * Decimal(factor) for one in (self.amount, self.cost))
         return Amounts(self.awards * factor, amount, cost)
 
 

@@ -13,7 +13,6 @@ from jackpot_service.database.transactions import Session
 from jackpot_service.domain import accounts
 from jackpot_service.domain.accounts import Account
 from jackpot_service.domain.journal import Movement
-from jackpot_service.domain.money import negated
 from jackpot_service.domain.rules import FundedBy
 from jackpot_service.reports.finance.period import BookPeriod
 from jackpot_service.reports.finance.subledger import Line, casino_lines
@@ -83,7 +82,7 @@ def of_awards(session: Session, book: BookPeriod) -> Iterator[Line]:
     base = book.base
     for casino_id, currency, funded_by, step, amount, cost in session.execute(_MADE, book.bounds):
         source = accounts.PRIZE_FUND if funded_by == FundedBy.PRIZE_FUND else METER
-        yield Line(source, base, Movement.AWARD, negated(cost))
+        yield Line(source, base, Movement.AWARD, -cost)
         if step == "held":
             yield Line(accounts.AWARDS_HELD, base, Movement.AWARD, cost)
         else:
@@ -97,7 +96,7 @@ def of_compensations(session: Session, book: BookPeriod) -> Iterator[Line]:
     """Return the lines of compensations of a period."""
     for casino_id, currency, amount, cost in session.execute(_COMPENSATED, book.bounds):
         yield from casino_lines(casino_id, currency, Movement.COMPENSATION, amount, cost, base=book.base)
-        yield Line(accounts.HOUSE_ADJUSTMENTS, book.base, Movement.COMPENSATION, negated(cost))
+        yield Line(accounts.HOUSE_ADJUSTMENTS, book.base, Movement.COMPENSATION, -cost)
 
 
 def _of_step(step: str, casino_id: str, currency: str, amount: Decimal, cost: Decimal, *, base: str) -> Iterator[Line]:
@@ -118,13 +117,13 @@ def _of_step(step: str, casino_id: str, currency: str, amount: Decimal, cost: De
         case "approved" | "reinstated":
             if step == "reinstated":
                 yield held(Movement.RETURN, cost)
-            yield held(Movement.RELEASE, negated(cost))
+            yield held(Movement.RELEASE, -cost)
             yield from paid(Movement.RELEASE, amount, cost)
         case "rejected":
-            yield held(Movement.RETURN, negated(cost))
+            yield held(Movement.RETURN, -cost)
         case "reversed_while_held":
-            yield held(Movement.CORRECTION, negated(cost))
+            yield held(Movement.CORRECTION, -cost)
         case "reversed":
-            yield from paid(Movement.CORRECTION, negated(amount), negated(cost))
+            yield from paid(Movement.CORRECTION, -amount, -cost)
         case "payable":
             yield from paid(Movement.CORRECTION, amount, cost)

@@ -16,7 +16,7 @@ from sqlalchemy import text
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain import accounts
 from jackpot_service.domain.journal import Movement
-from jackpot_service.domain.money import EXACT, ZERO, negated, total
+from jackpot_service.domain.money import ZERO
 from jackpot_service.reports.documents import Row, Section, rows_of
 from jackpot_service.reports.finance import figures, held_awards
 from jackpot_service.reports.finance.columns import amounts, columns, counts, days, instants, texts
@@ -93,7 +93,7 @@ def make(session: Session, scope: Scope) -> Sequence[Section]:
             account = by_currency.get(currency, _Account(ZERO, {}))
             contingent = [one.amount for one in held if one.currency == currency]
             whole = _line(account.opening, account.days.values())
-            lines.append((book.jackpot_id, currency, *whole, len(contingent), total(contingent)))
+            lines.append((book.jackpot_id, currency, *whole, len(contingent), sum(contingent, ZERO)))
             by_day += _day_by_day(book.jackpot_id, currency, account)
         query = {**book.bounds, "casino_id": casino_id}
         settled += rows_of(SETTLED, session.execute(_SETTLED, query).mappings())
@@ -113,20 +113,20 @@ def _accounts(session: Session, book: BookPeriod, casino_id: str) -> dict[str, _
     )
     for moved in figures.movements(session, book.until_start(session)):
         if moved.account == accounts.casino(casino_id):
-            opening[moved.currency] = EXACT.subtract(opening[moved.currency], moved.amount)
+            opening[moved.currency] -= moved.amount
     for moved in figures.movements(session, book, by=(Key.GAMING_DAY,)):
         if moved.account == accounts.casino(casino_id):
-            days[moved.currency][moved.key[Key.GAMING_DAY]][moved.movement] = negated(moved.amount)
+            days[moved.currency][moved.key[Key.GAMING_DAY]][moved.movement] = -moved.amount
     return {currency: _Account(opening[currency], days[currency]) for currency in sorted({*opening, *days})}
 
 
 def _line(opening: Decimal, days: Iterable[Amounts]) -> tuple[Decimal, ...]:
     """Opening balance, movements, net, settlements, closing balance: each line shows that they add up."""
     listed = list(days)
-    moved = [total(day.get(movement, ZERO) for day in listed) for movement in MOVEMENTS]
-    settled = total(day.get(Movement.PAYMENT, ZERO) for day in listed)
-    net = total(moved)
-    return opening, *moved, net, settled, total((opening, net, settled))
+    moved = [sum((day.get(movement, ZERO) for day in listed), ZERO) for movement in MOVEMENTS]
+    settled = sum((day.get(Movement.PAYMENT, ZERO) for day in listed), ZERO)
+    net = sum(moved, ZERO)
+    return opening, *moved, net, settled, opening + net + settled
 
 
 def _day_by_day(jackpot_id: str, currency: str, account: _Account) -> Iterator[Row]:

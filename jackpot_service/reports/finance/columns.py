@@ -5,7 +5,7 @@ from decimal import Decimal
 from functools import partial
 from typing import Final
 
-from jackpot_service.domain.money import EXACT, ZERO
+from jackpot_service.domain.money import ZERO
 from jackpot_service.domain.statistics import percent
 from jackpot_service.reports.documents import Column, ColumnType
 
@@ -56,5 +56,5 @@ Compared = tuple[Decimal, Decimal, Decimal, Decimal | None]
 
 def compared(first: Decimal, second: Decimal) -> Compared:
     """Compare two figures, exactly."""
-    variance = EXACT.subtract(second, first)
+    variance = second - first
     return first, second, variance, percent(variance, first.copy_abs()) if variance else ZERO

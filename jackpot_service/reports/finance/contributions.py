@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Any, Final
 
 from jackpot_service.database.transactions import Session
-from jackpot_service.domain.money import EXACT, ZERO, negated
+from jackpot_service.domain.money import ZERO
 from jackpot_service.reports.documents import Column, ColumnType, Section, Value, rows_of
 from jackpot_service.reports.finance import figures
 from jackpot_service.reports.finance.columns import amounts, base_amounts, columns, counts, days, texts
@@ -110,8 +110,8 @@ def make(session: Session, scope: Scope) -> Sequence[Section]:
 def _add(sums: defaultdict[str, Decimal], part: str, one: Stakes) -> None:
     for name in ("bets", *AMOUNTS):
         value = Decimal(getattr(one, name))
-        sums[f"{part}{name}"] = EXACT.add(sums[f"{part}{name}"], value)
-        sums[f"net_{name}"] = EXACT.add(sums[f"net_{name}"], negated(value) if part else value)
+        sums[f"{part}{name}"] = sums[f"{part}{name}"] + value
+        sums[f"net_{name}"] = sums[f"net_{name}"] + (-value if part else value)
 
 
 def _section(name: str, title: str, keys: Sequence[Column], sums: _Sums, *, has_stakes: bool) -> Section:

@@ -11,7 +11,7 @@ from decimal import Decimal
 
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain import accounts
-from jackpot_service.domain.money import EXACT, ZERO, RateSheet, negated, product, total
+from jackpot_service.domain.money import ZERO, RateSheet
 from jackpot_service.records import immutable, rate_sheets
 from jackpot_service.records.rate_sheets import SheetHead
 from jackpot_service.reports.documents import Column, Row, Section, Value
@@ -85,10 +85,10 @@ class _Worth:
     value: Decimal = ZERO
 
     def plus(self, other: "_Worth") -> "_Worth":
-        return _Worth(EXACT.add(self.amount, other.amount), EXACT.add(self.value, other.value))
+        return _Worth(self.amount + other.amount, self.value + other.value)
 
     def less(self, other: "_Worth") -> "_Worth":
-        return _Worth(EXACT.subtract(self.amount, other.amount), EXACT.subtract(self.value, other.value))
+        return _Worth(self.amount - other.amount, self.value - other.value)
 
 
 NONE = _Worth()
@@ -143,7 +143,7 @@ class _Position:
     @property
     def revalued(self) -> Decimal | None:
         """None where the sheet in force has no rate."""
-        return None if self.rate is None else product(self.left.amount, self.rate)
+        return None if self.rate is None else self.left.amount * self.rate
 
 
 def make(session: Session, scope: Scope) -> Sequence[Section]:
@@ -155,14 +155,14 @@ def make(session: Session, scope: Scope) -> Sequence[Section]:
         opening, moved = _exchanged(session, before), _exchanged(session, book)
         in_force, found = _InForce.at_end(session, scope, book.base), list[_Position]()
         for currency in sorted({*earlier, *flows, *opening, *moved} - {book.base}):
-            key, closing = (book.jackpot_id, currency, book.base), EXACT.add(opening[currency], moved[currency])
+            key, closing = (book.jackpot_id, currency, book.base), opening[currency] + moved[currency]
             value = earlier[currency].net.plus(flows[currency].net).value
             found.append(_Position(currency, _Worth(closing, value), in_force.rate(currency)))
             currencies.append((*key, *_period(flows[currency], opening[currency], closing)))
             positions.append((*key, *_position(found[-1], in_force)))
         if found:
-            booked = EXACT.add(opening[book.base], moved[book.base])
-            residue.append((book.jackpot_id, book.base, *_residue(found, negated(booked), in_force)))
+            booked = opening[book.base] + moved[book.base]
+            residue.append((book.jackpot_id, book.base, *_residue(found, -booked, in_force)))
     return (
         Section("currencies", "Turnover and awards in other currencies than the base", PERIOD, currencies),
         Section("positions", "What is left of them, and what it is worth at the end", POSITIONS, positions),
@@ -191,14 +191,14 @@ def _exchanged(session: Session, book: BookPeriod) -> defaultdict[str, Decimal]:
     sums = defaultdict[str, Decimal](lambda: ZERO)
     for moved in figures.movements(session, book):
         if moved.account == accounts.exchange(moved.currency):
-            sums[moved.currency] = EXACT.add(sums[moved.currency], moved.amount)
+            sums[moved.currency] += moved.amount
     return sums
 
 
 def _period(flow: _Flow, opening: Decimal, closing: Decimal) -> Row:
     """Opening position, what came and went, closing position: the variance is what documents do not explain."""
     worths = (flow.turnover, flow.refunds, flow.awards, flow.compensations, flow.net)
-    variance = compared(EXACT.add(opening, flow.net.amount), closing)[1:]
+    variance = compared(opening + flow.net.amount, closing)[1:]
     return (opening, *(figure for one in worths for figure in (one.amount, one.value)), *variance)
 
 
@@ -208,9 +208,9 @@ def _position(one: _Position, in_force: _InForce) -> Row:
 
 def _residue(positions: Sequence[_Position], booked: Decimal, in_force: _InForce) -> Row:
     """All positions together, against what was booked for them in the base currency."""
-    value = total(one.left.value for one in positions)
+    value = sum((one.left.value for one in positions), ZERO)
     known = [one.revalued for one in positions if one.revalued is not None]
-    revalued = total(known) if len(known) == len(positions) else None
+    revalued = sum(known, ZERO) if len(known) == len(positions) else None
     return (*compared(value, booked), *in_force.named, *_revalued(value, revalued))
 
 

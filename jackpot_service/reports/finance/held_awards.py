@@ -18,7 +18,7 @@ from jackpot_service.domain import held_awards
 from jackpot_service.domain.accounts import Account
 from jackpot_service.domain.held_awards import AwardKey, MadeAward
 from jackpot_service.domain.journal import EntryKind
-from jackpot_service.domain.money import EXACT, ZERO
+from jackpot_service.domain.money import ZERO
 from jackpot_service.ledger import replay
 from jackpot_service.reports.finance.period import BookPeriod
 
@@ -91,7 +91,7 @@ def costs_by_origin(session: Session, book: BookPeriod) -> dict[Account, Decimal
         origins = _origins(session, book.jackpot_id, round_key)
         for award in awards:
             for account, amount in origins[award.key].items():
-                costs[account] = EXACT.add(costs.get(account, ZERO), amount)
+                costs[account] = costs.get(account, ZERO) + amount
     return costs
 
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 from sqlalchemy import text
 
 from jackpot_service.database.transactions import Session
-from jackpot_service.domain.money import POOL_DECIMALS, RateSheet, from_minor, plain, product
+from jackpot_service.domain.money import POOL_DECIMALS, RateSheet, from_minor, plain
 from jackpot_service.domain.rules import FundedBy, JackpotRules, StakeMultiple, Tier
 from jackpot_service.domain.statistics import rounded_down
 from jackpot_service.records import immutable
@@ -158,7 +158,7 @@ def _calculation(award: NamedRow, terms: _Terms) -> NamedRow:
         "paid_from": award["funded_by"].replace("_", " "),
         "stake": stake,
         "rate": rate.base_per_unit,
-        "stake_value": product(stake, rate.base_per_unit),
+        "stake_value": stake * rate.base_per_unit,
         "formula": formula,
         "due_exact": str(due),
         "due": rounded_down(due, POOL_DECIMALS),

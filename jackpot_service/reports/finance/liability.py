@@ -6,7 +6,7 @@ from itertools import chain
 
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain.accounts import METER_HOUSE
-from jackpot_service.domain.money import EXACT, ZERO, total
+from jackpot_service.domain.money import ZERO
 from jackpot_service.reports.documents import Row, Section
 from jackpot_service.reports.finance import award_figures, held_awards, pools
 from jackpot_service.reports.finance.columns import amounts, base_amounts, columns, texts
@@ -49,18 +49,18 @@ def _held(session: Session, book: BookPeriod) -> Iterator[Item]:
     of_house = costs.pop(METER_HOUSE, ZERO)
     yield "meter", closing.meter_players, closing.meter_house
     yield "reserve", closing.reserve, ZERO
-    yield "held awards", total(costs.values()), of_house
+    yield "held awards", sum(costs.values(), ZERO), of_house
     yield "prize fund", max(closing.prize_fund, ZERO), min(closing.prize_fund, ZERO)
 
 
 def _rows(book: BookPeriod, items: Iterable[Item]) -> Iterator[Row]:
     for name, players, house in items:
-        yield (book.jackpot_id, name, book.base, players, house, EXACT.add(players, house))
+        yield (book.jackpot_id, name, book.base, players, house, players + house)
 
 
 def _together(items: Sequence[Item]) -> tuple[Decimal, Decimal, Decimal]:
-    players, house = total(item[1] for item in items), total(item[2] for item in items)
-    return players, house, EXACT.add(players, house)
+    players, house = sum((item[1] for item in items), ZERO), sum((item[2] for item in items), ZERO)
+    return players, house, players + house
 
 
 def _by_currency(held: Sequence[tuple[BookPeriod, Sequence[Item]]]) -> Iterator[Row]:

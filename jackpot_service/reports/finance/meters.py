@@ -7,7 +7,6 @@ from sqlalchemy import text
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain.accounts import METER_HOUSE, METER_PLAYERS
 from jackpot_service.domain.journal import Movement
-from jackpot_service.domain.money import negated
 from jackpot_service.domain.rules import from_document
 from jackpot_service.reports.documents import NamedRow, Section, rows_of
 from jackpot_service.reports.finance import pools
@@ -88,9 +87,9 @@ def _meters(session: Session, book: BookPeriod) -> NamedRow:
         "reserve": held.reserve,
         "prize_fund": held.prize_fund,
         "in": by[Movement.CONTRIBUTION],
-        "reversed": negated(by[Movement.REVERSAL]),
+        "reversed": -by[Movement.REVERSAL],
         "hits": len(pools.opened_by_hits(session, book)),
-        "wins": negated(by[Movement.AWARD]),
+        "wins": -by[Movement.AWARD],
         "returned": by[Movement.RETURN],
         "adjustments": by[Movement.ADJUSTMENT],
         "corrections": by[Movement.CORRECTION],

@@ -7,7 +7,7 @@ from typing import Final
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain.accounts import METER_HOUSE, METER_PLAYERS, PRIZE_FUND, RESERVE, Account, Pools
 from jackpot_service.domain.journal import Movement
-from jackpot_service.domain.money import EXACT, total
+from jackpot_service.domain.money import ZERO
 from jackpot_service.reports.documents import Row, Section, Value
 from jackpot_service.reports.finance import figures, pools
 from jackpot_service.reports.finance.columns import amounts, columns, days, texts
@@ -89,7 +89,7 @@ def _rows(book: BookPeriod, opening: Pools, periods: Iterable[_Period]) -> Itera
     for period in periods:
         for name, pool in POOLS.items():
             amounts = [pools.put_into(period.moved, *pool, by=movement) for movement in Movement]
-            before, held[name] = held[name], EXACT.add(held[name], total(amounts))
+            before, held[name] = held[name], held[name] + sum(amounts, ZERO)
             yield (book.jackpot_id, *period.key, name, book.base, before, *amounts, held[name])
 
 

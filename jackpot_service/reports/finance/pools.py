@@ -8,7 +8,7 @@ from itertools import zip_longest
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain.accounts import POOL_ACCOUNTS, Account, Pools
 from jackpot_service.domain.journal import Movement
-from jackpot_service.domain.money import EXACT, ZERO, total
+from jackpot_service.domain.money import ZERO
 from jackpot_service.domain.rules import JackpotRules
 from jackpot_service.ledger import replay
 from jackpot_service.ledger.instants import Positions
@@ -38,7 +38,7 @@ def in_base(book: BookPeriod, lines: Iterable[Moved]) -> Movements:
     for line in lines:
         if line.currency == book.base:
             key = (line.account, line.movement)
-            sums[key] = EXACT.add(sums.get(key, ZERO), line.amount)
+            sums[key] = sums.get(key, ZERO) + line.amount
     return sums
 
 
@@ -49,15 +49,16 @@ def pools_of(moved: Movements) -> Pools:
 
 def put_into(moved: Movements, *accounts: Account, by: Movement | None = None) -> Decimal:
     """Sum the movements, or one of them, to some accounts together."""
-    return total(
-        amount for (account, movement), amount in moved.items() if account in accounts and by in {None, movement}
+    return sum(
+        (amount for (account, movement), amount in moved.items() if account in accounts and by in {None, movement}),
+        ZERO,
     )
 
 
 def balance(pools: Pools, *accounts: Account) -> Decimal:
     """Sum the balances of some of the pools' accounts."""
     held = (pools.meter_players, pools.meter_house, pools.reserve, pools.prize_fund)
-    return total(amount for account, amount in zip(POOL_ACCOUNTS, held, strict=True) if account in accounts)
+    return sum((amount for account, amount in zip(POOL_ACCOUNTS, held, strict=True) if account in accounts), ZERO)
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from jackpot_service.database.transactions import Session
 from jackpot_service.domain import accounts
 from jackpot_service.domain.accounts import Account
 from jackpot_service.domain.journal import Movement
-from jackpot_service.domain.money import ZERO, negated, plain, total
+from jackpot_service.domain.money import ZERO, plain
 from jackpot_service.records import checkpoints
 from jackpot_service.reports.finance import award_subledger, period, subledger
 from jackpot_service.reports.finance.period import BookPeriod, Part
@@ -79,7 +79,7 @@ def added_up(sums: Iterable[Sum]) -> list[Sum]:
     for one in sums:
         amounts[one.side, one.version, one.account, one.currency, one.movement].append(one.amount)
     in_order = sorted(amounts, key=lambda key: (key[0], key[1] or 0, *key[2:]))
-    return [Sum(*key, total(amounts[key])) for key in in_order]
+    return [Sum(*key, sum(amounts[key], ZERO)) for key in in_order]
 
 
 def sums_of(session: Session, book: BookPeriod) -> list[Sum]:
@@ -168,7 +168,7 @@ def _turnover(stakes: Iterable[Stakes], refunded: Iterable[Refunds], *, base: st
         for account in SPLIT:
             yield of(one.version, account, Movement.CONTRIBUTION, one.value)
     for back in refunded:
-        value = back.value if back.is_again else negated(back.value)
+        value = back.value if back.is_again else -back.value
         for account in SPLIT:
             is_borne = back.is_over and account in WON
             yield of(back.version, account, back.movement, ZERO if is_borne else value)

@@ -14,7 +14,7 @@ from jackpot_service.database.transactions import Session
 from jackpot_service.domain import accounts
 from jackpot_service.domain.accounts import Account
 from jackpot_service.domain.journal import Movement
-from jackpot_service.domain.money import ZERO, product, total
+from jackpot_service.domain.money import ZERO
 from jackpot_service.domain.rules import Split
 from jackpot_service.records import immutable
 from jackpot_service.reports.documents import Row, Section
@@ -32,7 +32,7 @@ _RATES: Mapping[Account, Callable[[Split], Decimal]] = {
     accounts.RESERVE: lambda split: split.reserve,
     accounts.PRIZE_FUND: lambda split: split.prize_fund,
     accounts.HOUSE_MARGIN: lambda split: split.house,
-    accounts.HOUSE_ADJUSTMENTS: lambda split: total((split.meter, split.reserve)),
+    accounts.HOUSE_ADJUSTMENTS: lambda split: split.meter + split.reserve,
 }
 """The rate of each account; the house's adjustments bear the meter's and the reserve's where a cycle had been won."""
 
@@ -89,7 +89,7 @@ def _by_rate(session: Session, book: BookPeriod, sums: Sequence[Sum], movement: 
         value, rate = values.get((version, account), ZERO), None
         if version is not None and (version, account) in values:
             rate = _RATES[account](immutable.rules(session, book.jackpot_id, version).split)
-        expected = ZERO if rate is None else product(value, rate)
+        expected = ZERO if rate is None else value * rate
         figures_compared = compared(expected, booked.get((version, account), ZERO))
         yield (book.jackpot_id, version, account, book.base, value, rate, *figures_compared)
 
@@ -125,12 +125,15 @@ def _as_documents_say(one: Sum) -> Account | None:
 def _held(session: Session, book: BookPeriod) -> Row:
     """Compare the cost of the awards that are held at the end with the balance of their account."""
     held = held_awards.at_end(session, book)
-    balance = total(
-        moved.amount
-        for moved in figures.postings(session, book.until_end(session))
-        if moved.account == accounts.AWARDS_HELD
+    balance = sum(
+        (
+            moved.amount
+            for moved in figures.postings(session, book.until_end(session))
+            if moved.account == accounts.AWARDS_HELD
+        ),
+        ZERO,
     )
-    costs = total(one.cost for one in held)
+    costs = sum((one.cost for one in held), ZERO)
     return (book.jackpot_id, accounts.AWARDS_HELD, book.base, len(held), *compared(costs, balance))
 
 
@@ -138,7 +141,7 @@ def _summed(amounts_of_keys: Iterable[tuple[K, Decimal]]) -> dict[K, Decimal]:
     lists = defaultdict[K, list[Decimal]](list)
     for key, amount in amounts_of_keys:
         lists[key].append(amount)
-    return {key: total(of_key) for key, of_key in lists.items()}
+    return {key: sum(of_key, ZERO) for key, of_key in lists.items()}
 
 
 REPORT = Report(

@@ -10,7 +10,7 @@ from sqlalchemy import text
 
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain.figures import FigureKind
-from jackpot_service.domain.money import EXACT, total
+from jackpot_service.domain.money import ZERO
 from jackpot_service.domain.rules import FundedBy, JackpotRules, Tier
 from jackpot_service.domain.statistics import (
     deviations,
@@ -96,7 +96,7 @@ class _Played:
 
     @property
     def turnover(self) -> Decimal:
-        return total(one.value for one in self.turnovers)
+        return sum((one.value for one in self.turnovers), ZERO)
 
 
 def make(session: Session, scope: Scope) -> Sequence[Section]:
@@ -117,7 +117,7 @@ def _funds(played: _Played) -> Iterator[Row]:
     of_prize_fund = [one for one in played.awards if one.funded_by is FundedBy.PRIZE_FUND]
     jackpot_id = played.book.jackpot_id
     yield (jackpot_id, "meter", *_compared(played, of_meter, meter), None, None)
-    variance = EXACT.subtract(_cost(of_prize_fund), rounded(prize_fund))
+    variance = _cost(of_prize_fund) - rounded(prize_fund)
     deviation = _deviation(played, variance)
     yield (jackpot_id, "prize fund", *_compared(played, of_prize_fund, prize_fund), *deviation)
     yield (jackpot_id, "both", *_compared(played, played.awards, meter + prize_fund), None, None)
@@ -126,10 +126,7 @@ def _funds(played: _Played) -> Iterator[Row]:
 def _from_meter(played: _Played) -> Fraction:
     """In time the meter returns all that is put into it and into the reserve, and the house's seeds on top."""
     return sum(
-        (
-            Fraction(one.value) * Fraction(EXACT.add(one.rules.split.meter, one.rules.split.reserve))
-            for one in played.turnovers
-        ),
+        (Fraction(one.value) * Fraction(one.rules.split.meter + one.rules.split.reserve) for one in played.turnovers),
         Fraction(0),
     )
 
@@ -192,12 +189,12 @@ def _compared(played: _Played, awards: Sequence[StepSum], theoretical: Fraction 
     if theoretical is None:
         return (*common, None, None, None, None)
     expected = rounded(theoretical)
-    variance = EXACT.subtract(actual, expected)
+    variance = actual - expected
     return (*common, expected, percent(theoretical, turnover_), variance, percent(variance, expected))
 
 
 def _cost(awards: Sequence[StepSum]) -> Decimal:
-    return total(one.amounts.cost for one in awards)
+    return sum((one.amounts.cost for one in awards), ZERO)
 
 
 REPORT = Report("rtp", "Return to players", make, sections=("funds", "tiers"), report_version=2)

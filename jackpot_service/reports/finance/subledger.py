@@ -14,7 +14,7 @@ from jackpot_service.database.transactions import Session
 from jackpot_service.domain import accounts
 from jackpot_service.domain.accounts import Account
 from jackpot_service.domain.journal import Movement
-from jackpot_service.domain.money import ZERO, negated
+from jackpot_service.domain.money import ZERO
 from jackpot_service.reports.finance.period import BookPeriod
 
 
@@ -198,10 +198,10 @@ def refunds(session: Session, book: BookPeriod) -> list[Refunds]:
 def of_stakes(accepted: Iterable[Stakes], refunded: Iterable[Refunds], *, base: str) -> Iterator[Line]:
     """Return the lines of stakes and their refunds on casinos' accounts."""
     for one in accepted:
-        amounts = negated(one.stakes), negated(one.value)
+        amounts = -one.stakes, -one.value
         yield from casino_lines(one.casino_id, one.currency, Movement.CONTRIBUTION, *amounts, base=base)
     for back in refunded:
-        amounts = (negated(back.stakes), negated(back.value)) if back.is_again else (back.stakes, back.value)
+        amounts = (-back.stakes, -back.value) if back.is_again else (back.stakes, back.value)
         yield from casino_lines(back.casino_id, back.currency, back.movement, *amounts, base=base)
 
 
@@ -209,7 +209,7 @@ def of_statements(session: Session, book: BookPeriod) -> Iterator[Line]:
     """Return the lines of statements settled in a period, on casinos' accounts and on the bank's."""
     for casino_id, currency, amount in session.execute(_SETTLED, book.bounds):
         yield Line(accounts.casino(casino_id), currency, Movement.PAYMENT, amount)
-        yield Line(accounts.bank(currency), currency, Movement.PAYMENT, negated(amount))
+        yield Line(accounts.bank(currency), currency, Movement.PAYMENT, -amount)
 
 
 def of_transfers(session: Session, book: BookPeriod) -> Iterator[Line]:
@@ -224,5 +224,5 @@ def casino_lines(
     """Return the lines of a casino's amount, with its change of currency if it is not of the base."""
     yield Line(accounts.casino(casino_id), currency, movement, amount, value)
     if currency != base:
-        yield Line(accounts.exchange(currency), currency, movement, negated(amount))
+        yield Line(accounts.exchange(currency), currency, movement, -amount)
         yield Line(accounts.exchange(base), base, movement, value)

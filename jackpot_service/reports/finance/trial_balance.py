@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 
 from jackpot_service.database.transactions import Session
-from jackpot_service.domain.money import EXACT, ZERO, negated, total
+from jackpot_service.domain.money import ZERO
 from jackpot_service.reports.documents import Row, Section
 from jackpot_service.reports.finance import figures
 from jackpot_service.reports.finance.columns import amounts, columns
@@ -41,18 +41,18 @@ def _accounts(session: Session, book: BookPeriod) -> Iterator[Row]:
     for moved in figures.movements(session, book):
         side = credit if moved.amount > ZERO else debit
         key: Account = (moved.account, moved.currency)
-        side[key] = EXACT.add(side[key], moved.amount)
+        side[key] += moved.amount
     for key in sorted({*opening, *credit, *debit}):
         before = opening.get(key, ZERO)
-        after = total((before, credit[key], debit[key]))
-        yield (book.jackpot_id, *key, before, negated(debit[key]), credit[key], after)
+        after = before + credit[key] + debit[key]
+        yield (book.jackpot_id, *key, before, -debit[key], credit[key], after)
 
 
 def _summed(session: Session, book: BookPeriod) -> dict[Account, Decimal]:
     summed: defaultdict[Account, Decimal] = defaultdict(lambda: ZERO)
     for moved in figures.movements(session, book):
         key: Account = (moved.account, moved.currency)
-        summed[key] = EXACT.add(summed[key], moved.amount)
+        summed[key] += moved.amount
     return {key: amount for key, amount in summed.items() if amount}
 
 
@@ -61,7 +61,7 @@ def _totals(accounts: Sequence[Row]) -> Iterator[Row]:
     for jackpot_id, _, currency, *values in accounts:
         by_currency[str(jackpot_id), str(currency)].append(values)
     for key, rows in sorted(by_currency.items()):
-        yield (*key, *(total(map(_amount, column)) for column in zip(*rows, strict=True)))
+        yield (*key, *(sum(map(_amount, column), ZERO) for column in zip(*rows, strict=True)))
 
 
 def _amount(value: object) -> Decimal:

@@ -12,7 +12,7 @@ from jackpot_service.domain import accounts, posting_rules
 from jackpot_service.domain.accounts import Pools
 from jackpot_service.domain.errors import Refused
 from jackpot_service.domain.journal import EntryKind, Postings
-from jackpot_service.domain.money import ZERO, plain, product, total
+from jackpot_service.domain.money import ZERO, plain
 from jackpot_service.records import immutable, lives
 from jackpot_service.usecases.acts import Act, Done
 from jackpot_service.usecases.changes.jackpots import (
@@ -71,10 +71,10 @@ class AdjustJackpot(JackpotKind):
         if self.pool is not Pool.RESERVE or self.amount > ZERO:
             return state
         parts = (
-            product(weight, immutable.rules(session, self.jackpot_id, version).split.reserve)
+            weight * immutable.rules(session, self.jackpot_id, version).split.reserve
             for version, weight in lives.open_weights(session, self.jackpot_id)
         )
-        return replace(state, refundable=total(parts))
+        return replace(state, refundable=sum(parts, ZERO))
 
     def decide(self, state: JackpotState) -> Done:
         """

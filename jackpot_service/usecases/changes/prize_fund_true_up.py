@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar
 
 from jackpot_service.domain import posting_rules
 from jackpot_service.domain.journal import EntryKind
-from jackpot_service.domain.money import POOL_DECIMALS, ZERO, has_decimals, negated, plain
+from jackpot_service.domain.money import POOL_DECIMALS, ZERO, has_decimals, plain
 from jackpot_service.usecases.acts import Done
 from jackpot_service.usecases.changes.jackpots import BadAmount, JackpotKind, JackpotState, moved
 from jackpot_service.usecases.fields import Amount
@@ -31,7 +31,7 @@ class TrueUp(JackpotKind):
 
         Raises: BadAmount if there is nothing to true up, or the amount leads away from zero or beyond it.
         """
-        missing = negated(state.pools.prize_fund)
+        missing = -state.pools.prize_fund
         amount = missing if self.amount is None else self.amount
         is_towards_zero = min(missing, ZERO) <= amount <= max(missing, ZERO)
         if not amount or not has_decimals(amount, POOL_DECIMALS) or not is_towards_zero:

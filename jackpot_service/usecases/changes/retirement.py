@@ -11,7 +11,7 @@ from jackpot_service.domain.errors import Conflict, Refused
 from jackpot_service.domain.facts import Facts
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.lives import Life
-from jackpot_service.domain.money import EXACT, ZERO, negated, plain
+from jackpot_service.domain.money import ZERO, plain
 from jackpot_service.domain.rules import FundedBy
 from jackpot_service.records import changes, lives, references
 from jackpot_service.usecases import acts, jackpot_acts
@@ -89,14 +89,14 @@ class RetireJackpot(JackpotKind):
         pools, base = state.pools, state.base
         balances = _transferable(pools)
         leaving = {
-            accounts.METER_PLAYERS: negated(balances.meter),
-            accounts.RESERVE: negated(balances.reserve),
-            accounts.PRIZE_FUND: negated(balances.prize_fund),
+            accounts.METER_PLAYERS: -balances.meter,
+            accounts.RESERVE: -balances.reserve,
+            accounts.PRIZE_FUND: -balances.prize_fund,
         }
         postings = posting_rules.joined(
             [
                 posting_rules.for_fill(pools.fill, base=base),
-                posting_rules.for_recovery(EXACT.subtract(pools.meter_house, pools.fill), base=base),
+                posting_rules.for_recovery(pools.meter_house - pools.fill, base=base),
                 posting_rules.for_transfer(leaving, request_id=self.request_id, base=base),
             ]
         )
@@ -141,7 +141,7 @@ def receive(state: JackpotState, sent: Facts, request: RetireJackpot) -> Done:
     balances = Balances(**{name: Decimal(amount) for name, amount in sent["transferred"].items()})
     has_prize_fund = state.rules.fixed_prizes_from is FundedBy.PRIZE_FUND
     coming = {
-        accounts.METER_PLAYERS: balances.meter if has_prize_fund else EXACT.add(balances.meter, balances.prize_fund),
+        accounts.METER_PLAYERS: balances.meter if has_prize_fund else balances.meter + balances.prize_fund,
         accounts.RESERVE: balances.reserve,
         accounts.PRIZE_FUND: balances.prize_fund if has_prize_fund else ZERO,
     }
@@ -156,7 +156,7 @@ def _transferable(pools: Pools) -> Balances:
 
     Raises: InsufficientFunds if a pool is below zero even so; an adjustment or a true-up, each approved, lifts it.
     """
-    balances = Balances(EXACT.add(pools.meter_players, pools.fill), pools.reserve, pools.prize_fund)
+    balances = Balances(pools.meter_players + pools.fill, pools.reserve, pools.prize_fund)
     named = {
         "players' part of the meter": balances.meter,
         "reserve": balances.reserve,

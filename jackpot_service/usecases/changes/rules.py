@@ -11,7 +11,7 @@ from jackpot_service.database.transactions import Session
 from jackpot_service.domain import currencies
 from jackpot_service.domain.facts import Facts
 from jackpot_service.domain.journal import EntryKind
-from jackpot_service.domain.money import ZERO, plain, product
+from jackpot_service.domain.money import ZERO, plain
 from jackpot_service.domain.rules import BadRules, FundedBy, JackpotRules, StakeMultiple, as_document, from_document
 from jackpot_service.domain.settings import require_payable_stakes, with_settings
 from jackpot_service.domain.statistics import fixed_prize_cost, rounded
@@ -99,7 +99,7 @@ def _largest_prize_of_the_meter(rules: JackpotRules) -> Decimal:
     if rules.fixed_prizes_from is FundedBy.PRIZE_FUND:
         return ZERO
     times = max((prize.times for prize in rules.prizes.values() if isinstance(prize, StakeMultiple)), default=0)
-    return product(rules.token or rules.largest_stake or ZERO, Decimal(times))
+    return (rules.token or rules.largest_stake or ZERO) * Decimal(times)
 
 
 def _cost_against_split(rules: JackpotRules) -> dict[str, Any]:
@@ -114,5 +114,5 @@ def _cost_against_split(rules: JackpotRules) -> dict[str, Any]:
         "paid_from": rules.fixed_prizes_from.value,
         "cost": str(cost),
         "cost_percent": plain(rounded(100 * cost)),
-        "split_percent": plain(product(part, Decimal(100))),
+        "split_percent": plain(part * Decimal(100)),
     }

@@ -8,7 +8,7 @@ from jackpot_service.domain import posting_rules
 from jackpot_service.domain.accounts import Pools
 from jackpot_service.domain.errors import Refused
 from jackpot_service.domain.journal import EntryKind
-from jackpot_service.domain.money import EXACT, ZERO, plain
+from jackpot_service.domain.money import ZERO, plain
 from jackpot_service.usecases.acts import Done
 from jackpot_service.usecases.changes.jackpots import (
     JackpotKind,
@@ -55,7 +55,7 @@ class RecoverSeed(JackpotKind):
 def _require_free(amount: Decimal, after: Pools, state: JackpotState) -> None:
     """Raises: SeedCommitted if the house has not so much, or less would be on offer than was promised."""
     if after.meter_house < ZERO:
-        held = plain(EXACT.add(after.meter_house, amount))
+        held = plain(after.meter_house + amount)
         message = f"Of the meter {held} {state.base} is the house's."
         raise SeedCommitted(message)
     offered, promised = after.on_offer(state.rules.limit), _promised(state)

@@ -11,7 +11,7 @@ from jackpot_service.domain import accounts, currencies, posting_rules
 from jackpot_service.domain.errors import Conflict
 from jackpot_service.domain.facts import Facts, instant
 from jackpot_service.domain.journal import EntryKind
-from jackpot_service.domain.money import EXACT, ZERO, has_decimals, plain
+from jackpot_service.domain.money import ZERO, has_decimals, plain
 from jackpot_service.domain.rules import LARGEST_AMOUNT
 from jackpot_service.ledger import books
 from jackpot_service.records import manual_payments, references
@@ -93,7 +93,7 @@ class SettleStatement(BookedKind[AccountBalance]):
             **self._facts(),
             "positions": list(state.positions),
             "balance_before": plain(state.amount),
-            "balance_after": plain(EXACT.add(state.amount, self.amount)),
+            "balance_after": plain(state.amount + self.amount),
         }
         postings = posting_rules.for_statement(self.amount, casino_id=self.casino_id, currency=self.currency)
         return Done(EntryKind.STATEMENT_SETTLED, {"balance": plain(state.amount)}, recorded, postings)
@@ -130,4 +130,4 @@ def _balance(session: Session, account: Account) -> AccountBalance:
         since=since,
         positions=positions,
     )
-    return AccountBalance(EXACT.add(balance, moved), positions)
+    return AccountBalance(balance + moved, positions)

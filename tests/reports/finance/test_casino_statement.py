@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import pytest
 
-from jackpot_service.domain.money import ZERO, total
+from jackpot_service.domain.money import ZERO
 from jackpot_service.domain.principals import Role
 from tests.properties.profile import seeds
 from tests.reports.finance import journal
@@ -194,9 +194,9 @@ def assert_it_is_the_account(world: World, casino_id: str, found: list[dict[str,
 
 
 def assert_it_balances(row: Mapping[str, Any]) -> None:
-    net = total(row[column] for column in MOVEMENTS.values() if column != "settled")
+    net = sum((row[column] for column in MOVEMENTS.values() if column != "settled"), ZERO)
     assert row["net"] == net
-    assert total((row["opening"], row["net"], row["settled"])) == row["closing"]
+    assert row["opening"] + row["net"] + row["settled"] == row["closing"]
 
 
 def assert_one_goes_on_from_the_other(earlier: list[dict[str, Any]], later: list[dict[str, Any]]) -> None:

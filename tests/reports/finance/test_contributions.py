@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from jackpot_service.domain.casinos import gaming_day
-from jackpot_service.domain.money import EXACT, ZERO, total
+from jackpot_service.domain.money import ZERO
 from jackpot_service.domain.principals import Role
 from tests.properties.profile import seeds
 from tests.reports.finance import journal
@@ -192,7 +192,7 @@ def test_whatever_happens_its_figures_are_those_of_the_journal(world: World, see
     split = [report(world, "contributions", **period) for period in ({"end": then}, {"start": then})]
     (whole,) = journal.numbers(by_day, "totals")
     parts = [row for document in split for row in journal.numbers(document, "totals")]
-    assert {name: total(map(Decimal, (row[name] for row in parts))) for name in whole if name != "base"} == {
+    assert {name: sum(map(Decimal, (row[name] for row in parts)), ZERO) for name in whole if name != "base"} == {
         name: Decimal(value) for name, value in whole.items() if name != "base"
     }
 
@@ -262,19 +262,19 @@ def assert_all_together(document: Mapping[str, Any]) -> None:
         assert_it_adds_up(row)
     for name, value in whole.items():
         if name != "base":
-            assert total(Decimal(row[name]) for row in found) == value, name
+            assert sum((Decimal(row[name]) for row in found), ZERO) == value, name
 
 
 def assert_it_adds_up(row: Mapping[str, Any]) -> None:
-    assert total(row[part] for part in PARTS[:-1]) == row["value"]
+    assert sum((row[part] for part in PARTS[:-1]), ZERO) == row["value"]
     for prefix in ("reversed", "net"):
         assert _sum(row, [f"{prefix}_{part}" for part in PARTS]) == row[f"{prefix}_value"]
     for name in ("bets", "value", *PARTS[:-1]):
-        assert EXACT.subtract(Decimal(row[name]), Decimal(row[f"reversed_{name}"])) == row[f"net_{name}"]
+        assert Decimal(row[name]) - Decimal(row[f"reversed_{name}"]) == row[f"net_{name}"]
 
 
 def _sum(row: Mapping[str, Any], names: Sequence[str]) -> Decimal:
-    return total(row[name] for name in names)
+    return sum((row[name] for name in names), ZERO)
 
 
 def test_one_row_of_a_table_is_found_by_its_name(two_casinos: World) -> None:

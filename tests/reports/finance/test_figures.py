@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import text
 
 from jackpot_service.database.transactions import Session, snapshot
-from jackpot_service.domain.money import EXACT, ZERO
+from jackpot_service.domain.money import ZERO
 from jackpot_service.ledger import instants
 from jackpot_service.ledger.instants import Positions
 from jackpot_service.reports.finance import figures, period
@@ -107,7 +107,7 @@ def brute(session: Session, book: BookPeriod, names: Sequence[str]) -> Counter[t
     for row in session.execute(BRUTE):
         if book.start[row.stripe_no] < row.seq <= book.end[row.stripe_no]:
             key = (*(getattr(row, name) for name in names), row.account, row.currency, row.movement)
-            sums[key] = EXACT.add(sums.get(key, ZERO), row.amount)
+            sums[key] = sums.get(key, ZERO) + row.amount
     return Counter((*key, amount.normalize()) for key, amount in sums.items() if amount)
 
 

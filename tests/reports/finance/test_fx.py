@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from jackpot_service.domain.money import ZERO, total
+from jackpot_service.domain.money import ZERO
 from tests.properties.profile import seeds
 from tests.reports.finance import journal
 from tests.reports.finance.play import Play
@@ -124,9 +124,9 @@ def assert_it_is_the_journal(world: World, document: Mapping[str, Any]) -> None:
         assert row["closing"] == booked[row["jackpot_id"], row["currency"]]
         assert row["variance"] == ZERO
         for unit in ("", "_base"):
-            gone = total(row[f"{name}{unit}"] for name in ("refunds", "awards", "compensations", "net"))
+            gone = sum((row[f"{name}{unit}"] for name in ("refunds", "awards", "compensations", "net")), ZERO)
             assert gone == row[f"turnover{unit}"]
     for row in journal.numbers(document, "residue"):
         assert row["booked"] == -booked[row["jackpot_id"], "EUR"] == row["value"]
         of_jackpot = [one for one in journal.numbers(document, "positions") if one["jackpot_id"] == row["jackpot_id"]]
-        assert total(one["revalued"] for one in of_jackpot) == row["revalued"]
+        assert sum((one["revalued"] for one in of_jackpot), ZERO) == row["revalued"]

@@ -5,7 +5,7 @@ from decimal import Decimal
 import pytest
 
 from jackpot_service.domain.accounts import AWARDS_HELD, METER_HOUSE, METER_PLAYERS, PRIZE_FUND, RESERVE
-from jackpot_service.domain.money import EXACT, ZERO, negated, total
+from jackpot_service.domain.money import ZERO
 from jackpot_service.domain.principals import Role
 from tests.properties.profile import seeds
 from tests.reports.finance.test_awards import brute_force
@@ -38,7 +38,7 @@ def test_liability_equals_the_journal_and_the_awards(world: World, seed: int) ->
             require_booked(world, document, jackpot_id, end=end or datetime.max.replace(tzinfo=UTC))
         (whole,) = rows_of(document, "totals")
         for column in ("players", "house", "total"):
-            assert Decimal(whole[column]) == total(Decimal(row[column]) for row in rows_of(document, "jackpots"))
+            assert Decimal(whole[column]) == sum((Decimal(row[column]) for row in rows_of(document, "jackpots")), ZERO)
     for jackpot_id in ("j1", "j2"):
         require_unpaid(world, report(world, "liability"), jackpot_id)
     assert all(held_at(world, "j2", end=edges[1]))
@@ -63,11 +63,11 @@ def require_booked(world: World, document: Body, jackpot_id: str, *, end: dateti
         "held awards": held_at(world, jackpot_id, end=end),
         "prize fund": (max(fund, ZERO), min(fund, ZERO)),
     }
-    assert total(item["held awards"]) == moved(booked, AWARDS_HELD)
+    assert sum(item["held awards"], ZERO) == moved(booked, AWARDS_HELD)
     together = only(rows_of(document, "jackpots"), jackpot_id=jackpot_id)
     for column in ("players", "house", "total"):
-        assert Decimal(together[column]) == total(Decimal(row[column]) for row in shown.values())
-    assert all(Decimal(row["total"]) == total(item[name]) for name, row in shown.items())
+        assert Decimal(together[column]) == sum((Decimal(row[column]) for row in shown.values()), ZERO)
+    assert all(Decimal(row["total"]) == sum(item[name], ZERO) for name, row in shown.items())
     unpaid = {
         (row["paid_from"], row["currency"]): (row["awards"], Decimal(row["amount"]), Decimal(row["cost"]))
         for row in rows_of(document, "unpaid")
@@ -100,7 +100,7 @@ def held_at(world: World, jackpot_id: str, *, end: datetime) -> tuple[Decimal, D
         end=end,
     )
     of_players = {
-        (line["stripe_no"], line["seq"]): negated(line["amount"])
+        (line["stripe_no"], line["seq"]): -line["amount"]
         for line in lines(world, jackpot_id)
         if (line["account"], line["movement"]) == (METER_PLAYERS, "award")
     }
@@ -110,11 +110,11 @@ def held_at(world: World, jackpot_id: str, *, end: datetime) -> tuple[Decimal, D
         part = award["cost"]
         if award["funded_by"] == "meter":
             part = min(part, of_players.get(place, ZERO))
-            of_players[place] = EXACT.subtract(of_players.get(place, ZERO), part)
+            of_players[place] = of_players.get(place, ZERO) - part
         if award["steps"] == ["held"]:
             players.append(part)
-            of_house.append(EXACT.subtract(award["cost"], part))
-    return total(players), total(of_house)
+            of_house.append(award["cost"] - part)
+    return sum(players, ZERO), sum(of_house, ZERO)
 
 
 def unpaid_at(world: World, jackpot_id: str, *, end: datetime) -> dict[tuple[str, str], tuple[int, Decimal, Decimal]]:
@@ -125,7 +125,7 @@ def unpaid_at(world: World, jackpot_id: str, *, end: datetime) -> dict[tuple[str
         if (award["jackpot_id"], award["state"]) == (jackpot_id, "payable"):
             found[award["paid_from"], award["currency"]].append(award)
     return {
-        key: (len(awards), total(one["amount"] for one in awards), total(one["cost"] for one in awards))
+        key: (len(awards), sum((one["amount"] for one in awards), ZERO), sum((one["cost"] for one in awards), ZERO))
         for key, awards in found.items()
     }
 
@@ -154,7 +154,9 @@ def require_unpaid(world: World, document: dict[str, object], jackpot_id: str) -
     listed = world.get(f"/v1/awards?state=payable&jackpot_id={jackpot_id}&limit=100").ok()["items"]
     unpaid = [row for row in rows_of(document, "unpaid") if row["jackpot_id"] == jackpot_id]
     assert sum(row["awards"] for row in unpaid) == len(listed)
-    assert total(Decimal(row["cost"]) for row in unpaid) == total(Decimal(award["cost_base"]) for award in listed)
+    assert sum((Decimal(row["cost"]) for row in unpaid), ZERO) == sum(
+        (Decimal(award["cost_base"]) for award in listed), ZERO
+    )
     for row in unpaid:
         own = [award["amount_minor"] for award in listed if award["currency"] == row["currency"]]
         assert Decimal(row["amount"]) * 100 <= sum(own)

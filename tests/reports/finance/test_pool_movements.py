@@ -8,7 +8,7 @@ import pytest
 
 from jackpot_service.domain.accounts import METER_HOUSE, METER_PLAYERS, PRIZE_FUND, RESERVE
 from jackpot_service.domain.journal import Movement
-from jackpot_service.domain.money import total
+from jackpot_service.domain.money import ZERO
 from tests.properties.profile import seeds
 from tests.support import story
 from tests.support.answers import Body
@@ -50,7 +50,7 @@ def require_sums(row: Mapping[str, Any], found: list[Line]) -> None:
     for movement in Movement:
         assert Decimal(row[movement]) == moved(found, *ACCOUNTS[row["pool"]], movement=movement)
     amounts = [Decimal(row["opening"]), *(Decimal(row[movement]) for movement in Movement)]
-    assert total(amounts) == Decimal(row["closing"])
+    assert sum(amounts, ZERO) == Decimal(row["closing"])
 
 
 def require_chain(found: list[Mapping[str, Any]], *, opening: Decimal) -> None:

@@ -9,7 +9,7 @@ from sqlalchemy import text
 
 from jackpot_service.database.connections import create_owners_engine
 from jackpot_service.database.transactions import Session
-from jackpot_service.domain.money import ZERO, total
+from jackpot_service.domain.money import ZERO
 from jackpot_service.domain.principals import Role
 from jackpot_service.reports.documents import Document
 from jackpot_service.reports.finance import frame
@@ -198,7 +198,7 @@ def assert_it_is_the_journal(world: World, document: Body) -> None:
         found = journal.numbers(document, section)
         for key in {(row["jackpot_id"], row["account"], row["currency"]) for row in found}:
             of_key = [row for row in found if (row["jackpot_id"], row["account"], row["currency"]) == key]
-            assert total(row["booked"] for row in of_key) == booked.get((*key, movement), ZERO)
+            assert sum((row["booked"] for row in of_key), ZERO) == booked.get((*key, movement), ZERO)
 
 
 # A comparison that could not fail would say nothing: each of these is a change of one source, made past the service.

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from jackpot_service.domain.money import ZERO, negated, total
+from jackpot_service.domain.money import ZERO
 from tests.properties.profile import seeds
 from tests.reports.finance import journal
 from tests.reports.finance.journal import Line
@@ -79,11 +79,11 @@ def due(booked: Sequence[Line], start: datetime | None, end: datetime | None) ->
             moved[key][line["movement"]].append(line["amount"])
     found = {}
     for key in {*opening, *moved}:
-        sums = [total(amounts) for amounts in moved[key].values()]
-        before, credit = total(opening[key]), total(one for one in sums if one > ZERO)
-        debit = negated(total(one for one in sums if one < ZERO))
+        sums = [sum(amounts, ZERO) for amounts in moved[key].values()]
+        before, credit = sum(opening[key], ZERO), sum((one for one in sums if one > ZERO), ZERO)
+        debit = -sum((one for one in sums if one < ZERO), ZERO)
         if before or any(sums):
-            found[key] = (before, debit, credit, total((before, credit, negated(debit))))
+            found[key] = (before, debit, credit, before + credit + -debit)
     return found
 
 
@@ -94,7 +94,7 @@ def together(accounts: Mapping[Account, Figures]) -> dict[tuple[str, str], Figur
         of_each[jackpot_id, currency].append(figures)
     summed = {}
     for key, found in of_each.items():
-        opening, debit, credit, closing = (total(column) for column in zip(*found, strict=True))
+        opening, debit, credit, closing = (sum(column, ZERO) for column in zip(*found, strict=True))
         assert (opening, closing, debit) == (ZERO, ZERO, credit)
         summed[key] = (opening, debit, credit, closing)
     return summed
