@@ -20,7 +20,7 @@ PAGES: Final = (
     *("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "clients/python/README.md", "demo/README.md"),
     "docs/**/*.md",
 )
-MOST_IN_PACKAGE: Final = 745
+MOST_IN_PACKAGE: Final = 450
 """So many findings the docstrings, titles and help texts may have, all together: lower it as rooms become clean."""
 
 MOST_WORDS: Final = 30
