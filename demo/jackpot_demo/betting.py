@@ -1,7 +1,7 @@
 """Who bets what in a round: one to forty players, each in the own currency, within the rules of the table."""
 
 import random
-from decimal import ROUND_FLOOR, Decimal
+from fractions import Fraction
 from typing import Final
 
 from jackpot_client import Bet
@@ -49,8 +49,7 @@ def largest_stake_minor(currency: str) -> int:
     Odd stakes stay below half of it, so that a newer sheet does not make the demo's stakes too large.
     """
     money = MONEY[currency]
-    largest = LARGEST_STAKE_EURO / money.euro_rate * Decimal(10) ** money.exponent
-    return int(largest.to_integral_value(rounding=ROUND_FLOOR))
+    return int(Fraction(LARGEST_STAKE_EURO) / Fraction(money.euro_rate) * 10**money.exponent)
 
 
 def _draw_player(rng: random.Random, table: Table, player: int, *, hands: int) -> list[Bet]:

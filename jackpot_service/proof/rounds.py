@@ -1,7 +1,8 @@
 """Whether a round is what its entries make of it: table, pins, steps, state, ending, and who wrote each of its rows."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import timedelta
+from typing import Final
 
 from jackpot_service.domain.allocation import weight
 from jackpot_service.domain.journal import EntryKind
@@ -27,11 +28,13 @@ WRITTEN_BY = {
 }
 """The kind of entry that writes a table's rows, in the step that each row names."""
 
-RECORDED_BY = {
-    EntryKind.RESULT: {"result", "settlement"},
-    EntryKind.CANCELLATION: {"reason", "cycle", "hands", "occurred_at"},
+RECORDED_BY: Final[Mapping[EntryKind, frozenset[str]]] = {
+    EntryKind.BETS: frozenset(),
+    EntryKind.VOIDS: frozenset({"voided", "tombstones", "occurred_at"}),
+    EntryKind.RESULT: frozenset({"result", "settlement"}),
+    EntryKind.CANCELLATION: frozenset({"reason", "cycle", "hands", "occurred_at"}),
 }
-"""The facts that each kind of entry stores that ends a round."""
+"""The facts that each kind of a round's entries stores."""
 
 
 def table_is_its_own(round_: RoundDocuments, jackpot: Jackpot) -> Found:
@@ -94,9 +97,8 @@ def state_is_what_its_entries_make(round_: RoundDocuments, _jackpot: Jackpot) ->
     for entry in round_.entries:
         due = RECORDED_BY.get(EntryKind(entry.kind))
         if due is not None and entry.facts.keys() != due:
-            yield _mismatch(
-                Code.ROUND_ENDING, round_, f"step {entry.step}, a {entry.kind}, does not store {sorted(due)}"
-            )
+            detail = f"step {entry.step}, a {entry.kind}, stores {sorted(entry.facts)}, not {sorted(due)}"
+            yield _mismatch(Code.ROUND_ENDING, round_, detail)
 
 
 def live_bets_are_counted_and_weighed(round_: RoundDocuments, jackpot: Jackpot) -> Found:

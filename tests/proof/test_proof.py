@@ -182,11 +182,11 @@ def test_pages_and_marks_of_any_size_prove_the_same(superuser: Session, monkeypa
         (documents, "PAGE", 3),
         (documents, "MOST_BETS", 4),
         (awards, "PAGE", 1),
-        (positions, "SPAN", 2),
-        (positions, "KEPT_BLOCKS", 1),
+        (positions, "ENTRIES_AT_ONCE", 2),
+        (positions, "KEPT_BLOCKS_OF_POOLS", 1),
         (sequence_checks, "PAGE", 1),
-        (positions, "SPAN", 2),
-        (positions, "KEPT_BLOCKS", 1),
+        (positions, "ROWS_AT_ONCE", 2),
+        (positions, "KEPT_BLOCKS_OF_ROWS", 1),
     ):
         monkeypatch.setattr(module, name, size)
     seen: list[Progress] = []
@@ -220,10 +220,10 @@ def test_a_snapshot_cannot_write_and_leaves_its_connection_as_it_was(database_ur
             assert session.scalar(text("SHOW statement_timeout")) != "0"
 
 
-def test_whoever_reads_without_a_limit_may_pause_and_whoever_has_one_may_not(database_url: str) -> None:
+def test_a_reader_without_a_limit_may_pause_and_one_with_a_limit_may_not(database_url: str) -> None:
     shown = text("SELECT current_setting('statement_timeout'), current_setting('idle_in_transaction_session_timeout')")
     with history.engine_of(database_url) as engine:
         with transactions.snapshot(engine) as session:
-            assert tuple(session.execute(shown).one()) == ("0", "0")
+            assert tuple(session.execute(shown).one()) == ("6h", "0")
         with transactions.snapshot(engine, longest_s=20) as session:
             assert tuple(session.execute(shown).one()) == ("20s", "1min")

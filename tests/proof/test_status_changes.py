@@ -280,7 +280,7 @@ MONEY: Final = (
         "entries",
         "kind = 'voids'",
         "kind = 'result' AND round_key = (SELECT round_key FROM rounds WHERE round_id = 'after-1')",
-        "entry-digest document-without-entry retired-in-play round-ending round-state rollup-figures",
+        "entry-digest retired-in-play round-ending round-state rollup-figures",
     ),
 )
 

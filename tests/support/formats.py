@@ -80,7 +80,7 @@ def _cells(columns: Sequence[Body], row: Body) -> list[Any]:
             cells.append((Decimal(value), PATTERNS[0]))
         elif _is_figure(column):
             digits = _digits(column, row)
-            rounded = Decimal(value).quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP)
+            rounded = Decimal(value).quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP, Context(prec=60, traps=[]))
             cells += [(rounded, PATTERNS[digits]), value]
         else:
             cells.append(value)
