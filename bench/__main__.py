@@ -107,14 +107,20 @@ def ingest_command(
 
 @main.command("beside")
 @click.argument("checkout", type=click.Path(file_okay=False, exists=True, resolve_path=True, path_type=Path))
-@click.option("--sizes", type=_Numbers(1, ingest.LARGEST), default="1,7", show_default=True)
-@click.option("--turns", type=click.IntRange(2, 1000), default=80, show_default=True, help="Of each batch size.")
+@click.option("--sizes", type=_Numbers(1, ingest.LARGEST), default="1,7,100,1000", show_default=True)
+@click.option(
+    "--turns",
+    type=click.IntRange(2, 1000),
+    default=80,
+    show_default=True,
+    help="Of each batch size, and of a bet alone.",
+)
 @click.option("--seconds", type=click.FloatRange(0.2, 60), default=0.8, show_default=True, help="Of each turn.")
 @_json_option
 def beside_command(
     *, checkout: Path, sizes: tuple[int, ...], turns: int, seconds: float, json_file: Path | None
 ) -> None:
-    """Compare ingest with that of another CHECKOUT, in turns: what a change costs, or brings."""
+    """Compare ingest, and a bet alone, with another CHECKOUT's, in turns: what a change costs, or brings."""
     if not (checkout / "jackpot_service").is_dir():  # This checkout's own would be found instead.
         message = f"{str(checkout)!r} is no checkout of the service"
         raise click.BadParameter(message, param_hint="CHECKOUT")
@@ -163,7 +169,7 @@ def meters_command(*, seconds: float, repeats: int, json_file: Path | None) -> N
 @_seconds_option(5)
 @_json_option
 def overload_command(*, seconds: float, json_file: Path | None) -> None:
-    """Measure what is booked at ten times the connections, and while another casino floods the service."""
+    """Measure what is booked at ten times the connections, or while another casino floods; and what refusals cost."""
     _end(_run([partial(overload.measure, plan=overload.Plan(seconds))], json_file))
 
 
@@ -213,7 +219,7 @@ def reports_command(*, millions: tuple[int, ...], json_file: Path | None) -> Non
     help="Where bench.json and the pictures go.",
 )
 def all_command(*, seconds: float, directory: Path) -> None:
-    """Measure what bench/everything.py lists, in some eight minutes; write the figures and draw them."""
+    """Measure what bench/everything.py lists, in some ten minutes; write the figures and draw them."""
     from bench import pictures  # noqa: PLC0415 -- only this needs what requirements-bench.txt adds, and needs it first
 
     outcome = _run(everything.measurements(seconds), directory / "bench.json")

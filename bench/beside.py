@@ -14,9 +14,11 @@ from pathlib import Path
 
 from bench import databases, load, servers
 from bench.figures import Figure
+from bench.load import Load
 from bench.requests import BetRequests
+from bench.servers import Server
 from bench.site import Site
-from bench.targets import BESIDE, COMPARED_CONNECTIONS
+from bench.targets import BESIDE_LARGE, BESIDE_SMALL, COMPARED_CONNECTIONS, LARGE_BATCH, P50_BESIDE
 
 NAME = "beside"
 
@@ -56,24 +58,46 @@ def measure(site: Site, plan: Plan) -> tuple[Figure, ...]:
         databases.directory() as directory,
         servers.service(databases.create(site.cluster, "bench_other"), directory, checkout=plan.checkout) as other,
     ):
-        return tuple(figure for bets in plan.sizes for figure in _size(site, plan, other, bets))
+        sizes = tuple(figure for bets in plan.sizes for figure in _size(site, plan, other, bets))
+        return (*sizes, *_alone(site, plan, other))
 
 
-def _size(site: Site, plan: Plan, other: servers.Server, bets: int) -> Iterator[Figure]:
+def _size(site: Site, plan: Plan, other: Server, bets: int) -> Iterator[Figure]:
     site.tell(f"beside: N={bets}")
-    both = (site.service, other)
-    requests = [BetRequests(server, bets=bets) for server in both]
-    rates: tuple[list[float], list[float]] = ([], [])
-    for turn in range(plan.turns):
-        if turn % TURNS_BETWEEN_CHECKPOINTS == 0:
-            for server, asked in zip(both, requests, strict=True):
-                site.warm_up(server, asked, connections=COMPARED_CONNECTIONS)
-        for whose in (0, 1) if turn % 2 else (1, 0):
-            found = load.run(both[whose].port, requests[whose], connections=COMPARED_CONNECTIONS, seconds=plan.seconds)
-            rates[whose].append(found.requests_per_second * bets)
+    ours, others = _in_turns(site, plan, other, bets=bets, connections=COMPARED_CONNECTIONS)
+    rates = [[one.requests_per_second * bets for one in loads] for loads in (ours, others)]
     at = {"N": bets, "connections": COMPARED_CONNECTIONS}
+    target = BESIDE_LARGE if bets >= LARGE_BATCH else BESIDE_SMALL
     found_ratio = ratio(*rates)
     yield Figure(NAME, "ours", statistics.mean(rates[0]), "bets/s", at)
     yield Figure(NAME, "the other", statistics.mean(rates[1]), "bets/s", at)
-    yield Figure(NAME, "ours of the other", found_ratio.value, "share", at, BESIDE)
+    yield Figure(NAME, "ours of the other", found_ratio.value, "share", at, target)
     yield Figure(NAME, "give or take", found_ratio.error, "share", at)
+
+
+def _alone(site: Site, plan: Plan, other: Server) -> Iterator[Figure]:
+    """Compare how long a bet takes when nothing else is asked: here less is better."""
+    site.tell("beside: a bet alone")
+    both = _in_turns(site, plan, other, bets=1, connections=1)
+    p50s = [[one.latencies.percentile_ms(50) for one in loads] for loads in both]
+    at = {"N": 1, "connections": 1}
+    found_ratio = ratio(*p50s)
+    yield Figure(NAME, "ours p50", statistics.mean(p50s[0]), "ms", at)
+    yield Figure(NAME, "the other p50", statistics.mean(p50s[1]), "ms", at)
+    yield Figure(NAME, "ours p50 to the other", found_ratio.value, "times", at, P50_BESIDE)
+    yield Figure(NAME, "give or take", found_ratio.error, "times", at)
+
+
+def _in_turns(site: Site, plan: Plan, other: Server, *, bets: int, connections: int) -> tuple[list[Load], list[Load]]:
+    """Load both in turns, and return what was found of ours and of the other."""
+    both = (site.service, other)
+    requests = [BetRequests(server, bets=bets) for server in both]
+    found: tuple[list[Load], list[Load]] = ([], [])
+    for turn in range(plan.turns):
+        if turn % TURNS_BETWEEN_CHECKPOINTS == 0:
+            for server, asked in zip(both, requests, strict=True):
+                site.warm_up(server, asked, connections=connections)
+        for whose in (0, 1) if turn % 2 else (1, 0):
+            port = both[whose].port
+            found[whose].append(load.run(port, requests[whose], connections=connections, seconds=plan.seconds))
+    return found

@@ -51,8 +51,15 @@ CACHED_METER_PER_SECOND = Target(floor=5_000, goal=15_000)
 OF_EMPTY = Target(floor=0.85, goal=0.95)
 """Ingest at many million bets, as a share of ingest at an empty database."""
 
-BESIDE = Target(floor=0.95, goal=1)
-"""Ingest of this checkout, as a share of that of one without what was added since."""
+BESIDE_SMALL = Target(floor=0.95, goal=1)
+BESIDE_LARGE = Target(floor=0.98, goal=1)
+"""Ingest of this checkout, as a share of that of one without what was added since: small batches, and large ones."""
+
+LARGE_BATCH = 100
+"""Bets of a batch for which the second floor holds."""
+
+P50_BESIDE = Target(floor=1.1, goal=1)
+"""A bet's p50 at one connection alone, as a multiple of the other checkout's."""
 
 REPORT_MS = Target(floor=1_000, goal=50)
 """Any finance report of a month, over up to ten million bets."""
@@ -62,6 +69,9 @@ OVERLOAD_GOODPUT = Target(floor=0.9, goal=1)
 
 OVERLOAD_P99_MS = Target(floor=1_000, goal=250)
 """Of what is booked at ten times the connections."""
+
+REFUSAL_OF_BET = Target(floor=0.2, goal=0.1)
+"""Processor time of the workers for a call that is refused, as a share of that of a bet alone in its batch."""
 
 OTHERS_BETS = Target(floor=50, goal=50)
 OTHERS_P95_MS = Target(floor=250, goal=50)
