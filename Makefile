@@ -180,7 +180,7 @@ check-advisories: setup  # Known holes in what is locked, where a source of advi
 
 BENCH = $(INSTALL) --require-hashes --requirement requirements-bench.txt && exec $(BIN)/python -m bench
 
-bench: setup  ## measure bets, hits and meters in some eight minutes; ARGS="ingest --seconds 4" for a part
+bench: setup  ## measure bets, hits, meters and overload in some ten minutes; ARGS="ingest --seconds 4" for a part
 	@$(BENCH) $(or $(ARGS),all)
 
 bench-large: setup  ## measure ingest at ten million bets; ARGS="--millions 0,1" for fewer

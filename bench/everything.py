@@ -1,8 +1,8 @@
-"""The measurements that need no large books and no other checkout, in some eight minutes, on one cluster."""
+"""The measurements that need no large books and no other checkout, in some ten minutes, on one cluster."""
 
 from functools import partial
 
-from bench import flush, hits, ingest, latency, meters, slow_flush
+from bench import flush, hits, ingest, latency, meters, overload, slow_flush
 from bench.run import Measurement, repeated
 from bench.targets import COMPARED_CONNECTIONS
 
@@ -22,4 +22,5 @@ def measurements(seconds: float) -> tuple[Measurement, ...]:
         partial(flush.measure, plan=flush.Plan(FLUSHES)),
         partial(meters.measure, plan=meters.Plan(seconds)),
         partial(slow_flush.measure, plan=slow_flush.Plan(seconds)),
+        partial(overload.measure, plan=overload.Plan(2 * seconds)),
     )

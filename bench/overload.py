@@ -11,13 +11,12 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from bench import load, servers, wire
+from bench import load, refusals, servers, wire
 from bench.figures import Figure
 from bench.latencies import Latencies, Stopwatch
 from bench.requests import CREATED, BetRequests
-from bench.servers import Server
 from bench.site import Site
 from bench.targets import OTHERS_BETS, OTHERS_P95_MS, OVERLOAD_GOODPUT, OVERLOAD_P99_MS
 from bench.wire import LoadFailed
@@ -56,8 +55,12 @@ class Goodput:
 
 
 def measure(site: Site, plan: Plan) -> tuple[Figure, ...]:
-    """Measure the goodput at one, four and ten times the connections, then both floods."""
-    return (*_overloaded(site, plan), *(figure for bets in SIZES_OF_FLOODS for figure in _flooded(site, bets)))
+    """Measure the goodput at one, four and ten times the connections, then both floods, then what refusals cost."""
+    return (
+        *_overloaded(site, plan),
+        *(figure for bets in SIZES_OF_FLOODS for figure in _flooded(site, bets)),
+        *refusals.measure(site, seconds=plan.seconds),
+    )
 
 
 def _overloaded(site: Site, plan: Plan) -> Iterator[Figure]:
@@ -89,7 +92,7 @@ def _for(seconds: float) -> Callable[[], bool]:
 def _flooded(site: Site, bets: int) -> Iterator[Figure]:
     """Have one casino send all it can while another books bets one after another."""
     key = servers.add_casino(site.service.database, f"other-{bets}", table=f"{OTHERS_TABLE}-{bets}")
-    other = Server(site.service.port, key, site.service.database)
+    other = replace(site.service, key=key)
     site.tell(f"overload: a flood of batches of {bets}, beside another casino")
     requests = BetRequests(other, bets=1, tables=[f"{OTHERS_TABLE}-{bets}"])
     with _flood(site.service.port, BetRequests(site.service, bets=bets), connections=max(TIMES) * CONNECTIONS):

@@ -6,7 +6,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.client import HTTPConnection
 from pathlib import Path
@@ -44,11 +44,12 @@ class ServerFailed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """Where a started application listens, the key it takes and where it writes."""
+    """Where a started application listens, the key it takes, where it writes, and the process of its command."""
 
     port: int
     key: str = field(repr=False)
     database: URL
+    pid: int
 
 
 @contextmanager
@@ -63,11 +64,37 @@ def service(url: URL, directory: Path, *, checkout: Path = CHECKOUT) -> Iterator
     set_up(url, checkout=checkout)
     open_jackpot(url, "live", tables=TABLES, checkout=checkout)
     key = _jackpot(url, _KEY, checkout=checkout).stdout.strip()
+    with serving(url, directory / "service.log", key=key, checkout=checkout) as server:
+        yield server
+
+
+@contextmanager
+def serving(
+    url: URL,
+    log: Path,
+    *,
+    key: str,
+    settings: Mapping[str, str] = MappingProxyType({}),
+    checkout: Path = CHECKOUT,
+) -> Iterator[Server]:
+    """Serve a database that is set up, with other settings than usual if some are given. Raises: ServerFailed."""
     port = _free_port()
     serve = (_command(checkout), "serve", "--port", str(port), "--workers", str(WORKERS))
-    environment = _environment(url, checkout)
-    with _running(serve, port, environment=environment, log=directory / "service.log", folder=checkout):
-        yield Server(port, key, url)
+    environment = {**_environment(url, checkout), **settings}
+    with _running(serve, port, environment=environment, log=log, folder=checkout) as pid:
+        yield Server(port, key, url, pid)
+
+
+def worker_seconds(server: Server) -> float:
+    """Return the processor time that the workers of the service have used since they began."""
+    ticks = 0
+    for path in Path("/proc").iterdir():
+        if path.name.isdigit():
+            with suppress(OSError):  # A process that has ended meanwhile is no worker.
+                fields = (path / "stat").read_text().rpartition(")")[2].split()
+                is_worker = b"spawn_main" in (path / "cmdline").read_bytes() and int(fields[1]) == server.pid
+                ticks += int(fields[11]) + int(fields[12]) if is_worker else 0
+    return ticks / os.sysconf("SC_CLK_TCK")
 
 
 def set_up(url: URL, *, checkout: Path = CHECKOUT) -> None:
@@ -100,6 +127,11 @@ def add_casino(url: URL, casino_id: str, *, table: str) -> str:
     return _jackpot(url, key).stdout.strip()
 
 
+def add_auditor(url: URL) -> str:
+    """Add an auditor and return the key, by which nobody bets. Raises: ServerFailed."""
+    return _jackpot(url, ("keys", "create", "--role", "auditor", "--name", "bench auditor", *_WHY)).stdout.strip()
+
+
 @contextmanager
 def naive_application(url: URL, directory: Path) -> Iterator[Server]:
     """Serve the naive application by granian, with as many workers. Raises: ServerFailed."""
@@ -110,8 +142,8 @@ def naive_application(url: URL, directory: Path) -> Iterator[Server]:
     application = ("--interface", "wsgi", "--factory", "bench.naive:create_app")
     serve = (sys.executable, "-m", "granian", *listen, *processes, *application)
     environment = {**os.environ, naive.URL_VARIABLE: url.render_as_string(hide_password=False)}
-    with _running(serve, port, environment=environment, log=directory / "naive.log"):
-        yield Server(port, "none", url)
+    with _running(serve, port, environment=environment, log=directory / "naive.log") as pid:
+        yield Server(port, "none", url, pid)
 
 
 def verify(url: URL) -> tuple[bool, str]:
@@ -178,15 +210,15 @@ def _free_port() -> int:
 @contextmanager
 def _running(
     command: tuple[str, ...], port: int, *, environment: dict[str, str], log: Path, folder: Path = CHECKOUT
-) -> Iterator[None]:
-    """Run a server in a folder: what it starts by `python -m` is found there before anywhere else."""
+) -> Iterator[int]:
+    """Run a server in a folder, where what it starts by `python -m` is found first; yields the id of its process."""
     with log.open("w") as output:
         process = subprocess.Popen(  # noqa: S603 -- the words are our own
             command, cwd=folder, env=environment, stdout=output, stderr=output, start_new_session=True
         )
     try:
         _wait_until_ready(process, port, log)
-        yield
+        yield process.pid
         if process.poll() is not None:
             raise ServerFailed(f"{command[0]} ended with {process.returncode}:\n{log.read_text()[-2000:]}")
     finally:

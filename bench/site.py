@@ -26,7 +26,7 @@ class Site:
 
     def __init__(self, stack: ExitStack, *, directory: Path, cluster: URL, tell: Callable[[str], None]) -> None:
         self._stack = stack
-        self._directory = directory
+        self.directory = directory
         self.cluster = cluster
         self.tell = tell
         self._tables_by_stripes: dict[int, tuple[str, ...]] = {}
@@ -38,14 +38,14 @@ class Site:
         """The service, with a jackpot `live` and its tables. Raises: ServerFailed."""
         self.tell("setting up the service")
         books = databases.create(self.cluster, "bench_service")
-        return self._stack.enter_context(servers.service(books, self._directory))
+        return self._stack.enter_context(servers.service(books, self.directory))
 
     @cached_property
     def naive(self) -> Server:
         """The naive application. Raises: ServerFailed."""
         self.tell("setting up the naive application")
         database = databases.create(self.cluster, "bench_naive")
-        return self._stack.enter_context(servers.naive_application(database, self._directory))
+        return self._stack.enter_context(servers.naive_application(database, self.directory))
 
     def striped_tables(self, stripes: int) -> tuple[str, ...]:
         """Return tables of the service whose jackpot has so many stripes; it is opened when there is none."""
