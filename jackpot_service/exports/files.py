@@ -78,7 +78,7 @@ def text_lines(document: Document) -> Iterator[str]:
 
 
 def _printable(text: str) -> str:
-    """Let no text break its line, or tell the terminal what to do."""
+    """Let no text break its line, or control the terminal."""
     return text if text.isprintable() else "".join(one if one.isprintable() else ascii(one)[1:-1] for one in text)
 
 

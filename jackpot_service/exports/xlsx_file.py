@@ -1,7 +1,7 @@
 """
 A report as an Excel workbook: a sheet for its head, one for each section.
 
-A figure of money is a number rounded half up to its currency's minor unit, so that it can be added up, and beside it
+A figure of money is a number rounded half up to its currency's minor unit, so that it can be added up, followed by
 the exact figure as text: a spreadsheet's numbers hold fifteen digits.
 """
 
@@ -30,7 +30,7 @@ LONGEST_TEXT = 32_767
 CUT = " … (cut)"
 
 FIGURES = frozenset({ColumnType.AMOUNT, ColumnType.NUMBER, ColumnType.PERCENT})
-"""What is written as a number and, beside it, as exact text."""
+"""The types that are written as a number, and as exact text."""
 
 _DIGITS = {ColumnType.NUMBER: 10, ColumnType.PERCENT: 4}
 _OTHERWISE = 2
@@ -131,7 +131,7 @@ def _digits(column: Column, row: Mapping[str, Value]) -> int:
 
 
 def _rounded(value: Value, digits: int) -> float:
-    """The only float near money, and only in a file for people: the exact figure stands beside it; 0 has no sign."""
+    """The only float near money, and only in a file for people: the exact figure follows it; 0 has no sign."""
     assert isinstance(value, Decimal | int)  # noqa: S101  narrows a type; what a figure's column holds
     return float(Decimal(value).quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP, _WIDE)) + 0.0
 

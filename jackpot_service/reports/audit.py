@@ -18,16 +18,16 @@ from jackpot_service.records.acts import RecordedAct
 from jackpot_service.records.noted_exceptions import Wanted
 
 SECRETS = frozenset({"secret_hash"})
-"""What acts record and nobody is shown."""
+"""Fields that acts record and that are never shown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ActQuery:
     """
-    Which acts to list; None asks for all. The period, by booking time, does not include its end.
+    A query for acts; None is for all of them. The period, by booking time, does not include its end.
 
-    `request_id` finds an act by the caller's id of it, and whatever decided or carried out the change request of this
-    id.
+    `request_id` finds an act by the caller's id of it, and the acts that decided or carried out the change request of
+    this id.
     """
 
     principal: str | None = None
@@ -46,45 +46,44 @@ class AuditedAct:
     is_emergency: bool
 
 
-def latest_acts(session: Session, wanted: ActQuery, *, limit: int, before: int | None = None) -> list[AuditedAct]:
+def latest_acts(session: Session, query: ActQuery, *, limit: int, before: int | None = None) -> list[AuditedAct]:
     """
     List acts, the latest first: those before one.
 
     Acts are numbered in the order of their commits without a gap, so a page lacks none that was late.
     """
     emergency = and_(ChangeDecisionRow.request_id == ActRow.decides, ChangeDecisionRow.is_emergency)
-    question = (
+    statement = (
         acts.recorded_acts()
         .add_columns(ChangeDecisionRow.request_id.is_not(None))
         .join(ChangeDecisionRow, emergency, isouter=True)
-        .where(*_conditions(session, wanted))
+        .where(*_conditions(session, query))
         .order_by(ActRow.seq.desc())
         .limit(limit)
     )
     if before is not None:
-        question = question.where(ActRow.seq < before)
-    return [AuditedAct(RecordedAct(*recorded), is_emergency) for *recorded, is_emergency in session.execute(question)]
+        statement = statement.where(ActRow.seq < before)
+    return [AuditedAct(RecordedAct(*recorded), is_emergency) for *recorded, is_emergency in session.execute(statement)]
 
 
-def _conditions(session: Session, wanted: ActQuery) -> list[ColumnElement[bool]]:
-    conditions: list[ColumnElement[bool]] = []
-    if wanted.principal is not None:
-        conditions.append(EntryRow.principal == wanted.principal)
-    if wanted.kind is not None:
-        conditions.append(EntryRow.kind == wanted.kind.value)
-    if wanted.jackpot_id is not None:
-        conditions.append(ActRow.jackpot_id == wanted.jackpot_id)
-    if wanted.request_id is not None:
-        conditions.append(or_(ActRow.request_id == wanted.request_id, ActRow.decides == wanted.request_id))
-    if wanted.booked_from is not None:
-        conditions.append(ActRow.seq >= acts.first_seq_at(session, wanted.booked_from))
-    if wanted.booked_to is not None:
-        conditions.append(ActRow.seq < acts.first_seq_at(session, wanted.booked_to))
+def _conditions(session: Session, query: ActQuery) -> list[ColumnElement[bool]]:
+    stated = (
+        (EntryRow.principal, query.principal),
+        (EntryRow.kind, None if query.kind is None else query.kind.value),
+        (ActRow.jackpot_id, query.jackpot_id),
+    )
+    conditions: list[ColumnElement[bool]] = [column == value for column, value in stated if value is not None]
+    if query.request_id is not None:
+        conditions.append(or_(ActRow.request_id == query.request_id, ActRow.decides == query.request_id))
+    if query.booked_from is not None:
+        conditions.append(ActRow.seq >= acts.first_seq_at(session, query.booked_from))
+    if query.booked_to is not None:
+        conditions.append(ActRow.seq < acts.first_seq_at(session, query.booked_to))
     return conditions
 
 
 def shown(audited: AuditedAct) -> dict[str, Any]:
-    """Write an act as every door shows it, without what is secret."""
+    """Write an act as the API and the command line show it, without secrets."""
     act = audited.act
     return {
         "seq": act.seq,
@@ -115,7 +114,7 @@ def _without_secrets(document: Any) -> Any:  # noqa: ANN401  any JSON
 def latest_exceptions(
     session: Session,
     principal: Principal,
-    wanted: Wanted,
+    query: Wanted,
     *,
     opened_before: datetime,
     limit: int,
@@ -123,7 +122,7 @@ def latest_exceptions(
 ) -> Sequence[NotedException]:
     """List the exceptions that a principal may see; `opened_before` says which open rounds are among them."""
     if principal.casino_id is not None:
-        if wanted.casino_id not in {None, principal.casino_id}:
+        if query.casino_id not in {None, principal.casino_id}:
             return ()
-        wanted = replace(wanted, casino_id=principal.casino_id)
-    return noted_exceptions.latest(session, wanted, opened_before=opened_before, limit=limit, before=before)
+        query = replace(query, casino_id=principal.casino_id)
+    return noted_exceptions.latest(session, query, opened_before=opened_before, limit=limit, before=before)

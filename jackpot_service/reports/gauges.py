@@ -1,4 +1,4 @@
-"""What those who watch the service look at, read from the books at that moment: the one place for such figures."""
+"""The figures for those who watch the service, read from the books at that moment: the one place for them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -104,26 +104,26 @@ def _pools(session: Session) -> Sequence[BookedPools]:
         func.sum(StripeRow.reserve),
         func.sum(StripeRow.prize_fund),
     )
-    found = session.execute(
+    rows = session.execute(
         select(JackpotRow.jackpot_id, JackpotRow.base, *sums)
         .join(StripeRow, StripeRow.jackpot_id == JackpotRow.jackpot_id)
         .group_by(JackpotRow.jackpot_id, JackpotRow.base)
         .order_by(JackpotRow.jackpot_id)
     )
-    return [BookedPools(*row) for row in found]
+    return [BookedPools(*row) for row in rows]
 
 
 def _pending_changes(session: Session, *, at: datetime) -> Mapping[str, int]:
     decided = ChangeDecisionRow.request_id == ChangeRequestRow.request_id
-    found = session.execute(
+    rows = session.execute(
         select(ChangeRequestRow.kind, func.count())
         .join(ChangeDecisionRow, decided, isouter=True)
         .where(ChangeDecisionRow.request_id.is_(None), ChangeRequestRow.expires_at > at)
         .group_by(ChangeRequestRow.kind)
     )
-    return {row[0]: row[1] for row in found}
+    return {row[0]: row[1] for row in rows}
 
 
 def _exceptions(session: Session) -> Mapping[str, int]:
-    found = session.execute(select(ExceptionRow.kind, func.count()).group_by(ExceptionRow.kind))
-    return {row[0]: row[1] for row in found}
+    rows = session.execute(select(ExceptionRow.kind, func.count()).group_by(ExceptionRow.kind))
+    return {row[0]: row[1] for row in rows}

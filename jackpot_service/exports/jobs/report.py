@@ -130,7 +130,7 @@ def _csv(document: Document, rows: int) -> Pieces:
 
 
 def _xlsx(document: Document, rows: int) -> Pieces:
-    """Nothing of a workbook can be handed over until it is whole; until then pieces only tell how far it is."""
+    """Nothing of a workbook can be handed over until it is whole; until then pieces only show the progress."""
     counted = [_counted(section) for section in document.sections]
     document, total = replace(document, sections=[one for one, _ in counted]), sum(count for _, count in counted)
     with tempfile.TemporaryFile() as file:

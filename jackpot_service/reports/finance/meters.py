@@ -41,8 +41,8 @@ PARAMETERS = columns(
 # The entry that wrote a version is of stripe 0; the act that booked it names it among its effects.
 _VERSIONS = text(
     """
-    SELECT v.version, e.booked_at, asked.maker AS asked_by, e.principal AS done_by,
-           coalesce(asked.reason, t.reason) AS reason, v.document,
+    SELECT v.version, e.booked_at, request.maker AS asked_by, e.principal AS done_by,
+           coalesce(request.reason, t.reason) AS reason, v.document,
            (SELECT min(c.cycle) FROM cycles c
             WHERE c.jackpot_id = v.jackpot_id AND c.rules_version = v.version
               AND c.seq <= coalesce((CAST(:ends AS bigint[]))[c.stripe_no + 1], 0)) AS from_cycle,
@@ -52,7 +52,7 @@ _VERSIONS = text(
     JOIN entries e ON e.jackpot_id = v.jackpot_id AND e.stripe_no = 0 AND e.seq = v.entry_seq
     LEFT JOIN acts t ON t.jackpot_id = v.jackpot_id
                     AND t.effects @> jsonb_build_array(jsonb_build_object('book', v.jackpot_id, 'seq', v.entry_seq))
-    LEFT JOIN change_requests asked ON asked.request_id = t.decides
+    LEFT JOIN change_requests request ON request.request_id = t.decides
     WHERE v.jackpot_id = :jackpot_id AND v.entry_seq <= (CAST(:ends AS bigint[]))[1]
     ORDER BY v.version
     """
