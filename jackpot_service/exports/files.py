@@ -1,27 +1,28 @@
-"""What a report's file is called."""
+"""Reports as CSV (RFC 4180), as JSON rows and as text for a terminal; and the names of their files."""
 
 import csv
 import io
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from typing import Final
 
-from jackpot_service.reports.documents import Column, ColumnType, Document, Section, Value, as_text, head_of
+from jackpot_service.reports.documents import HEAD, Column, ColumnType, Document, Section, Value, as_text, head_of
+
+CSV_TYPE: Final = "text/csv; charset=utf-8; header=present"
+
+FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")  # noqa: RUF001  as spreadsheets in Japan do
+"""A spreadsheet takes a text that begins with one of these for a formula."""
+
+APOSTROPHE: Final = "'"
+
+AT_THE_LEFT: Final = frozenset({ColumnType.TEXT, ColumnType.INSTANT, ColumnType.DAY})
+
+_HEAD_COLUMNS: Final = (Column("name", "Name"), Column("value", "Value"))
 
 
 def file_name(report: str, made_at: datetime, ending: str) -> str:
-    """The name of the file of a report, made at a time, to the second."""
+    """Return the name of the file of a report, made at a time, to the second."""
     return f"{report}-{made_at.astimezone(UTC):%Y%m%dT%H%M%SZ}.{ending}"
-
-
-CSV_TYPE = "text/csv; charset=utf-8; header=present"
-
-FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")  # noqa: RUF001  as spreadsheets in Japan do
-"""What makes a spreadsheet take a text for a formula."""
-
-APOSTROPHE = "'"
-
-
-HEAD = (Column("name", "Name"), Column("value", "Value"))
 
 
 def csv_lines(document: Document) -> Iterator[str]:
@@ -38,8 +39,8 @@ def csv_lines(document: Document) -> Iterator[str]:
 
 
 def section_of(document: Document) -> Section:
-    """What the file is of: the first section, the head if there is none."""
-    return document.sections[0] if document.sections else Section("head", "Head", HEAD, head_of(document))
+    """Return the section of a CSV file: the first, or the head if there is none."""
+    return document.sections[0] if document.sections else Section(HEAD, "Head", _HEAD_COLUMNS, head_of(document))
 
 
 def _cell(column: Column, value: Value) -> str:
@@ -60,9 +61,6 @@ def json_rows(section: Section) -> Iterator[dict[str, str | int | None]]:
     for row in section.rows:
         shown = [value if value is None or type(value) is int else as_text(value) for value in row]
         yield dict(zip(names, shown, strict=True))
-
-
-AT_THE_LEFT = frozenset({ColumnType.TEXT, ColumnType.INSTANT, ColumnType.DAY})
 
 
 def text_lines(document: Document) -> Iterator[str]:
