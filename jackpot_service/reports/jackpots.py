@@ -4,14 +4,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 
-from sqlalchemy import and_, select
+from sqlalchemy import text
 
-from jackpot_service.database.models import CycleRow, EntryRow, RoundRow
 from jackpot_service.database.transactions import Session, pipelined
 from jackpot_service.domain.accounts import Meter, Pools
 from jackpot_service.domain.facts import Facts
 from jackpot_service.domain.lives import Life
-from jackpot_service.domain.money import ZERO, RateSheet
+from jackpot_service.domain.money import RateSheet, ZERO
 from jackpot_service.domain.rounds import Round
 from jackpot_service.domain.rules import FundedBy, JackpotRules
 from jackpot_service.ledger import books
@@ -20,6 +19,19 @@ from jackpot_service.records.lives import meter_of
 from jackpot_service.records.rounds import RoundName
 from jackpot_service.records.verdicts import BookedAward
 from jackpot_service.reports.rates import sheet_to_show
+
+# A hit ended the cycle before the one that it opened.
+_LAST_HITS = text(
+    """
+    SELECT r.table_id, r.round_id, e.booked_at
+    FROM cycles c
+    JOIN entries e ON e.jackpot_id = :jackpot_id AND e.stripe_no = c.stripe_no AND e.seq = c.seq
+    JOIN rounds r ON r.jackpot_id = :jackpot_id AND r.round_key = e.round_key
+    WHERE c.jackpot_id = :jackpot_id AND (CAST(:before AS bigint) IS NULL OR c.cycle <= :before)
+    ORDER BY c.cycle DESC
+    LIMIT :limit
+    """
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,28 +114,8 @@ def last_hits(session: Session, jackpot_id: str, *, limit: int, before: int | No
     Raises: UnknownJackpot.
     """
     references.require_base(session, jackpot_id)
-    question = (
-        select(RoundRow.table_id, RoundRow.round_id, EntryRow.booked_at)
-        .select_from(CycleRow)
-        .join(
-            EntryRow,
-            and_(
-                EntryRow.jackpot_id == jackpot_id,
-                EntryRow.stripe_no == CycleRow.stripe_no,
-                EntryRow.seq == CycleRow.seq,
-            ),
-        )
-        .join(
-            RoundRow,
-            and_(RoundRow.jackpot_id == jackpot_id, RoundRow.round_key == EntryRow.round_key),
-        )
-        .where(CycleRow.jackpot_id == jackpot_id)
-        .order_by(CycleRow.cycle.desc())
-        .limit(limit)
-    )
-    if before is not None:
-        question = question.where(CycleRow.cycle <= before)  # The cycle that a hit opened, after the one that it ended.
-    return tuple(_hit(session, jackpot_id, *row) for row in session.execute(question).all())
+    query = {"jackpot_id": jackpot_id, "before": before, "limit": limit}
+    return tuple(_hit(session, jackpot_id, *row) for row in session.execute(_LAST_HITS, query).all())
 
 
 def _hit(session: Session, jackpot_id: str, table_id: str, round_id: str, booked_at: datetime) -> Hit:
