@@ -10,7 +10,7 @@ from jackpot_service.database.transactions import Session, pipelined
 from jackpot_service.domain.accounts import Meter, Pools
 from jackpot_service.domain.facts import Facts
 from jackpot_service.domain.lives import Life
-from jackpot_service.domain.money import RateSheet, ZERO
+from jackpot_service.domain.money import ZERO, RateSheet
 from jackpot_service.domain.rounds import Round
 from jackpot_service.domain.rules import FundedBy, JackpotRules
 from jackpot_service.ledger import books
