@@ -24,6 +24,7 @@ from bench import (
     growth,
     hits,
     ingest,
+    instants,
     latency,
     meters,
     overload,
@@ -163,6 +164,15 @@ def meters_command(*, seconds: float, repeats: int, json_file: Path | None) -> N
     """Measure how often the meter can be read."""
     plan = meters.Plan(seconds)
     _end(_run([runs.repeated(partial(meters.measure, plan=plan), repeats=repeats)], json_file))
+
+
+@main.command("instants")
+@_seconds_option(3)
+@click.option("--turns", type=click.IntRange(1, 50), default=5, show_default=True, help="Of each way; medians count.")
+@_json_option
+def instants_command(*, seconds: float, turns: int, json_file: Path | None) -> None:
+    """Measure what a reader of current instants costs the bets."""
+    _end(_run([partial(instants.measure, plan=instants.Plan(seconds, turns))], json_file))
 
 
 @main.command("overload")

@@ -132,6 +132,11 @@ def add_auditor(url: URL) -> str:
     return _jackpot(url, ("keys", "create", "--role", "auditor", "--name", "bench auditor", *_WHY)).stdout.strip()
 
 
+def add_reader(url: URL) -> str:
+    """Return a key that may read every report. Raises: ServerFailed."""
+    return _jackpot(url, ("keys", "create", "--role", "finance", "--name", "bench reader", *_WHY)).stdout.strip()
+
+
 @contextmanager
 def naive_application(url: URL, directory: Path) -> Iterator[Server]:
     """Serve the naive application by granian, with as many workers. Raises: ServerFailed."""
