@@ -96,7 +96,7 @@ ENDINGS: Final = (
         f"{LOST} AND kind = 'result'",
         "entry-digest round-ending entry-underivable rollup-figures",
     ),
-    change("entries", """facts = '{"x": 1}'""", f"{OPEN} AND kind = 'bets'", "entry-digest"),
+    change("entries", """facts = '{"x": 1}'""", f"{OPEN} AND kind = 'bets'", "entry-digest round-ending"),
     refact("result,hands,0,2", """'["2c", "2d", "2h", "2s", "9d"]'""", LOST, OTHER_AWARDS),
     refact("result,hands,0,2", """'["2c", "3d", "5h", "7s", "9d"]'""", LOST, "entry-digest"),
     refact("result,hands,0,1", """'"dead"'""", LOST, "entry-digest entry-postings settlement-figures rollup-figures"),
@@ -203,7 +203,12 @@ ENTRIES: Final = (
     change("entries", "movements[1] = 'gift'", FIRST, "entry-digest entry-postings entry-unbalanced"),
     change("entries", "digest = sha256(digest)", FIRST, "entry-digest chain-broken"),
     change("entries", "head = sha256(head)", FIRST, "chain-broken"),
-    change("entries", "kind = 'voids'", FIRST, "entry-digest entry-postings document-without-entry rollup-figures"),
+    change(
+        "entries",
+        "kind = 'voids'",
+        FIRST,
+        "entry-digest entry-postings document-without-entry round-ending rollup-figures",
+    ),
     change(
         "entries",
         "kind = 'gift'",
