@@ -50,7 +50,7 @@ PLACES_FOR_BETS = 64
 """Of a process. A batch of a few bets holds one until its commit; more would make groups larger, and waiting longer."""
 
 LONGEST_WAIT_FOR_BETS_S = 0.5
-"""For a place. A call that is taken is answered within a second, however many come."""
+"""For a place, in a long queue. A call that is taken is answered within a second, however many come."""
 
 THREADS = 16
 """

@@ -10,12 +10,13 @@ For that, up to three times as many places are given as there are. Of these, one
 by the casinos, so that its many keys leave room for another.
 
 A call without a place is answered 503 where it cannot wait. Where it can, it takes its turn in fair order by casino and
-key (`database/fair_queue.py`), on the event loop, where waiting costs nothing. A call that has waited too long is
-answered 503. To refuse it at once would cost more: a client that does not wait asks again at once.
+key (`database/fair_queue.py`), on the event loop, where waiting costs nothing. If as many wait as there are places, or
+fewer, it waits until it has to be answered: they are all served soon, unless the database itself stands still. In a
+longer queue, a call that has waited too long is answered 503. To refuse it at once would cost more: a client that does
+not wait asks again at once.
 """
 
 import asyncio
-import math
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -143,7 +144,7 @@ class _Waiting:
 
 
 class Turns:
-    """Calls of one process that take turns; none waits longer than `longest_wait_s`."""
+    """Calls of one process that take turns; none that joins a long queue waits longer than `longest_wait_s`."""
 
     def __init__(self, places: Places, *, longest_wait_s: float) -> None:
         self.places = places
@@ -151,7 +152,7 @@ class Turns:
         self._lock = threading.Lock()
         self._queue: FairQueue[_Waiting] = FairQueue()
 
-    async def take(self, caller: Caller, count: int = 1, *, ends_at: float = math.inf) -> Turn:
+    async def take(self, caller: Caller, count: int = 1, *, ends_at: float) -> Turn:
         """
         Wait for a turn with so many places; others of the loop run meanwhile. The call has to be answered at `ends_at`.
 
@@ -162,7 +163,10 @@ class Turns:
                 return Turn(lambda: self._end(caller, count))
             waiting = _Waiting(caller, count)
             self._queue.add(waiting, path=caller, cost=count)
-        longest_wait_s = min(self._longest_wait_s, ends_at - time.monotonic())
+            is_queue_long = len(self._queue) > self.places.most
+        longest_wait_s = ends_at - time.monotonic()
+        if is_queue_long:
+            longest_wait_s = min(longest_wait_s, self._longest_wait_s)
         leaving = waiting.loop.call_later(longest_wait_s, self._leave, waiting)
         try:
             await waiting.begun
