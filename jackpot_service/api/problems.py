@@ -6,7 +6,6 @@ Nothing else of the service knows a status code of an error.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cache
 from http import HTTPStatus
 from typing import Any
 
@@ -122,7 +121,7 @@ class ProblemMixin(ErrorHandlerMixin):  # type: ignore[misc]
 
 
 def _of_ledger_error(error: LedgerError, instance: str) -> Problem:
-    status = _status_of(type(error))
+    status = next(status for kind, status in STATUS_OF_KIND.items() if isinstance(error, kind))
     headers = []
     if isinstance(error, LimitReached):
         headers.append(("Retry-After", str(error.retry_after_s)))
@@ -142,11 +141,6 @@ def _of_ledger_error(error: LedgerError, instance: str) -> Problem:
         facts=error.facts,
         headers=headers,
     )
-
-
-@cache
-def _status_of(kind: type[LedgerError]) -> int:
-    return next(status for base, status in STATUS_OF_KIND.items() if issubclass(kind, base))
 
 
 def _of_http_exception(error: HTTPException, instance: str) -> Problem:
