@@ -9,8 +9,9 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 
 import httpx
@@ -40,7 +41,6 @@ LONGEST_COMMIT_S = 5.0
 
 SLACK_S = 8.0
 """How much later than it must a call may be answered, on a machine that does much else: a hang is a minute."""
-
 
 TRIES = 3
 """At least once of so many times nothing may be late: a machine that does much else may be so twice."""
@@ -196,8 +196,9 @@ def can_commit(cluster: embedded.Cluster) -> bool:
 
 
 def test_one_backend_that_hangs_takes_no_more_than_its_own_calls(played: Played, durable: embedded.Cluster) -> None:
-    with betting(played.service.base_url, played.table, TABLES) as answered:
+    def longest_answer_s() -> float:
         answered.wait_for_acknowledgements(100)
+        answered.forget_longest()
         hung = 0
         while hung < 3:
             with frozen(used_last(durable)):
@@ -206,7 +207,10 @@ def test_one_backend_that_hangs_takes_no_more_than_its_own_calls(played: Played,
                 hung += 1
                 answered.wait_for_answers(TABLES, each=2)
                 answered.wait_for_acknowledgements(20)
-    assert answered.longest_s < REQUEST_TIMEOUT_S + 1 + SLACK_S
+        return answered.longest_s
+
+    with betting(played.service.base_url, played.table, TABLES) as answered:
+        once_in_time(longest_answer_s, bound_s=REQUEST_TIMEOUT_S + 1)
     require_booked(durable.service_url(), answered)
 
 
@@ -249,21 +253,22 @@ def by_tcp(cluster: embedded.Cluster) -> None:
     file.write_text(f"host all all 127.0.0.0/8 trust\n{file.read_text()}")
 
 
-@pytest.fixture
-def pair(made: Path, tmp_path: Path) -> Iterator[Pair]:
+@contextmanager
+def paired(made: Path, directory: Path) -> Iterator[Pair]:
+    directory.mkdir()
     chance = random.SystemRandom()
     hosts = [f"127.{chance.randint(1, 254)}.{chance.randint(1, 254)}.{number}" for number in (1, 2)]
-    subprocess.run(["cp", "--archive", made, tmp_path / "leader"], check=True)
+    subprocess.run(["cp", "--archive", made, directory / "leader"], check=True)
     settings = [{"listen_addresses": host} for host in hosts]
     leader, follower = (
-        embedded.cluster_in(tmp_path / name, settings=own)
+        embedded.cluster_in(directory / name, settings=own)
         for name, own in zip(("leader", "follower"), settings, strict=True)
     )
     by_tcp(leader)
-    with embedded.running(tmp_path / "leader", settings=settings[0]):
+    with embedded.running(directory / "leader", settings=settings[0]):
         source = ("--dbname", leader.conninfo(), "--write-recovery-conf", "--checkpoint=fast")
         embedded._run(follower, "pg_basebackup", "--pgdata", str(follower.directory), *source)
-        with embedded.running(tmp_path / "follower", settings=settings[1]):
+        with embedded.running(directory / "follower", settings=settings[1]):
             with psycopg.connect(leader.conninfo(), autocommit=True) as owner:
                 owner.execute("ALTER SYSTEM SET synchronous_standby_names = '*'")
                 owner.execute("SELECT pg_reload_conf()")
@@ -274,9 +279,20 @@ def pair(made: Path, tmp_path: Path) -> Iterator[Pair]:
             yield Pair(leader, follower, (hosts[0], hosts[1]))
 
 
-def test_bets_flow_soon_after_there_is_a_new_leader_while_the_old_one_hangs(pair: Pair, tmp_path: Path) -> None:
+def test_bets_flow_soon_after_there_is_a_new_leader_while_the_old_one_hangs(made: Path, tmp_path: Path) -> None:
+    number = count()
+
+    def flowing_s() -> float:
+        directory = tmp_path / f"pair-{next(number)}"
+        with paired(made, directory) as pair:
+            return flows_after_promotion_s(pair, directory / "service.log")
+
+    once_in_time(flowing_s, bound_s=5)
+
+
+def flows_after_promotion_s(pair: Pair, log: Path) -> float:
     table, finance = keys_of(pair.leader.service_url())
-    with served(pair.url, tmp_path / "service.log", settings=SETTINGS) as service:
+    with served(pair.url, log, settings=SETTINGS) as service:
         played = Played(service, table, finance)
         with betting(service.base_url, table, TABLES) as answered, ExitStack() as frozen_until_the_end:
             answered.wait_for_acknowledgements(100)
@@ -285,13 +301,13 @@ def test_bets_flow_soon_after_there_is_a_new_leader_while_the_old_one_hangs(pair
             assert played.get("/readyz")[0] == 503
             pair.promote()
             flowing_s = answered.wait_for_acknowledgements(len(TABLES))
-            assert flowing_s < 5 + SLACK_S
             wait_until_ready(played)
             assert played.get("/v1/reports/trial-balance")[0] == httpx.codes.OK
             answered.wait_for_acknowledgements(100)
     assert answered.statuses.keys() <= {200, 201, 503}
     assert answered.longest_s < REQUEST_TIMEOUT_S + 1 + SLACK_S
     require_booked(pair.follower.service_url(), answered)
+    return flowing_s
 
 
 # --- The command line -----------------------------------------------------------------------------------------------

@@ -95,14 +95,28 @@ def plays(directory: Path) -> bool:
     return all(any(part in command for command in commands) for part in parts)
 
 
-@pytest.mark.parametrize("how", ["the terminal is closed", "the command is told", "the command is killed"])
+RUN = (sys.executable, "-m", "jackpot_service.cli", "run")
+MAKE = ("make", "run")
+
+
+@pytest.mark.parametrize(
+    ("run", "how"),
+    [
+        (RUN, "the terminal is closed"),
+        (RUN, "the command is told"),
+        (RUN, "the command is killed"),
+        (MAKE, "the terminal is closed"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else " ".join(value[-2:]),
+)
 def test_a_closed_terminal_ends_the_service_its_jobs_its_tables_and_its_database(
-    made: Path, tmp_path: Path, how: str
+    made: Path, tmp_path: Path, run: tuple[str, ...], how: str
 ) -> None:
     subprocess.run(["cp", "--archive", f"{made}/.", tmp_path], check=True)
     port = free_port()
-    run = (sys.executable, "-m", "jackpot_service.cli", "run", f"--port={port}", "--seed=1")
-    with in_terminal(tmp_path, *run) as terminal:
+    arguments = (f"--port={port}", "--seed=1")
+    command = (*run, f"ARGS={' '.join(arguments)}") if run == MAKE else (*run, *arguments)
+    with in_terminal(tmp_path, *command) as terminal:
         wait_until(lambda: is_ready(port), within_s=2 * LONGEST_WAIT_S)
         wait_until(lambda: plays(tmp_path))
         if how == "the terminal is closed":
