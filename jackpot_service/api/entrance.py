@@ -73,10 +73,10 @@ class RateLimit:
             self._full_at.popitem(last=False)
         return True
 
-    def is_reached(self, name: str) -> bool:
-        """Whether there is no token; takes none."""
-        now = self._monotonic()
-        return max(self._full_at.get(name, now), now) + self._token_s - now > self._burst_s
+    def give_back(self, name: str) -> None:
+        """Give back a token that was taken; a name that was forgotten meanwhile has a full bucket."""
+        if name in self._full_at:
+            self._full_at[name] -= self._token_s
 
     def refuse(self, name: str) -> None:
         """Count a call that came without a token, and log it, once a minute. Raises: TooManyRequests."""
@@ -189,19 +189,32 @@ class Entrance:
         except Unauthenticated:
             counters.count(counters.SIGN_INS_REFUSED)
             _seldom.warning("sign-in-refused", about=address, address=address)
-            if authorization:  # Without it, nothing was tried.
-                self._failures.take(address)
             raise
 
     async def _looked_up(self, authorization: str, address: str, ends_at: float) -> Principal:
-        if not authorization:
+        if not authorization:  # Nothing was tried.
             return self._authenticator.principal(None)
+        # Before it is known whether it fails: many may try at the same time.
+        has_token = self._failures.has_taken(address)
+        has_failed = False
+        try:
+            return await self._found(authorization, address, ends_at, is_limited=not has_token)
+        except Unauthenticated:
+            has_failed = True
+            if not has_token:
+                self._failures.refuse(address)
+            raise
+        finally:
+            if has_token and not has_failed:
+                self._failures.give_back(address)
+
+    async def _found(self, authorization: str, address: str, ends_at: float, *, is_limited: bool) -> Principal:
         if self._authenticator.is_token(authorization):
             return await self._by_thread(self._for_tokens, authorization, ends_at)
         key_id = self._authenticator.key_id_in(authorization)
         if key_id is None:
             return self._authenticator.principal(authorization)  # It is no key, which is seen without asking anybody.
-        if self._failures.is_reached(address) and key_id not in await self._ids_in_force(ends_at):
+        if is_limited and key_id not in await self._ids_in_force(ends_at):
             self._failures.refuse(address)
         return await self._by_thread(self._for_keys, authorization, ends_at)
 

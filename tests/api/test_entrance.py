@@ -1,5 +1,7 @@
 """Who calls is found before anything is kept of a call; calls and failed sign-ins are limited."""
 
+import asyncio
+from collections.abc import Iterable
 from ipaddress import ip_network
 from typing import Any
 
@@ -10,7 +12,7 @@ from jackpot_service.api.asgi import Message, Scope
 from jackpot_service.domain.principals import Role
 from jackpot_service.usecases.keys import revoke_key
 from tests.support.answers import Answer
-from tests.support.asgi import PEER
+from tests.support.asgi import PEER, replied
 from tests.support.bets import bet
 from tests.support.loop import on_loop
 from tests.support.world import World
@@ -30,6 +32,24 @@ def slow(database_url: str) -> Any:
 
 def shown(world: World, key: str | None, *, address: str = "198.51.100.7") -> Answer:
     return world.call("GET", JACKPOTS, key=key, headers={"X-Forwarded-For": address})
+
+
+def shown_at_once(world: World, keys: Iterable[str], *, address: str = "198.51.100.7") -> list[int]:
+    """Show each key by a call of its own, all at the same time; returns the statuses."""
+
+    async def play() -> list[Answer]:
+        calls = (
+            replied(
+                world.app.asgi,
+                "GET",
+                JACKPOTS,
+                headers={"Authorization": f"Bearer {key}", "X-Forwarded-For": address},
+            )
+            for key in keys
+        )
+        return await asyncio.gather(*calls)
+
+    return [answer.status for answer in on_loop(play())]
 
 
 def unknown(number: int) -> str:
@@ -107,6 +127,18 @@ def test_where_the_limit_is_reached_keys_that_nobody_has_cost_no_look_into_the_d
     for number in range(100):
         shown(slow, unknown(number))
     assert len(seen) <= 2 + 1  # Two failed; then all ids in force were read, once.
+
+
+def test_keys_that_are_tried_at_the_same_time_are_limited_as_if_one_came_after_the_other(slow: World) -> None:
+    seen = lookups(slow)
+    assert sorted(shown_at_once(slow, map(unknown, range(30)))) == [401] * 2 + [429] * 28
+    assert len(seen) <= 2 + 1
+
+
+def test_good_keys_that_are_seen_for_the_first_time_use_up_nothing_of_the_limit(slow: World) -> None:
+    keys = [slow.person(f"Person {number}", Role.AUDITOR) for number in range(10)]
+    assert shown_at_once(slow, keys) == [200] * 10
+    assert [shown(slow, unknown(number)).status for number in range(3)] == [401, 401, 429]
 
 
 def test_a_key_that_was_made_while_the_limit_is_reached_is_known_a_second_later(database_url: str) -> None:

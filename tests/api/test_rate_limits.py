@@ -36,7 +36,6 @@ def taken(of: RateLimit, name: str = "a") -> int:
 def test_so_many_may_come_at_once_and_then_as_many_as_are_refilled(clock: Seconds) -> None:
     of = limit(clock)
     assert taken(of) == 6
-    assert of.is_reached("a")
     clock.now += 1.5
     assert taken(of) == 3
     clock.now += 3600
@@ -46,8 +45,16 @@ def test_so_many_may_come_at_once_and_then_as_many_as_are_refilled(clock: Second
 def test_each_name_has_a_bucket_of_its_own(clock: Seconds) -> None:
     of = limit(clock)
     assert taken(of, "a") == 6
-    assert not of.is_reached("b")
     assert taken(of, "b") == 6
+
+
+def test_a_token_that_is_given_back_may_be_taken_again_and_none_of_a_name_that_is_forgotten(clock: Seconds) -> None:
+    of = limit(clock)
+    assert taken(of) == 6
+    of.give_back("a")
+    assert taken(of) == 1
+    of.give_back("nobody")
+    assert taken(of, "nobody") == 6
 
 
 @pytest.mark.parametrize(("rate", "seconds"), [(2, 1), (1, 1), (0.1, 10), (0.4, 3)])
@@ -76,9 +83,9 @@ def test_who_was_not_seen_for_the_longest_time_is_forgotten_first(clock: Seconds
     taken(of, "known")
     for number in range(9):
         of.take(f"passing {number}")
-    assert of.is_reached("known")
+    assert not of.has_taken("known")
     of.take("one more")
-    assert not of.is_reached("known")
+    assert of.has_taken("known")
     for number in range(1000):
         taken(of, f"spray {number}")
         with pytest.raises(TooManyRequests):
