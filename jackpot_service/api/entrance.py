@@ -17,6 +17,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
+from contextlib import ExitStack
 from functools import lru_cache, partial
 from typing import Any, Final
 
@@ -93,6 +94,9 @@ Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 _BITS_OF_A_SITE: Final = 64
 """Of an address of IPv6: a site has all that begin with the same ones."""
 
+_LONGEST_ADDRESS: Final = 64
+"""Characters. An address of IPv6 may name a zone, as long as a caller likes, and what was read is kept."""
+
 _FORWARDED_FOR: Final = b"x-forwarded-for"
 
 
@@ -102,8 +106,6 @@ def address_of(scope: Mapping[str, Any], *, trusted: Sequence[Network]) -> str:
 
     `X-Forwarded-For` is read from its end, as far as those who wrote it are trusted: what stands further in front is
     the caller's own word. A text there that is no address is not believed, and ends the reading.
-
-    What was read of late is kept: a flood comes from few addresses, and to read one is a fifth of a refusal.
     """
     client = scope.get("client") or ("",)
     address = _read(str(client[0]))
@@ -120,8 +122,10 @@ def address_of(scope: Mapping[str, Any], *, trusted: Sequence[Network]) -> str:
     return _site_of(address)
 
 
-@lru_cache(MOST_BUCKETS)
+@lru_cache(MOST_BUCKETS)  # A flood comes from few addresses.
 def _read(text: str) -> Address | None:
+    if len(text) > _LONGEST_ADDRESS:
+        return None
     try:
         address = ipaddress.ip_address(text)
     except ValueError:
@@ -175,7 +179,7 @@ class Entrance:
 
         Raises: BadKeyShown, BadToken; TooManyRequests; RoleForbidden; Unavailable if that is not found out in time.
         """
-        caller = self._authenticator.remembered(authorization) if authorization else None
+        caller = self._authenticator.remembered(authorization)
         if caller is None:
             caller = await self._signed_in(scope, authorization, ends_at)
         self._calls.take(caller.name)
@@ -184,31 +188,24 @@ class Entrance:
 
     async def _signed_in(self, scope: Mapping[str, Any], authorization: str, ends_at: float) -> Principal:
         address = address_of(scope, trusted=self._trusted)
-        try:
-            return await self._looked_up(authorization, address, ends_at)
-        except Unauthenticated:
-            counters.count(counters.SIGN_INS_REFUSED)
-            _seldom.warning("sign-in-refused", about=address, address=address)
-            raise
+        # Before it is known whether it fails: many may try at the same time. Without a key, nothing is tried.
+        has_token = bool(authorization) and self._failures.has_taken(address)
+        with ExitStack() as unless_it_fails:
+            if has_token:
+                unless_it_fails.callback(self._failures.give_back, address)
+            try:
+                return await self._looked_up(authorization, address, ends_at, is_limited=not has_token)
+            except Unauthenticated:
+                unless_it_fails.pop_all()
+                counters.count(counters.SIGN_INS_REFUSED)
+                _seldom.warning("sign-in-refused", about=address, address=address)
+                if authorization and not has_token:
+                    self._failures.refuse(address)
+                raise
 
-    async def _looked_up(self, authorization: str, address: str, ends_at: float) -> Principal:
-        if not authorization:  # Nothing was tried.
+    async def _looked_up(self, authorization: str, address: str, ends_at: float, *, is_limited: bool) -> Principal:
+        if not authorization:
             return self._authenticator.principal(None)
-        # Before it is known whether it fails: many may try at the same time.
-        has_token = self._failures.has_taken(address)
-        has_failed = False
-        try:
-            return await self._found(authorization, address, ends_at, is_limited=not has_token)
-        except Unauthenticated:
-            has_failed = True
-            if not has_token:
-                self._failures.refuse(address)
-            raise
-        finally:
-            if has_token and not has_failed:
-                self._failures.give_back(address)
-
-    async def _found(self, authorization: str, address: str, ends_at: float, *, is_limited: bool) -> Principal:
         if self._authenticator.is_token(authorization):
             return await self._by_thread(self._for_tokens, authorization, ends_at)
         key_id = self._authenticator.key_id_in(authorization)

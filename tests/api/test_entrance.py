@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 import sqlalchemy
+from structlog.testing import capture_logs
 
 from jackpot_service.api.asgi import Message, Scope
 from jackpot_service.domain.principals import Role
@@ -19,6 +20,7 @@ from tests.support.world import World
 
 JACKPOTS = "/v1/jackpots"
 LIMITED = "jackpot_calls_limited_total"
+REFUSED = "jackpot_sign_ins_refused_total"
 
 
 @pytest.fixture
@@ -38,16 +40,8 @@ def shown_at_once(world: World, keys: Iterable[str], *, address: str = "198.51.1
     """Show each key by a call of its own, all at the same time; returns the statuses."""
 
     async def play() -> list[Answer]:
-        calls = (
-            replied(
-                world.app.asgi,
-                "GET",
-                JACKPOTS,
-                headers={"Authorization": f"Bearer {key}", "X-Forwarded-For": address},
-            )
-            for key in keys
-        )
-        return await asyncio.gather(*calls)
+        shown = [{"Authorization": f"Bearer {key}", "X-Forwarded-For": address} for key in keys]
+        return await asyncio.gather(*(replied(world.app.asgi, "GET", JACKPOTS, headers=one) for one in shown))
 
     return [answer.status for answer in on_loop(play())]
 
@@ -57,8 +51,12 @@ def unknown(number: int) -> str:
 
 
 def counted(world: World, limit: str) -> int:
+    return in_metrics(world, f'{LIMITED}{{limit="{limit}"}}')
+
+
+def in_metrics(world: World, series: str) -> int:
     lines = world.get("/metrics", key=world.person("Mo", Role.AUDITOR)).text.splitlines()
-    (line,) = (line for line in lines if line.startswith(f'{LIMITED}{{limit="{limit}"}}'))
+    (line,) = (line for line in lines if line.startswith(f"{series} "))
     return int(float(line.rpartition(" ")[2]))
 
 
@@ -120,6 +118,14 @@ def test_an_address_that_fails_keeps_no_good_key_out_not_even_one_that_was_never
         shown(slow, unknown(number))
     assert [shown(slow, ann).status, shown(slow, bob).status] == [200, 200]
     assert shown(slow, f"{bob}x").status == 429
+
+
+def test_a_secret_that_is_guessed_is_a_sign_in_that_failed_whether_the_limit_is_reached_or_not(slow: World) -> None:
+    key, before = slow.person("Bob", Role.AUDITOR), in_metrics(slow, REFUSED)
+    with capture_logs() as logged:
+        assert [shown(slow, f"{key}x").status for _ in range(4)] == [401, 401, 429, 429]
+    assert [one["event"] for one in logged] == ["sign-in-refused", "limit-reached"]
+    assert in_metrics(slow, REFUSED) == before + 4
 
 
 def test_where_the_limit_is_reached_keys_that_nobody_has_cost_no_look_into_the_database(slow: World) -> None:
