@@ -59,6 +59,18 @@ def execute(url: URL, *statements: str) -> None:
         engine.dispose()
 
 
+def postmaster(url: URL) -> int:
+    """Return the process id of the server of `url`, which runs on this machine."""
+    engine = create_engine(url, poolclass=NullPool)
+    try:
+        with engine.connect() as connection:
+            return int(
+                connection.exec_driver_sql("SELECT split_part(pg_read_file('postmaster.pid'), E'\\n', 1)").scalar_one()
+            )
+    finally:
+        engine.dispose()
+
+
 def commit_ms(url: URL) -> float:
     """Measure the least time of one client's smallest durable commit: what no neighbour has made longer."""
     engine = create_engine(url, isolation_level="AUTOCOMMIT")

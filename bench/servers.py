@@ -6,7 +6,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.client import HTTPConnection
 from pathlib import Path
@@ -83,18 +83,6 @@ def serving(
     environment = {**_environment(url, checkout), **settings}
     with _running(serve, port, environment=environment, log=log, folder=checkout) as pid:
         yield Server(port, key, url, pid)
-
-
-def worker_seconds(server: Server) -> float:
-    """Return the processor time that the workers of the service have used since they began."""
-    ticks = 0
-    for path in Path("/proc").iterdir():
-        if path.name.isdigit():
-            with suppress(OSError):  # A process that has ended meanwhile is no worker.
-                fields = (path / "stat").read_text().rpartition(")")[2].split()
-                is_worker = b"spawn_main" in (path / "cmdline").read_bytes() and int(fields[1]) == server.pid
-                ticks += int(fields[11]) + int(fields[12]) if is_worker else 0
-    return ticks / os.sysconf("SC_CLK_TCK")
 
 
 def set_up(url: URL, *, checkout: Path = CHECKOUT) -> None:

@@ -71,7 +71,7 @@ OVERLOAD_P99_MS = Target(floor=1_000, goal=250)
 """Of what is booked at ten times the connections."""
 
 REFUSAL_OF_BET = Target(floor=0.2, goal=0.1)
-"""Processor time of the workers for a call that is refused, as a share of that of a bet alone in its batch."""
+"""Processor time, of workers and PostgreSQL, for a call that is refused; as a share of that of a bet alone."""
 
 OTHERS_BETS = Target(floor=50, goal=50)
 OTHERS_P95_MS = Target(floor=250, goal=50)
