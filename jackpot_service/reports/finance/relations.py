@@ -112,7 +112,8 @@ def postings(keys: Sequence[str], book: BookPeriod, *, filters: Filters = EVERYW
     apart = [key for key in keys if key not in MOVED]
     posted = figures([*apart, "account", "currency", "detail"], [FigureKind.POSTINGS], book, filters=filters)
     columns = "".join(f"{key}, " for key in apart)
-    return f"SELECT {columns} account, currency, detail AS movement, value AS amount FROM ({posted}) AS posted"  # noqa: S608
+    moved = f"{columns} account, currency, detail AS movement, value AS amount"
+    return f"SELECT {moved} FROM ({posted}) AS posted"  # noqa: S608  as above
 
 
 def contributions(keys: Sequence[str], book: BookPeriod, *, filters: Filters = EVERYWHERE) -> str:
@@ -140,5 +141,6 @@ def united(keys: Sequence[str], sums: Sequence[str], relations: Sequence[str]) -
     columns = [*keys, *(f"sum({name}) AS {name}" for name in sums)]
     places = ", ".join(str(place) for place in range(1, len(keys) + 1))
     ordered = f"GROUP BY {places} ORDER BY {places}" if keys else ""
-    among = " UNION ALL ".join(f"SELECT {', '.join([*keys, *sums])} FROM ({one}) AS one" for one in relations)  # noqa: S608
+    read = ", ".join([*keys, *sums])
+    among = " UNION ALL ".join(f"SELECT {read} FROM ({one}) AS one" for one in relations)  # noqa: S608  as above
     return f"SELECT {', '.join(columns)} FROM ({among}) AS one {ordered}"  # noqa: S608  as above

@@ -43,7 +43,8 @@ FROM entries e
 CROSS JOIN LATERAL (SELECT e.facts -> 'settlement') AS s (fact)
 WHERE e.kind = 'result';
 
--- The bets of a round that were not voided. None is once its round has ended.
+-- The bets of a round that were not voided. None is once its round has ended. Here and below a fence has one round's bets
+-- looked up by their key: joined into a caller's statement, those of all rounds might be read.
 CREATE FUNCTION live_bets(of_jackpot text, of_round bigint) RETURNS SETOF bets LANGUAGE sql STABLE AS $$
     SELECT b.*
     FROM bets b
