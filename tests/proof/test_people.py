@@ -12,12 +12,13 @@ from sqlalchemy import text
 from jackpot_service.database.transactions import Session, transact
 from jackpot_service.domain.changes import Outcome
 from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
+from jackpot_service.ledger.mismatches import Code
 from jackpot_service.proof.proof import verify
 from jackpot_service.usecases.acknowledge_payment import AcknowledgePayment, acknowledge_payment
 from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.changes.requests import DecideChange, RequestChange, decide_change, request_change
 from jackpot_service.usecases.keys import create_key
-from tests.proof.corruption import Corruption, change, codes_after, forge, remove
+from tests.proof.corruption import Corruption, change, codes_after, forge, mismatches_after, remove
 from tests.races import scene
 from tests.support import history, people
 
@@ -143,3 +144,29 @@ def test_a_checker_whose_name_is_the_makers_in_other_letters_is_found(superuser:
     superuser.execute(text("DROP INDEX uq_principals_name_in_one_case, uq_principals_name_by_look"))
     renamed = change("principals", "name = 'OLGA'", "name = 'Otto'", "entry-digest change-people act-people")
     assert codes_after(superuser, renamed) == renamed.codes
+
+
+ADDED_LATER: Final = "UPDATE principals SET entry_seq = 1000 WHERE name = 'Otto'"
+OF_ANOTHER_CASINO: Final = f"""
+    WITH moved AS (UPDATE principals SET casino_id = 'c9' WHERE name = 'server')
+    {BY_ANOTHER.format("server", "award_paid")}
+"""  # noqa: S608  constants
+
+
+@pytest.mark.parametrize(
+    ("statement", "code", "reason"),
+    [
+        (ADDED_LATER, Code.ACT_PEOPLE, "by Otto: was added by act 1000"),
+        (ADDED_LATER, Code.CHANGE_PEOPLE, "Otto was not there yet"),
+        (OF_ANOTHER_CASINO, Code.ACT_PEOPLE, "by server: is of casino c9, the award is of c1"),
+        (BY_ANOTHER.format("server", "compensation"), Code.ACT_PEOPLE, "by server: is of casino c1"),
+        (BY_ANOTHER.format("server", "compensation"), Code.ACT_PEOPLE, "by server: is of the role table"),
+        (BY_ANOTHER.format("nobody", "compensation"), Code.ACT_PEOPLE, "by nobody: is nobody"),
+    ],
+)
+def test_the_proof_says_why_somebody_could_not_have_done_it(
+    superuser: Session, statement: str, code: Code, reason: str
+) -> None:
+    reasons = [found.detail for found in mismatches_after(superuser, statement) if found.code == code]
+
+    assert [found for found in reasons if found.endswith(reason)] != []
