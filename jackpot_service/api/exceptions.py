@@ -147,9 +147,9 @@ class ExceptionSchema(AnswerSchema):
     casino_id = fields.String(required=True, allow_none=True)
     table_id = fields.String(required=True, allow_none=True)
     round_id = fields.String(required=True, allow_none=True)
-    principal = described(fields.String, "Whose call was refused; who approved.", allow_none=True)
-    detail = described(fields.String, "What happened, in a sentence.")
-    facts = described(fields.Dict, "What the call asked; what the round holds; what was approved.")
+    principal = described(fields.String, "The principal whose call was refused, or who approved.", allow_none=True)
+    detail = described(fields.String, "The case, in a sentence.")
+    facts = described(fields.Dict, "The content of the call, of the round, or of the approval.")
     acknowledgement = fields.Nested(AcknowledgementSchema(), required=True, allow_none=True)
 
 

@@ -2,7 +2,7 @@
 Acts on an event loop: they ask the database without a thread, and others of the loop run while they wait for it.
 
 An act is written as for a thread. It runs in a greenlet (as SQLAlchemy runs its own), and its pipelines wait on the
-loop. Whatever else would wait, or fails, is left to a thread, which does all of it again: nothing of it was written.
+loop. An act that would wait otherwise, or fails, is left to a thread, which does all of it again: nothing was written.
 """
 
 import asyncio
@@ -54,7 +54,7 @@ class AsyncExecutor:
     """
     Runs acts on the running event loop, each on one of so many connections that it keeps for them.
 
-    They are opened, and put in order after a failure, by one of the `threads`.
+    One of the `threads` opens a connection, and rolls it back after a failure.
     """
 
     def __init__(self, engine: sqlalchemy.Engine, *, threads: Executor, most: int) -> None:

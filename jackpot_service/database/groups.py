@@ -3,12 +3,12 @@ Calls that arrive while others run share the next run: a commit (group commit), 
 
 There is no timer. The first call to come runs at once, by itself; those that come meanwhile wait, and the next of them
 runs for all that may go together. So an idle service answers as fast as ever, and a busy one commits and reads fewer
-times. What a group shares is its round trips and its flush; each member has its own outcome.
+times. A group shares its round trips and its flush; each member has its own outcome.
 
 Calls wait in fair order (`fair_queue.py`). A call that may not go with those before it waits for a later group.
 
-Whoever calls may be a thread, which waits, or a coroutine, which lets others run meanwhile. Groups are run by a thread
-of their own, or by the event loop if a coroutine's call is the first and the loop can run them. The one that runs them
+The caller may be a thread, which waits, or a coroutine, which lets others run meanwhile. Groups are run by a thread of
+their own, or by the event loop if a coroutine's call is the first and the loop can run them. The one that runs them
 goes on until nobody waits: a call that comes before it has left is in its next group, be it a thread or the loop.
 """
 
@@ -55,7 +55,7 @@ GROUPS_A_TURN: Final = 16
 
 @dataclass(slots=True, eq=False)
 class _Member(Generic[Command, Outcome]):
-    """A call that waits for its outcome, and how it is told that it has one."""
+    """A call that waits for its outcome, and how it is notified that it has one."""
 
     command: Command
     tell: Callable[[], object]
@@ -144,7 +144,7 @@ class Grouping(Generic[Command, Outcome]):
         return _outcome_of(member)
 
     def _enter(self, member: _Member[Command, Outcome]) -> bool:
-        """Enter the queue; returns whether whoever does has to have it run."""
+        """Enter the queue; returns whether the caller has to have it run."""
         path, cost = self._path_of(member.command), self._cost_of(member.command)
         with self._lock:
             self._waiting.add(member, path=path, cost=cost)
@@ -252,7 +252,7 @@ class Grouping(Generic[Command, Outcome]):
 
 @contextmanager
 def _told(group: Sequence[_Member[Command, Outcome]]) -> Iterator[None]:
-    """Tell every member of a group that it has its outcome, whatever becomes of the block that settles it."""
+    """Notify every member of a group that it has its outcome, however the block ends that finds the outcomes."""
     try:
         yield
     except BaseException as error:
@@ -275,7 +275,7 @@ def _refuse(group: Sequence[_Member[Command, Outcome]], error: Unavailable) -> N
 
 
 def _wake_on(loop: asyncio.AbstractEventLoop, told: "asyncio.Future[None]") -> None:
-    """Wake whoever waits on a loop. To wake the loop too, from elsewhere, takes three calls of the kernel."""
+    """Wake the coroutine that waits on a loop. To wake the loop, from elsewhere, takes three calls of the kernel."""
     if _running_loop() is loop:
         _wake(told)
     else:

@@ -21,7 +21,7 @@ LIFETIME = timedelta(days=7)
 
 
 class Outcome(StrEnum):
-    """What the second person made of it."""
+    """The outcome of a checker's decision on a change request."""
 
     APPROVED = "approved"
     REJECTED = "rejected"
@@ -39,7 +39,7 @@ class ChangeState(StrEnum):
 @dataclass(frozen=True, slots=True)
 class Decision:
     """
-    What a checker made of a change request; `confirmed` are the figures repeated by whoever approved it.
+    A checker's decision on a change request; `confirmed` are the figures that the checker repeated to approve it.
 
     `is_emergency` marks an approval by the maker alone.
     """
@@ -89,7 +89,7 @@ class ChangeDecided(Conflict, code="change-decided", title="The change request w
 
 
 class ChangeExpired(Conflict, code="change-expired", title="The change request has expired"):
-    """Its time has passed; whoever still wants it asks again."""
+    """The request's time has passed; the change has to be requested again."""
 
 
 class ChangeStale(Conflict, code="change-stale", title="The change request was made against an older state"):
@@ -97,7 +97,7 @@ class ChangeStale(Conflict, code="change-stale", title="The change request was m
 
 
 class SamePerson(Forbidden, code="same-person", title="Another user must approve"):
-    """Whoever asked for a change does not approve it."""
+    """The maker of a change request does not approve it."""
 
 
 class MachineApproval(Forbidden, code="machine-approval", title="A user must approve"):

@@ -1,4 +1,4 @@
-"""Long work that somebody asked for: it is done beside the calls, and leaves a file behind for a while."""
+"""Long work that somebody requested: it is done apart from the calls, and leaves a file behind for a while."""
 
 import re
 from collections.abc import Mapping
@@ -67,14 +67,14 @@ class Job:
 
     @property
     def per_second(self) -> float | None:
-        """How much of it the present attempt does in a second; None before there is anything to tell by."""
+        """How much of it the present attempt does in a second; None before there is anything to reckon by."""
         if self.began_at is None or self.heartbeat_at is None or self.heartbeat_at <= self.began_at:
             return None
         return (self.done - self.began_with) / (self.heartbeat_at - self.began_at).total_seconds()
 
     @property
     def remaining(self) -> timedelta | None:
-        """How long it will still take at that rate; None where nobody can tell."""
+        """How long it will still take at that rate; None where that is unknown."""
         rate = self.per_second
         if self.state is not JobState.RUNNING or self.total is None or not rate:
             return None

@@ -33,7 +33,7 @@ _ACTS = text(
 )
 
 _INTERNAL: Final = frozenset({"positions", "round_key"})
-"""What acts record for `verify` alone."""
+"""The facts that acts record for `verify` alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class _Act:
 
     @property
     def people(self) -> Data:
-        """Who acted and why, for the house: the act's place in the audit trail, and the request behind it."""
+        """The principal and reason, for the house: the act's place in the audit trail, and the request behind it."""
         act = self.recorded
         return {
             "seq": act.seq,
@@ -88,7 +88,7 @@ def events_of(act: RecordedAct, *, bases: Mapping[str, str], casinos: Mapping[st
 
 
 def _plainly(recorded: Mapping[str, Any]) -> dict[str, Any]:
-    """What an act recorded, without what is internal; a version of the rules as two members."""
+    """The facts that an act recorded, without internal ones; a version of the rules as two members."""
     shown = {name: value for name, value in without_hashes(recorded).items() if name not in _INTERNAL}
     if "rules" in shown:
         rules = shown.pop("rules")

@@ -31,7 +31,7 @@ HOUSE_KINDS: Final = frozenset(
         EntryKind.TABLE_ADDED,
     }
 ).union(*(kind.acts for kind in KINDS.values()))
-"""All acts that are notified. What is only asked for, keys, people and stripes are in the audit trail alone."""
+"""All acts that are notified. Change requests, keys, people and stripes are in the audit trail alone."""
 
 _KINDS_OF_MACHINES_AND_CASINOS: Final[Mapping[Role, frozenset[EntryKind]]] = {
     Role.TABLE: CASINO_KINDS,
@@ -41,7 +41,7 @@ _KINDS_OF_MACHINES_AND_CASINOS: Final[Mapping[Role, frozenset[EntryKind]]] = {
 
 
 def is_of_the_house(reader: Principal) -> bool:
-    """Tell whether a reader sees everything, and who did it."""
+    """Return whether a reader sees everything, and who did it."""
     return reader.role in HOUSE_READERS and reader.casino_id is None
 
 
@@ -51,5 +51,5 @@ def act_kinds(reader: Principal) -> frozenset[EntryKind]:
 
 
 def sees_round(reader: Principal, *, table_id: str, casino_id: str) -> bool:
-    """Tell whether a reader sees what happened in a round. Any other still sees that the round hit the jackpot."""
+    """Return whether a reader sees what happened in a round. Any other still sees that the round hit the jackpot."""
     return reader.role is not Role.RATES and reader.sees_table(table_id, casino_id)

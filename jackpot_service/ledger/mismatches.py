@@ -1,4 +1,4 @@
-"""What can be wrong with the books, by name."""
+"""The ways in which the books can be wrong, by name."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -36,7 +36,7 @@ class Code(StrEnum):
     TRIAL_BALANCE = "trial-balance"
     """The balances of all accounts of a book do not sum to zero in some currency."""
     RESERVE_NEGATIVE = "reserve-negative"
-    """The reserve, which only ever gives back what was put in, is below zero."""
+    """The reserve, which only ever gives back what it received, is below zero."""
     CYCLE_GAP = "cycle-gap"
     """A jackpot's cycles are not numbered 1, 2, 3 and so on."""
     CYCLE_CUT = "cycle-cut"
@@ -66,7 +66,7 @@ class Code(StrEnum):
     ENTRY_POSTINGS = "entry-postings"
     """An entry's postings are not those that its bets, refunds or awards make."""
     ENTRY_UNDERIVABLE = "entry-underivable"
-    """What an entry should have booked cannot be derived from the rows that are there."""
+    """The expected content of an entry cannot be derived from the rows that are there."""
     RECORD_UNREADABLE = "record-unreadable"
     """A column of JSON or of an array holds what the ledger never writes there."""
     DOCUMENT_WITHOUT_ENTRY = "document-without-entry"
@@ -82,7 +82,7 @@ class Code(StrEnum):
     EFFECT_POSITIONS = "effect-positions"
     """An act on a jackpot did not see all its stripes right before the entry that it booked."""
     EFFECT_FIGURES = "effect-figures"
-    """What an act on a jackpot shows is not what its request and the pools then make, or could not have been done."""
+    """An act on a jackpot shows other figures than its request and the pools then make, or could not have been done."""
     JACKPOT_LIFE = "jackpot-life"
     """An act came that the jackpot's life did not let, such as any after its retirement."""
 
@@ -90,7 +90,7 @@ class Code(StrEnum):
     ROUND_TABLE = "round-table"
     """A round's table is unknown, or belongs to another casino or jackpot than the round."""
     ROUND_PINS = "round-pins"
-    """A round is pinned to a rules version or a rate sheet that does not exist or was not yet in force."""
+    """A round has a rules version or a rate sheet that does not exist or was not yet in force."""
     ROUND_OPENED = "round-opened"
     """A round's opening time, or the time in its key, is not that of its first entry."""
     ROUND_STEPS = "round-steps"
@@ -136,7 +136,7 @@ class Code(StrEnum):
     AWARD_PEOPLE = "award-people"
     """Awards of a round were released, or recorded as paid, by somebody who made a key by which it was played."""
     HELD_BALANCE = "held-balance"
-    """What is held for awards is not what the awards cost that are held."""
+    """The amount held for awards is not the cost of the awards that are held."""
     COMPENSATION_ROUND = "compensation-round"
     """A compensation is for no live bet of a cancelled round, or not at the round's rates."""
     STATEMENT_BALANCE = "statement-balance"

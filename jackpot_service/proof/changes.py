@@ -122,7 +122,7 @@ def _not_as_asked(request: Row[Any], act: Row[Any]) -> Iterator[str]:
 
 
 def nobody_did_alone_what_takes_two(references: References, _entries: Entries) -> Found:
-    """What needs two people was done on an approval; of rate sheets, all but the first of a base currency."""
+    """An act that needs two people was done on an approval; of rate sheets, all but the first of a base currency."""
     first_sheets = {sheet.entry_seq for (_, number), sheet in references.sheet_rows.items() if number == 1}
     for seq, act in references.acts.items():
         if act.kind in CARRIES_OUT and act.decides is None and seq not in first_sheets:

@@ -28,7 +28,7 @@ HAVE_FIGURES = frozenset(
         EntryKind.AWARDS_REINSTATED,
     }
 )
-"""What acts book about awards: its figures are checked where it is decided again, in `corrections` and `awards`."""
+"""The acts about awards: their figures are checked where they are decided again, in `corrections` and `awards`."""
 
 
 def entries_come_to_what_they_say(round_: RoundDocuments, jackpot: Jackpot) -> Found:

@@ -71,7 +71,7 @@ def stripes_follow(book: str, stripes: Sequence[BookedStripe], changes: Sequence
 @dataclass(frozen=True, slots=True)
 class Jackpot:
     """
-    What a jackpot's entries are checked against. `documents` are the rules versions as stored, whatever they say.
+    A jackpot's data, for the checks of its entries. `documents` are the rules versions as stored, whatever they say.
 
     `rules` lacks a version that cannot be read; `rules_seqs` are the entries, on stripe 0, that recorded the versions.
     `corrections` are the entries that corrected settled rounds, by the key that each recorded, if it did; `outside` are
@@ -118,7 +118,7 @@ class Jackpot:
         return frozenset(cycle.rules_version for cycle in self.cycles if cycle.cycle <= last)
 
     def recorded_at(self, entry: BookedEntry) -> Mapping[str, Any] | None:
-        """What the act that booked an entry of no round says that it recorded; None if no act does."""
+        """The facts of an entry of no round, by the act that booked it; None if no act did."""
         effect = self.effects.get(entry.seq) if entry.stripe_no == 0 else None
         return None if effect is None else effect.recorded
 

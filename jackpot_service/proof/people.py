@@ -71,7 +71,7 @@ ROLES: Final[Mapping[str, frozenset[Role]]] = {
     EntryKind.EXCEPTION_ACKNOWLEDGED: frozenset({Role.FINANCE, Role.OPERATOR}),
     EntryKind.PERIOD_CLOSED: frozenset({Role.FINANCE}),
 }
-"""Who does acts by themselves, other than operators."""
+"""The roles that do acts alone, besides operators."""
 
 
 def reasons_against_checker(row: Row[Any], request: Row[Any], references: References) -> Iterator[str]:
@@ -157,7 +157,7 @@ def check_keys(references: References, entries: Mapping[int, BookedEntry]) -> Fo
 
 
 def bindings_of_people_exist(references: References) -> Found:
-    """What principals and keys name exists: casinos, principals, tables."""
+    """The casinos, principals and tables exist that principals and keys name."""
     for row in references.principals.values():
         if row.casino_id is not None and row.casino_id not in references.casinos:
             yield _unknown(f"principal {row.name}", f"casino {row.casino_id}")

@@ -1,4 +1,4 @@
-"""The proof that the books are right: everything that was booked is derived again from what was told to the ledger."""
+"""The proof that the books are right: everything that was booked is derived again from what the ledger received."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -73,7 +73,7 @@ from jackpot_service.proof.times import Times
 from jackpot_service.records.checkpoints import DayPart
 
 SUMS_ARE_LIKE_DAYS: Final = 1
-"""To compare all days with figures takes as long as to read so many of them again: for those who are told how far."""
+"""To compare all days with figures takes as long as to read so many of them again: for the progress that is shown."""
 
 ROUND_CHECKS = (
     records.digests_cover_the_rows,
@@ -83,7 +83,7 @@ ROUND_CHECKS = (
     *corrections.CHECKS,
     *figures.CHECKS,
 )
-"""What is checked of every round, each by itself."""
+"""The checks of every round, each by itself."""
 
 _BOOKS_OF = (
     StripeRow.jackpot_id,
@@ -121,10 +121,10 @@ def verify(
     """
     Derive the books again from zero, and name everything that is not as it should be.
 
-    Told how far each book is verified, it takes that for granted and goes on from there: see
-    docs/decisions/proof.md for what that proves. The session must see one instant of the database
-    (`db.snapshot`); the service may go on meanwhile. Memory does not grow with entries, rounds or bets. `on_progress`
-    is called after each page, `on_reached` where a later verification could go on, as long as nothing is wrong.
+    With `since`, how far each book is verified, it takes that for granted and goes on from there: see
+    docs/decisions/proof.md for what that proves. The session must see one instant of the database (`db.snapshot`); the
+    service may go on meanwhile. Memory does not grow with entries, rounds or bets. `on_progress` is called after each
+    page, `on_reached` where a later verification could go on, as long as nothing is wrong.
     """
     proof = _Proof(session, dict(since or {}), on_progress, on_reached)
     with decoding.strictly(session):
@@ -351,7 +351,7 @@ class _Proof:
         self.tell_reached()
 
     def tell_reached(self, *, is_whole: bool = False) -> None:
-        """Tell how far all books are verified, unless something is wrong."""
+        """Report how far all books are verified, unless something is wrong."""
         if not self.mismatches:
             counts = (self.entries, self.rounds, self.bets, self.awards)
             self.on_reached(Reached(dict(self.reached), is_whole, *counts))

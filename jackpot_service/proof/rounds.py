@@ -1,4 +1,4 @@
-"""Whether a round is what its entries make of it: table, pins, steps, state, ending, and who wrote each of its rows."""
+"""Whether a round is what its entries make of it: table, terms, steps, state, ending, and the writers of its rows."""
 
 from collections.abc import Callable, Mapping
 from datetime import timedelta
@@ -49,7 +49,7 @@ def table_is_its_own(round_: RoundDocuments, jackpot: Jackpot) -> Found:
 
 def pins_were_in_force(round_: RoundDocuments, jackpot: Jackpot) -> Found:
     """
-    The pinned rules version and rate sheet exist; the sheet was effective when the round was opened.
+    The round's rules version and rate sheet exist; the sheet was effective when the round was opened.
 
     A cycle under the version had begun. It need not be the running one: a hit may come between the look at what is in
     force and the round's first entry.

@@ -81,7 +81,7 @@ _BOOKED_ON = text("""
 """)
 
 _KEYS: Final = ("jackpot_id", "round_key", "bet_id", "tier", "correction")
-"""What tells awards apart."""
+"""The key of an award."""
 
 _OUT_OF_THE_ORDINARY = frozenset({AwardState.HELD, AwardState.REJECTED, AwardState.REVERSED})
 
@@ -177,8 +177,8 @@ def _those_that_took(steps: Collection[str]) -> CTE:
     """
     Find the awards that took one of some steps: the list starts there, since few ever did.
 
-    An index holds just them. It is taken only if the steps are written into the statement, and nothing is said of the
-    jackpot: while the table is new, the index of all steps of a jackpot seems to be as good.
+    An index holds just them. It is taken only if the steps are written into the statement, and the jackpot is not.
+    While the table is new, the index of all steps of a jackpot seems to be as good.
     """
     written = bindparam("steps", steps, Text, expanding=True, literal_execute=True)
     columns = (getattr(AwardStepRow, name) for name in _KEYS)

@@ -155,7 +155,7 @@ def reconciled_days(
 
 
 def sums_of_day(session: Session, jackpot_id: str, *, report_version: int, day: date) -> list[dict[str, Any]]:
-    """What a day that was read came to."""
+    """Read the sums of a day that was reconciled."""
     found: list[dict[str, Any]] = session.execute(
         select(ReconciledDayRow.sums).where(
             ReconciledDayRow.jackpot_id == jackpot_id,
@@ -181,7 +181,7 @@ class KeptSeal:
 
     @property
     def sha256(self) -> str:
-        """What the next seal names."""
+        """The hash that the next seal names."""
         return seals.sha256(self.content)
 
 
@@ -227,7 +227,7 @@ def _seal(number: int, document: str, entry_seq: int, public_key: bytes) -> Kept
 
 
 class VerificationUnreadable(Refused, code="verification-unreadable", title="The last verification cannot be read"):
-    """What the last verification noted is not what verifications note."""
+    """The last verification's note is not what verifications write."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -132,7 +132,7 @@ def _past_award(row: Row[Any], steps: Collection[AwardStep]) -> PastAward:
 
 
 def last(session: Session, round_: Round) -> Mapping[str, Any] | None:
-    """What a round's last correction recorded; None if it was never corrected."""
+    """The facts of a round's last correction; None if it was never corrected."""
     recorded: Mapping[str, Any] | None = session.scalar(
         select(ActRow.after)
         .join(CorrectionRow, CorrectionRow.act_seq == ActRow.seq)

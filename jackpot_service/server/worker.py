@@ -131,7 +131,7 @@ async def _drain(
     clients: Clients, told_to_end: asyncio.Event, end_waits: Callable[[], None], end: Callable[[], None]
 ) -> None:
     """
-    When told to end, answer for a while and say with each answer that the connection is closed; then let uvicorn end.
+    Once it has to end, answer for a while and say with each answer that the connection is closed; then let uvicorn end.
 
     A client that did not know would send its next request into a connection that is being closed, and not learn whether
     it was booked.

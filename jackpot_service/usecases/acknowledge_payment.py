@@ -23,7 +23,7 @@ class WrongCasino(Forbidden, code="wrong-casino", title="Only the casino that pa
 
 @dataclass(frozen=True, slots=True)
 class AcknowledgePayment:
-    """Which award was paid, and the casino's own reference and time of it, if it tells them."""
+    """The award that was paid, and the casino's own reference and time of the payment, if it states them."""
 
     act: Act
     award_id: str

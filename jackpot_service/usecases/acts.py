@@ -1,8 +1,8 @@
 """
 Administrative acts: each is an entry of the reference book, and a row that says who did what, why, before and after.
 
-Together they are the audit trail. Whoever acts locks the reference book first, so acts come one by one and each sees
-those before it; what it books in a jackpot's book comes after that lock, and names the act.
+Together they are the audit trail. An act locks the reference book first, so acts come one by one and each sees those
+before it. Its entries in a jackpot's book come after that lock, and name the act.
 """
 
 from collections.abc import Mapping, Sequence
@@ -37,7 +37,7 @@ class RequestConflict(Conflict, code="request-conflict", title="The request id b
 @dataclass(frozen=True, slots=True)
 class Act:
     """
-    Who does an administrative act, when, and why.
+    An administrative act: the principal who does it, when, and why.
 
     `request_id` is the caller's id of it, kept for ever; `decides` the change request that it decides or carries out.
     """
@@ -52,9 +52,9 @@ class Act:
 @dataclass(frozen=True, slots=True)
 class Done:
     """
-    What an act comes to: its kind and its entry's, what the entry records, what it books, and its figures.
+    The result of an act: its kind and its entry's, what the entry records, what it books, and its figures.
 
-    The act shows `before`, and `after`: unless stated, what the entry records. the figures are `attributed_to`.
+    The act shows `before`, and `after`: unless stated, what the entry records. The figures are `attributed_to`.
     `document` is what else is written of it.
     """
 
@@ -69,7 +69,7 @@ class Done:
 
     @property
     def shown(self) -> Facts:
-        """What the act shows as the state after it."""
+        """The state that the act shows after it."""
         return self.recorded if self.after is None else self.after
 
 

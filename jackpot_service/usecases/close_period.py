@@ -15,7 +15,7 @@ from jackpot_service.usecases.acts import Act
 
 @dataclass(frozen=True, slots=True)
 class ClosePeriod:
-    """Which period to close, and what its reports say: whoever closes it made them just before."""
+    """The period to close, and the hashes of its reports: the caller made them just before."""
 
     act: Act
     period: Period

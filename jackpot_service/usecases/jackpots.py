@@ -25,7 +25,7 @@ from jackpot_service.usecases.acts import Act, AlreadyExists, Done, Effect
 @dataclass(frozen=True, slots=True)
 class OpenJackpot:
     """
-    What to open: a published rulebook in a base currency, with some parameters set otherwise.
+    A jackpot to open: a published rulebook in a base currency, with some parameters set otherwise.
 
     `base_amount` is what the first cycle starts with; None for the reset amount.
     """
@@ -154,7 +154,7 @@ def add_stripes(session: Session, command: AddStripes) -> int:
 
 @dataclass(frozen=True, slots=True)
 class ChangeSuspension:
-    """Who suspends or resumes which jackpot; the act carries the request id and the reason."""
+    """A suspension or resumption of a jackpot; the act carries the request id and the reason."""
 
     act: Act
     jackpot_id: str

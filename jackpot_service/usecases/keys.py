@@ -1,8 +1,8 @@
 """
-Keys and whose they are: made once, seen whole once, revoked for good.
+Keys and their principals: made once, seen whole once, revoked for good.
 
-The first key of a name makes a principal; every later key of it must agree. Who signs in elsewhere has a key without a
-secret: a subject of the issuer of tokens. The maker of a key releases nothing that was won by it.
+The first key of a name makes a principal; every later key of it must agree. A user who signs in elsewhere has a key
+without a secret: a subject of the issuer of tokens. The maker of a key releases nothing that was won by it.
 """
 
 import hashlib
@@ -70,7 +70,7 @@ class KeyCreated:
 
     @property
     def whole(self) -> str:
-        """The key, of whoever has created it just now. Raises: LookupError in a replay: it is told once."""
+        """The key, for the call that has created it just now. Raises: LookupError in a replay: it is shown once."""
         if self.key is None:
             message = f"Key {self.key_id} was created before."
             raise LookupError(message)
@@ -78,7 +78,7 @@ class KeyCreated:
 
 
 def hash_of(secret: str) -> bytes:
-    """What is stored of a secret. 256 random bits need no slow hash."""
+    """The hash that is stored of a secret. 256 random bits need no slow hash."""
     return hashlib.sha256(secret.encode()).digest()
 
 

@@ -122,7 +122,7 @@ def hits_of(session: Session, book: BookPeriod) -> list[Hit]:
     Return the hits of a period, in the order of the ledger.
 
     The first committed takes the meter: every hit holds all stripes, so its cut lies beyond the one before on each.
-    Whatever the clocks show, stripe 0 has the order of hits and of the acts that moved money by hand between them.
+    Stripe 0 has the order of hits and of the acts that moved money by hand between them, whatever the clocks show.
     """
     opened = [cycle.cycle for cycle in pools.opened_by_hits(session, book)]
     rows = session.execute(_HITS, {"jackpot_id": book.jackpot_id, "base": book.base, "cycles": opened}).mappings()

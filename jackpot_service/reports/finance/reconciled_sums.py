@@ -41,8 +41,8 @@ class Side(StrEnum):
     """
     The source of a sum.
 
-    The turnover is the value of stakes of which an account gets a part under a rules version (negative: gives it back);
-    the documents are amounts, and so is the journal.
+    The turnover is the value of stakes of which an account gets a part under a rules version (negative: gives it back).
+    The documents are amounts, and so is the journal.
     """
 
     TURNOVER = "turnover"

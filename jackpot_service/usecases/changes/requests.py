@@ -28,7 +28,7 @@ class KindForbidden(Forbidden, code="role-forbidden"):
 @dataclass(frozen=True, slots=True)
 class RequestChange:
     """
-    What somebody asks for. The act carries the request id and the reason.
+    A change to request. The act carries the request id and the reason.
 
     `base_version` is the state that the maker saw; None for the one that there is. `rate_band` is a setting of the
     installation: how far a rate may move before its approver must repeat it.
@@ -164,7 +164,7 @@ class EmergencyOff(Forbidden, code="emergency-off", title="The emergency path is
 @dataclass(frozen=True, slots=True)
 class DecideChange:
     """
-    What a checker makes of a change request.
+    A checker's decision on a change request.
 
     `confirmed` repeats the figures that have to be. `is_emergency` says that the maker approves alone, which a switch
     in the database must let.
@@ -190,7 +190,7 @@ def decide_change(session: Session, command: DecideChange) -> ChangeDecidedNow:
     """
     Approve or reject a change request; the same decision by the same person again changes nothing.
 
-    Of several who decide at once one does, and the others are told.
+    Of several who decide at once one does, and the others are refused.
 
     Raises: UnknownChange; KindForbidden; ChangeDecided; ChangeExpired; MachineApproval; SamePerson; EmergencyOff;
     ChangeStale; ConfirmationRequired; KeyMaker; whatever the change itself is refused by.

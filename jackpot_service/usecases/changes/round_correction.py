@@ -69,7 +69,7 @@ class SettledRound:
     A settled round as its correction sees it: its live bets, the verdict in force, and its jackpot.
 
     `won_since` are the bets whose cycle was won since they were booked; the pools are those at the positions. `made_on`
-    tells the UTC day on which each verdict before was booked, by its number.
+    is the UTC day on which each verdict before was booked, by its number.
     """
 
     round: Round
