@@ -199,7 +199,7 @@ class TableRow(Base):
 
 class PrincipalRow(Base):
     """
-    A person or a machine: one name, one role, perhaps one casino. None of it ever changes.
+    A user or a service account: one name, one role, perhaps one casino. None of it ever changes.
 
     Names are the same that differ in their case alone, or that look alike, as two functions of the database know.
     `cli`, of no act, is the command line.
@@ -305,7 +305,7 @@ class ActRow(Base):
 
 
 class ChangeRequestRow(Base):
-    """A change that one person (or machine) asked for; `entry_seq` is the act that says so."""
+    """A change that a user or service account requested; `entry_seq` is the act that says so."""
 
     __tablename__ = "change_requests"
 

@@ -96,12 +96,12 @@ class ChangeStale(Conflict, code="change-stale", title="The change request was m
     """It was made against an older state than the one that there is now."""
 
 
-class SamePerson(Forbidden, code="same-person", title="Another user must approve"):
+class SameUser(Forbidden, code="same-user", title="Another user must approve"):
     """The maker of a change request does not approve it."""
 
 
-class MachineApproval(Forbidden, code="machine-approval", title="A user must approve"):
-    """A machine decides nothing."""
+class UserApprovalRequired(Forbidden, code="user-approval-required", title="A user must approve"):
+    """A service account decides nothing."""
 
 
 class ConfirmationRequired(Refused, code="confirmation-required", title="The unusual figures must be confirmed"):
@@ -130,20 +130,20 @@ def require_decidable(change: Change, *, at: datetime) -> None:
 
 def require_checker(change: Change, checker: Principal, *, is_emergency: bool) -> None:
     """
-    Raises: MachineApproval; SamePerson for the maker, unless an emergency lets one person act.
+    Raises: UserApprovalRequired; SameUser for the maker, unless an emergency lets one user act.
 
     An emergency is for the maker alone: anybody else approves as usual.
     """
     if checker.is_service_account:
         message = f"{checker.name} is a service account."
-        raise MachineApproval(message)
+        raise UserApprovalRequired(message)
     if (checker.name == change.maker) is not is_emergency:
         message = (
-            f"{change.maker} asked for it: somebody else must decide."
+            f"{change.maker} requested it: another user must decide."
             if checker.name == change.maker
             else "An emergency approval is for the maker alone; approve it as usual."
         )
-        raise SamePerson(message, maker=change.maker)
+        raise SameUser(message, maker=change.maker)
 
 
 def require_confirmed(change: Change, confirmed: Mapping[str, str]) -> None:

@@ -33,7 +33,7 @@ HOUSE_KINDS: Final = frozenset(
 ).union(*(kind.acts for kind in KINDS.values()))
 """All acts that are notified. Change requests, keys, people and stripes are in the audit trail alone."""
 
-_KINDS_OF_MACHINES_AND_CASINOS: Final[Mapping[Role, frozenset[EntryKind]]] = {
+_KINDS_OF_OTHERS: Final[Mapping[Role, frozenset[EntryKind]]] = {
     Role.TABLE: CASINO_KINDS,
     Role.FINANCE: CASINO_KINDS,
     Role.RATES: frozenset({EntryKind.RATES_PUBLISHED}),
@@ -47,7 +47,7 @@ def is_of_the_house(reader: Principal) -> bool:
 
 def act_kinds(reader: Principal) -> frozenset[EntryKind]:
     """The kinds of acts that a reader sees; those of casinos only where they are about its own."""
-    return HOUSE_KINDS if is_of_the_house(reader) else _KINDS_OF_MACHINES_AND_CASINOS[reader.role]
+    return HOUSE_KINDS if is_of_the_house(reader) else _KINDS_OF_OTHERS[reader.role]
 
 
 def sees_round(reader: Principal, *, table_id: str, casino_id: str) -> bool:

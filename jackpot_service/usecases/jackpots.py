@@ -10,7 +10,7 @@ from jackpot_service.domain.entries import REFERENCE_BOOK
 from jackpot_service.domain.errors import Refused
 from jackpot_service.domain.facts import Facts
 from jackpot_service.domain.journal import EntryKind
-from jackpot_service.domain.lives import Life, PersonRequired, facts_of_life, require_not_retired
+from jackpot_service.domain.lives import Life, UserRequired, facts_of_life, require_not_retired
 from jackpot_service.domain.money import plain
 from jackpot_service.domain.rulebooks import published_rules
 from jackpot_service.domain.rules import BadRules, JackpotRules, require_amount
@@ -185,11 +185,11 @@ def resume_jackpot(session: Session, command: ChangeSuspension) -> SuspensionCha
     """
     Take a jackpot's bets again. One operator does it, and a user: why it was suspended is for somebody to judge.
 
-    Raises: PersonRequired, UnknownJackpot, JackpotRetired, RequestConflict.
+    Raises: UserRequired, UnknownJackpot, JackpotRetired, RequestConflict.
     """
     if command.act.principal.is_service_account:
         message = f"{command.act.principal.name} is a service account: it may suspend a jackpot, and a user resumes it."
-        raise PersonRequired(message)
+        raise UserRequired(message)
     return _set(session, command, EntryKind.JACKPOT_RESUMED, Life.OPEN)
 
 

@@ -181,7 +181,7 @@ def find(session: Session, key_id: str) -> ListedKey:
     return found
 
 
-def add_person(session: Session, act: Act, principal: Principal, subject: Subject) -> bool:
+def add_user(session: Session, act: Act, principal: Principal, subject: Subject) -> bool:
     """
     Let a subject of an issuer speak as a user, once: the same again changes nothing. Returns whether it was now.
 

@@ -192,7 +192,7 @@ def decide_change(session: Session, command: DecideChange) -> ChangeDecidedNow:
 
     Of several who decide at once one does, and the others are refused.
 
-    Raises: UnknownChange; KindForbidden; ChangeDecided; ChangeExpired; MachineApproval; SamePerson; EmergencyOff;
+    Raises: UnknownChange; KindForbidden; ChangeDecided; ChangeExpired; UserApprovalRequired; SameUser; EmergencyOff;
     ChangeStale; ConfirmationRequired; KeyMaker; whatever the change itself is refused by.
     """
     acts.lock(session)
@@ -202,7 +202,7 @@ def decide_change(session: Session, command: DecideChange) -> ChangeDecidedNow:
     if _is_replay(change, command):
         return ChangeDecidedNow(change, None, is_replay=True)
     changes.require_decidable(change, at=command.act.now)
-    _require_another_person(session, change, command)
+    _require_another_user(session, change, command)
     decision = Decision(
         command.outcome,
         command.act.principal.name,
@@ -238,10 +238,10 @@ def _is_replay(change: Change, command: DecideChange) -> bool:
     )
 
 
-def _require_another_person(session: Session, change: Change, command: DecideChange) -> None:
-    """Raises: MachineApproval, SamePerson, EmergencyOff."""
+def _require_another_user(session: Session, change: Change, command: DecideChange) -> None:
+    """Raises: UserApprovalRequired, SameUser, EmergencyOff."""
     if command.is_emergency and not records.is_emergency_on(session):
-        message = "Emergency approvals are switched off (jackpot db emergency): another person must approve."
+        message = "Emergency approvals are switched off (jackpot db emergency): another user must approve."
         raise EmergencyOff(message)
     changes.require_checker(change, command.act.principal, is_emergency=command.is_emergency)
 
