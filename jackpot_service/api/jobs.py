@@ -117,7 +117,7 @@ class JobSchema(AnswerSchema):
     parameters = described(fields.Dict, "In full, as they were settled when it was created.")
     request_id = fields.String(required=True)
     principal = described(fields.String, "The principal who created it.")
-    asked_at = Moment(required=True)
+    created_at = Moment(required=True)
     state = word(JobState)
     progress = fields.Nested(ProgressSchema(), required=True)
     ended_at = Moment(required=True, allow_none=True)

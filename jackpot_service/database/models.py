@@ -298,7 +298,7 @@ class ActRow(Base):
     subject: Mapped[str]
     jackpot_id: Mapped[str | None]
     reason: Mapped[str | None]
-    asked: Mapped[dict[str, Any] | None]
+    request: Mapped[dict[str, Any] | None]
     before: Mapped[dict[str, Any] | None]
     after: Mapped[dict[str, Any]]
     effects: Mapped[list[dict[str, Any]]]
@@ -627,12 +627,12 @@ class JobRow(Base):
 
     job_id: Mapped[str] = primary_key()
     kind: Mapped[str]
-    asked: Mapped[dict[str, Any]]
+    request: Mapped[dict[str, Any]]
     parameters: Mapped[dict[str, Any]]
     principal: Mapped[str]
     casino_id: Mapped[str | None]
     request_id: Mapped[str]
-    asked_at: Mapped[datetime]
+    created_at: Mapped[datetime]
     state: Mapped[str]
     file_name: Mapped[str]
     media_type: Mapped[str]

@@ -58,20 +58,20 @@ class VerdictInForce:
     """
     The last verdict on a round: its settlement, or its correction of this number.
 
-    `meter` is M, what was on offer at the settlement. `awards` are all that the round's verdicts ever made. `borne` is
-    what each pool account paid for this verdict's. `its_meter_runs` is whether the meter that the settlement left has
-    not been won since.
+    `meter` is M, what was on offer at the settlement. `awards` are all that the round's verdicts ever made.
+    `charged_to` is what each pool account paid for this verdict's. `its_meter_runs` is whether the meter that the
+    settlement left has not been won since.
     """
 
     number: int
     result: Result
     meter: Decimal
     awards: tuple[PastAward, ...]
-    borne: Mapping[Account, Decimal]
+    charged_to: Mapping[Account, Decimal]
     its_meter_runs: bool
 
 
-def borne_by(lines: Iterable[tuple[str, str, Decimal, str]]) -> dict[Account, Decimal]:
+def charged_to_pools(lines: Iterable[tuple[str, str, Decimal, str]]) -> dict[Account, Decimal]:
     """Sum what a settlement's postings (account, currency, amount, movement) took from each pool for its awards."""
     awarded = [line for line in lines if line[3] == Movement.AWARD]
     return {pool: -sum((line[2] for line in awarded if line[0] == pool), ZERO) for pool in POOL_ACCOUNTS}
@@ -92,7 +92,7 @@ class Correction:
 
     `awards` are the new ones, `reversed_awards` those taken back, `refunds` the bets whose hands are dead under it.
     Of the bets, `found_dead` are refunded by it, and `found_alive` booked again.
-    `borne` is what each pool account pays for all that is due under it.
+    `charged_to` is what each pool account pays for all that is due under it.
     """
 
     number: int
@@ -104,7 +104,7 @@ class Correction:
     refunds: tuple[Bet, ...]
     found_dead: tuple[Bet, ...]
     found_alive: tuple[Bet, ...]
-    borne: Mapping[Account, Decimal]
+    charged_to: Mapping[Account, Decimal]
     house_seed: Decimal
     meter_after: Decimal
     reserve_after: Decimal
@@ -158,7 +158,7 @@ def correct(
         refunds=verdict.dead,
         found_dead=found_dead,
         found_alive=found_alive,
-        borne=taken,
+        charged_to=taken,
         house_seed=seed,
         meter_after=after.on_offer(terms.running.limit),
         reserve_after=after.reserve,
@@ -181,7 +181,7 @@ def _given_back(in_force: VerdictInForce) -> dict[Account, Decimal]:
     """
     accounts = (PRIZE_FUND, METER_HOUSE, METER_PLAYERS) if in_force.its_meter_runs else (PRIZE_FUND,)
     returned = _returned(in_force)
-    return {account: in_force.borne.get(account, ZERO) - returned[account] for account in accounts}
+    return {account: in_force.charged_to.get(account, ZERO) - returned[account] for account in accounts}
 
 
 def _returned(in_force: VerdictInForce) -> Mapping[Account, Decimal]:
@@ -191,7 +191,7 @@ def _returned(in_force: VerdictInForce) -> Mapping[Account, Decimal]:
     The meter's payments are dealt out in the order of bet id and tier, the players' money first.
     """
     returned = dict.fromkeys(POOL_ACCOUNTS, ZERO)
-    players = in_force.borne.get(METER_PLAYERS, ZERO)
+    players = in_force.charged_to.get(METER_PLAYERS, ZERO)
     made = [past.award for past in in_force.awards if past.correction == in_force.number]
     for award in sorted(made, key=_place):
         of_players = min(players, award.cost) if award.funded_by is FundedBy.METER else ZERO

@@ -68,8 +68,8 @@ def of_opening(round_: Round) -> Facts:
     """The terms fixed at a round's opening: recorded by the round's first step, whatever it is."""
     if round_.steps > 1:
         return {}
-    pins = {"rules_version": round_.rules_version, "rate_sheet": round_.rate_sheet, "casino_id": round_.casino_id}
-    return {"opened": pins}
+    terms = {"rules_version": round_.rules_version, "rate_sheet": round_.rate_sheet, "casino_id": round_.casino_id}
+    return {"opened": terms}
 
 
 def of_voids(voided: Iterable[str], tombstones: Iterable[str], *, occurred_at: datetime | None) -> Facts:
@@ -278,19 +278,19 @@ def of_act(
     subject: str,
     jackpot_id: str | None,
     reason: str | None,
-    asked: Facts | None,
+    request: Facts | None,
     before: Facts | None,
     after: Facts,
     effects: Sequence[Facts],
 ) -> Facts:
-    """An administrative act: what it is about, why, what was asked, what was before and is after, what it booked."""
+    """An administrative act: what it is about, why, its request, what was before and is after, what it booked."""
     return {
         "request_id": request_id,
         "decides": decides,
         "subject": subject,
         "jackpot_id": jackpot_id,
         "reason": reason,
-        "asked": asked,
+        "request": request,
         "before": before,
         "after": after,
         "effects": list(effects),

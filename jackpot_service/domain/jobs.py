@@ -28,7 +28,7 @@ class Job:
     """
     A job as it stands.
 
-    `asked` are the parameters as they came, `parameters` what they were settled to when it was asked for, so that it
+    `request` are the parameters as they came, `parameters` what they were settled to when it was asked for, so that it
     does the same whenever it is done. `position` is where its file ends so far, in the words of its kind; None before
     the first chunk, or for a kind that cannot go on from its middle. `done` of `total` (None: unknown) is counted in
     whatever the kind counts. `began_at` and `began_with` are when the present attempt began, and what was done by
@@ -37,12 +37,12 @@ class Job:
 
     job_id: str
     kind: str
-    asked: Mapping[str, Any]
+    request: Mapping[str, Any]
     parameters: Mapping[str, Any]
     principal: str
     casino_id: str | None
     request_id: str
-    asked_at: datetime
+    created_at: datetime
     file_name: str
     media_type: str
     total: int | None

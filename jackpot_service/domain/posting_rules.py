@@ -146,9 +146,9 @@ def for_correction(
     lines += [Posting(account, sheet.base, -amount, movement) for account, amount in taken.items() if amount]
     values = {currency: sheet.base_value(amount, currency) for currency, amount in awarded_minor.items()}
     lines += _casino_lines(awarded_minor, values, movement, casino_id=casino_id, sheet=sheet)
-    borne = sum((line.amount for line in lines if line.currency == sheet.base), ZERO)
-    if borne:
-        lines.append(Posting(accounts.HOUSE_ADJUSTMENTS, sheet.base, -borne, movement))
+    of_house = sum((line.amount for line in lines if line.currency == sheet.base), ZERO)
+    if of_house:
+        lines.append(Posting(accounts.HOUSE_ADJUSTMENTS, sheet.base, -of_house, movement))
     return Postings(tuple(lines))
 
 

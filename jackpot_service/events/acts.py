@@ -20,7 +20,7 @@ from jackpot_service.usecases.changes.registry import KINDS
 _ACTS = text(
     """
     SELECT a.seq, e.kind, e.principal, e.received_at, e.booked_at, a.request_id, a.decides, a.subject, a.jackpot_id,
-           a.reason, a.asked, a.before, a.after, a.effects
+           a.reason, a.request, a.before, a.after, a.effects
     FROM unnest(CAST(:seqs AS bigint[])) AS k (seq)
     CROSS JOIN LATERAL (SELECT o.* FROM acts o WHERE o.seq = k.seq LIMIT 1) AS a
     CROSS JOIN LATERAL (
@@ -179,7 +179,7 @@ def _corrected(act: _Act) -> list[Unplaced]:
         "awards": _sums(recorded["awards"]),
         "reversed": _sums(recorded["reversed"]),
         "refunded_bet_ids": recorded["refunds"],
-        "borne": recorded["borne"],
+        "charged_to": recorded["charged_to"],
         "house_seed": recorded["house_seed"],
         "meter_after": recorded["meter_after"],
         "reserve_after": recorded["reserve_after"],

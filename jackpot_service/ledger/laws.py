@@ -202,7 +202,7 @@ def days_add_up(replayed: Replayed) -> Found:
         amount = replayed.by_days.get(account, due)
         if amount != due:
             detail = f"the days sum to {plain(amount)}, the entries to {plain(due)}"
-            yield Mismatch(Code.ROLLUP_FIGURES, replayed.book, account, detail)
+            yield Mismatch(Code.DAY_FIGURES, replayed.book, account, detail)
 
 
 def _put_into_accounts(replayed: Replayed) -> Mapping[Account, Decimal]:

@@ -245,4 +245,4 @@ def acts_were_possible(jackpot: Jackpot, entries: Sequence[BookedEntry]) -> Foun
     for entry in entries:
         life = life_before(jackpot.status_changes, entry.seq)
         if entry.stripe_no == 0 and life not in POSSIBLE_IN.get(entry.kind, frozenset(Life)):
-            yield Mismatch(Code.JACKPOT_LIFE, entry.book, entry.place, f"a {entry.kind} of a jackpot that was {life}")
+            yield Mismatch(Code.JACKPOT_STATUS, entry.book, entry.place, f"a {entry.kind} of a jackpot that was {life}")

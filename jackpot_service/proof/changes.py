@@ -65,10 +65,10 @@ def two_people_decided(references: References, _entries: Entries) -> Found:
             yield _mismatch(Code.CHANGE_RECORD, row, "was decided, and was never asked for")
             continue
         if row.maker != request.maker or (row.checker == request.maker) is not row.is_emergency:
-            yield _mismatch(Code.CHANGE_PEOPLE, row, f"{request.maker} asked, {row.checker} decided")
+            yield _mismatch(Code.CHANGE_PRINCIPAL, row, f"{request.maker} asked, {row.checker} decided")
             continue
         for why in people.reasons_against_checker(row, request, references):
-            yield _mismatch(Code.CHANGE_PEOPLE, row, f"{row.checker} decided: {why}")
+            yield _mismatch(Code.CHANGE_PRINCIPAL, row, f"{row.checker} decided: {why}")
         if not request.made_at <= row.decided_at < request.expires_at:
             yield _mismatch(Code.CHANGE_RECORD, row, f"decided at {row.decided_at}, when it could not be")
 

@@ -10,7 +10,7 @@ from sqlalchemy import Row
 
 from jackpot_service.domain import facts
 from jackpot_service.domain.awards import FIRST_STEPS, AwardState, AwardStep
-from jackpot_service.domain.corrections import Correction, VerdictInForce, borne_by
+from jackpot_service.domain.corrections import Correction, VerdictInForce, charged_to_pools
 from jackpot_service.domain.entries import Attribution
 from jackpot_service.domain.errors import Refused
 from jackpot_service.domain.journal import EntryKind
@@ -91,7 +91,7 @@ def _first(entry: BookedEntry, act: Row[Any], round_: RoundDocuments, jackpot: J
             [award for award in round_.of("awards") if award.correction <= number],
             [step for step in round_.of("award_steps") if step.act_seq is None or step.act_seq < act.seq],
         ),
-        borne=borne_by(settled.lines),
+        charged_to=charged_to_pools(settled.lines),
         its_meter_runs=settlement["cycle_after"] == jackpot.cycle_at(entry).cycle,
     )
 

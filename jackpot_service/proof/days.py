@@ -75,7 +75,7 @@ def check(session: Session, book: str, stripes: tuple[BookedStripe, ...], since:
         "afters": [*afters, *(0 for _ in stripes[len(afters) :])],
     }
     yield from unless_refused(
-        session, _differing(session, book, asked), partial(Mismatch, Code.ROLLUP_FIGURES, book, "days")
+        session, _differing(session, book, asked), partial(Mismatch, Code.DAY_FIGURES, book, "days")
     )
     yield from _not_beyond(book, stripes)
 
@@ -100,7 +100,7 @@ def _not_beyond(book: str, stripes: tuple[BookedStripe, ...]) -> Found:
     for stripe in stripes:
         if not 0 <= stripe.summed_to <= stripe.seq:
             detail = f"is summed up to {stripe.summed_to}, its last entry is {stripe.seq}"
-            yield Mismatch(Code.ROLLUP_FIGURES, book, f"stripe {stripe.stripe_no}", detail)
+            yield Mismatch(Code.DAY_FIGURES, book, f"stripe {stripe.stripe_no}", detail)
 
 
 def _mismatch(book: str, row: RowMapping) -> Mismatch:
@@ -108,4 +108,4 @@ def _mismatch(book: str, row: RowMapping) -> Mismatch:
     kept, due = told.pop("kept"), told.pop("due")
     place = f"days of {', '.join(f'{name} {value}' for name, value in told.items() if value != '')}"
     detail = f"holds {kept or 'nothing'}, its entries make {due or 'nothing'}"
-    return Mismatch(Code.ROLLUP_FIGURES, book, place, detail)
+    return Mismatch(Code.DAY_FIGURES, book, place, detail)

@@ -185,7 +185,7 @@ _VECTOR: Final = Shape(is_vector, list)
 
 SHAPES: Final = {
     "acts": {
-        "asked": _OBJECT_OR_NULL,
+        "request": _OBJECT_OR_NULL,
         "before": _OBJECT_OR_NULL,
         "after": _OBJECT,
         "effects": Shape(_are_effects, list),

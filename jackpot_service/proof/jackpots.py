@@ -221,7 +221,7 @@ def entries_are_effects_of_acts(jackpot: Jackpot, entries: Sequence[BookedEntry]
             yield Mismatch(Code.ENTRY_DIGEST, jackpot.jackpot_id, entry.place, detail)
         elif entry.principal != (actor := jackpot.references.acts[effect.act].principal):
             detail = f"{entry.kind} by {entry.principal}, its act {effect.act} is of {actor}"
-            yield Mismatch(Code.ACT_PEOPLE, jackpot.jackpot_id, entry.place, detail)
+            yield Mismatch(Code.ACT_PRINCIPAL, jackpot.jackpot_id, entry.place, detail)
     for seq in sorted(effects.keys() - {entry.seq for entry in entries if entry.stripe_no == 0}):
         detail = f"act {effects[seq].act} says that it booked a {effects[seq].kind} there"
         yield Mismatch(Code.ACT_EFFECTS, jackpot.jackpot_id, f"stripe 0, seq {seq}", detail)

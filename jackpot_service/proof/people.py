@@ -36,7 +36,7 @@ def acts_were_of_those_who_may(references: References) -> Found:
             continue  # Named by the check of entries.
         actor = references.principals.get(act.principal)
         for why in _reasons_against_actor(act, actor, references):
-            yield Mismatch(Code.ACT_PEOPLE, REFERENCE_BOOK, f"act {seq}", f"a {act.kind} by {act.principal}: {why}")
+            yield Mismatch(Code.ACT_PRINCIPAL, REFERENCE_BOOK, f"act {seq}", f"a {act.kind} by {act.principal}: {why}")
 
 
 def _reasons_against_actor(act: Row[Any], actor: Row[Any] | None, references: References) -> Iterator[str]:
@@ -111,7 +111,7 @@ def nobody_released_what_an_own_key_won(
         actors = {act.principal} | _makers(references, act.principal, act.received_at)
         for name in sorted(makers & actors):
             detail = f"act {act.seq}, a {act.kind} by {act.principal}: {name} made a key of the round"
-            yield Mismatch(Code.AWARD_PEOPLE, round_.round.jackpot_id, round_.place, detail)
+            yield Mismatch(Code.AWARD_PRINCIPAL, round_.round.jackpot_id, round_.place, detail)
 
 
 def _makers_of_round(round_: RoundDocuments, references: References) -> frozenset[str]:

@@ -119,7 +119,7 @@ def _entry(entry: BookedEntry, row: Row[Any]) -> Entry:
         subject=row.subject,
         jackpot_id=row.jackpot_id,
         reason=row.reason,
-        asked=row.asked,
+        request=row.request,
         before=row.before,
         after=row.after,
         effects=row.effects,

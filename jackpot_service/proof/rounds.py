@@ -47,7 +47,7 @@ def table_is_its_own(round_: RoundDocuments, jackpot: Jackpot) -> Found:
         yield _mismatch(Code.ROUND_TABLE, round_, detail)
 
 
-def pins_were_in_force(round_: RoundDocuments, jackpot: Jackpot) -> Found:
+def terms_were_in_force(round_: RoundDocuments, jackpot: Jackpot) -> Found:
     """
     The round's rules version and rate sheet exist; the sheet was effective when the round was opened.
 
@@ -56,13 +56,13 @@ def pins_were_in_force(round_: RoundDocuments, jackpot: Jackpot) -> Found:
     """
     version, number = round_.round.rules_version, round_.round.rate_sheet
     if version not in jackpot.documents:
-        yield _mismatch(Code.ROUND_PINS, round_, f"there is no rules version {version}")
+        yield _mismatch(Code.ROUND_TERMS, round_, f"there is no rules version {version}")
     elif round_.entries and version not in jackpot.versions_by(round_.entries[0]):
-        yield _mismatch(Code.ROUND_PINS, round_, f"no cycle under rules version {version} had begun")
+        yield _mismatch(Code.ROUND_TERMS, round_, f"no cycle under rules version {version} had begun")
     if (jackpot.base, number) not in jackpot.references.sheet_rows:
-        yield _mismatch(Code.ROUND_PINS, round_, f"there is no rate sheet {jackpot.base} {number}")
+        yield _mismatch(Code.ROUND_TERMS, round_, f"there is no rate sheet {jackpot.base} {number}")
     elif jackpot.references.effective_at(jackpot.base, number) > round_.round.opened_at:
-        yield _mismatch(Code.ROUND_PINS, round_, f"rate sheet {jackpot.base} {number} was not yet in force")
+        yield _mismatch(Code.ROUND_TERMS, round_, f"rate sheet {jackpot.base} {number} was not yet in force")
 
 
 def opening_is_that_of_its_first_entry(round_: RoundDocuments, _jackpot: Jackpot) -> Found:
@@ -133,7 +133,7 @@ def _mismatch(code: Code, round_: RoundDocuments, detail: str) -> Mismatch:
 
 CHECKS: tuple[Callable[[RoundDocuments, Jackpot], Found], ...] = (
     table_is_its_own,
-    pins_were_in_force,
+    terms_were_in_force,
     opening_is_that_of_its_first_entry,
     steps_are_dense,
     state_is_what_its_entries_make,

@@ -147,5 +147,5 @@ def in_force(first: VerdictInForce, last: Mapping[str, Any] | None) -> VerdictIn
     """Put what the last correction recorded, if there is one, in the place of a round's settlement."""
     if last is None:
         return first
-    borne = {Account(account): Decimal(amount) for account, amount in last["borne"].items()}
-    return replace(first, number=last["number"], result=facts.result_of(last["result"]), borne=borne)
+    charged_to = {Account(account): Decimal(amount) for account, amount in last["charged_to"].items()}
+    return replace(first, number=last["number"], result=facts.result_of(last["result"]), charged_to=charged_to)

@@ -71,7 +71,7 @@ def cancel(session: Session, job_id: str, *, by: str, at: datetime) -> None:
         .values(
             state=JobState.CANCELLED.value,
             cancelled_by=by,
-            ended_at=func.greatest(JobRow.asked_at, at),
+            ended_at=func.greatest(JobRow.created_at, at),
             holder=None,
             lease_until=None,
         )

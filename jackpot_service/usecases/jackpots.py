@@ -86,9 +86,10 @@ def _record(
     *,
     jackpot_id: str,
     effects: Sequence[Effect],
-    asked: Facts | None = None,
+    request: Facts | None = None,
 ) -> None:
-    acts.record_done(session, act, done, subject=f"jackpot {jackpot_id}", book=jackpot_id, effects=effects, asked=asked)
+    subject = f"jackpot {jackpot_id}"
+    acts.record_done(session, act, done, subject=subject, book=jackpot_id, effects=effects, request=request)
 
 
 def _require_base_amount(base_amount: Decimal, rules: JackpotRules) -> None:
@@ -194,9 +195,9 @@ def resume_jackpot(session: Session, command: ChangeSuspension) -> SuspensionCha
 
 
 def _set(session: Session, command: ChangeSuspension, kind: EntryKind, life: Life) -> SuspensionChanged:
-    act, asked = command.act, {"jackpot_id": command.jackpot_id, "reason": command.act.reason}
+    act, request = command.act, {"jackpot_id": command.jackpot_id, "reason": command.act.reason}
     acts.lock(session)
-    if acts.find_replay(session, act, kind, asked) is not None:
+    if acts.find_replay(session, act, kind, request) is not None:
         return SuspensionChanged(command.jackpot_id, life, is_replay=True)
     jackpot = jackpot_acts.hold_unretired(session, command.jackpot_id)
     recorded = facts_of_life(life, positions=jackpot.books.positions)
@@ -208,5 +209,5 @@ def _set(session: Session, command: ChangeSuspension, kind: EntryKind, life: Lif
         effects.append(
             jackpot_acts.book(session, act, jackpot, done, act_seq=act_seq, not_before=not_before, accepting=is_open)
         )
-    _record(session, act, done, jackpot_id=command.jackpot_id, effects=effects, asked=asked)
+    _record(session, act, done, jackpot_id=command.jackpot_id, effects=effects, request=request)
     return SuspensionChanged(command.jackpot_id, life, is_replay=False)

@@ -238,7 +238,7 @@ def test_what_two_people_rejected_no_correction_brings_back(world: World) -> Non
     effect = correct(world, hand("1", FLUSH), dead("2"))
 
     assert awards(effect) == []
-    assert effect["after"]["borne"] == {}
+    assert effect["after"]["charged_to"] == {}
 
 
 def test_the_awards_of_a_correction_have_ids_of_their_own(world: World) -> None:

@@ -170,7 +170,7 @@ def _turnover(stakes: Iterable[Stakes], refunded: Iterable[Refunds], *, base: st
     for back in refunded:
         value = back.value if back.is_again else -back.value
         for account in SPLIT:
-            is_borne = back.is_over and account in WON
-            yield of(back.version, account, back.movement, ZERO if is_borne else value)
+            is_charged_to_house = back.is_over and account in WON
+            yield of(back.version, account, back.movement, ZERO if is_charged_to_house else value)
         if back.is_over:
             yield of(back.version, accounts.HOUSE_ADJUSTMENTS, back.movement, value)

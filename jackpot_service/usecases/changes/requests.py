@@ -60,7 +60,7 @@ def request_change(session: Session, command: RequestChange) -> ChangeRequested:
     require_role(command.act, kind)
     request = kind.read(command.payload)
     acts.lock(session)
-    replayed = acts.find_replay(session, command.act, EntryKind.CHANGE_REQUESTED, _asked(command))
+    replayed = acts.find_replay(session, command.act, EntryKind.CHANGE_REQUESTED, _request_of(command))
     if replayed is not None:
         return ChangeRequested(find(session, replayed.after["request_id"]), None, is_replay=True)
     request = request.completed(_conditions(session, command))
@@ -82,7 +82,7 @@ def request_change(session: Session, command: RequestChange) -> ChangeRequested:
             to_confirm=change.to_confirm,
             expires_at=change.expires_at,
         ),
-        asked=_asked(command),
+        request=_request_of(command),
         jackpot_id=change.jackpot_id,
     )
     records.add(session, change, entry_seq=seq)
@@ -120,7 +120,7 @@ def _unknown(request_id: str) -> changes.UnknownChange:
     return changes.UnknownChange(message, request_id=request_id)
 
 
-def _asked(command: RequestChange) -> Facts:
+def _request_of(command: RequestChange) -> Facts:
     return {
         "kind": command.kind,
         "payload": dict(command.payload),
