@@ -23,7 +23,7 @@ from jackpot_service.reports.questions import MINUTE, Parameter, Parameters
 
 _ACKNOWLEDGED = (
     *instants(acknowledged_at="Acknowledged at"),
-    *texts(acknowledged_by="Acknowledged by", reason="What came of it"),
+    *texts(acknowledged_by="Acknowledged by", reason="Outcome"),
 )
 
 KINDS = columns("kind", counts(exceptions="Exceptions", acknowledged="Acknowledged", unacknowledged="Not acknowledged"))
@@ -31,7 +31,7 @@ KINDS = columns("kind", counts(exceptions="Exceptions", acknowledged="Acknowledg
 EXCEPTIONS = columns(
     instants(noticed_at="Noticed at"),
     "kind jackpot_id casino_id table_id round_id",
-    texts(principal="Whose call, or approval", detail="What happened"),
+    texts(principal="Caller or approver", detail="Case"),
     _ACKNOWLEDGED,
     texts(exception_id="Exception"),
 )
