@@ -30,7 +30,7 @@ from jackpot_service.database.transactions import (
     REQUEST_TIMEOUT_S,
     Session,
     attempt_by_pipelines,
-    has_been_told,
+    has_unread_message,
     is_suspect,
     roll_back,
     wait_by,
@@ -94,7 +94,7 @@ class AsyncExecutor:
             raise NeedsThread
         kept = self._idle.pop()
         is_old = time.monotonic() - kept.opened_at > LONGEST_KEPT_S
-        if is_old or is_suspect(kept.session) or has_been_told(kept.session):
+        if is_old or is_suspect(kept.session) or has_unread_message(kept.session):
             self._threads.submit(self._close, kept)
             raise NeedsThread
         return kept
@@ -103,7 +103,7 @@ class AsyncExecutor:
         try:
             session = self._engine.connect().execution_options(**{ONLY_PIPELINES: True})
             wait_by(session, _wait)
-        except Exception as error:  # noqa: BLE001  whoever comes next tries again, and its thread tells what is wrong
+        except Exception as error:  # noqa: BLE001  the next call tries again, and its thread says what is wrong
             trouble.note(error)
             self._places.release()
             return

@@ -56,7 +56,7 @@ def pipelined(connection: psycopg.Connection[Any], prepared: "Prepared") -> Iter
     try:
         yield pipe
     except BaseException:
-        with suppress(psycopg.Error):  # The block has an error of its own to tell.
+        with suppress(psycopg.Error):  # The block has an error of its own to raise.
             pipe.end()
         raise
     pipe.end()
@@ -199,7 +199,7 @@ class Pipeline:
         try:
             error = self._await_answers() if self._sent else None
             self._pgconn.exit_pipeline_mode()
-        except BaseException:  # Nobody can tell any more what an answer would belong to.
+        except BaseException:  # Nobody knows any more what an answer would belong to.
             self._pgconn.finish()
             raise
         if error is not None:

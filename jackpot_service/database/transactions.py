@@ -96,7 +96,7 @@ def _prepared(session: Session, connection: psycopg.Connection[Any]) -> Prepared
     return prepared
 
 
-def has_been_told(session: Session) -> bool:
+def has_unread_message(session: Session) -> bool:
     """Whether the database has sent a session something unasked: as a rule, that the session is no more."""
     return pipelines.is_readable(_driver_connection(session))
 

@@ -211,14 +211,14 @@ def _still_due(due: Due, in_force: VerdictInForce, terms: Terms) -> tuple[tuple[
     """
     past = [one.award for one in in_force.awards]
     rejected = {_place(award) for award in past if award.state is AwardState.REJECTED}
-    standing = [award for award in (*due.from_prize_fund, *due.from_meter) if _place(award) not in rejected]
-    missing = _less_paid(standing, [award for award in past if award.state is AwardState.PAID])
+    remaining = [award for award in (*due.from_prize_fund, *due.from_meter) if _place(award) not in rejected]
+    missing = _less_paid(remaining, [award for award in past if award.state is AwardState.PAID])
     awards = [
         replace(award, amount_minor=rest, cost=terms.sheet.base_value(rest, award.bet.currency))
-        for award, rest in zip(standing, missing, strict=True)
+        for award, rest in zip(remaining, missing, strict=True)
         if rest
     ]
-    charged = {fund: cost_of(award for award in standing if award.funded_by is fund) for fund in FundedBy}
+    charged = {fund: cost_of(award for award in remaining if award.funded_by is fund) for fund in FundedBy}
     return tuple(sorted(awards, key=_place)), charged
 
 

@@ -192,8 +192,12 @@ def of_step(
 
     `origin` names the accounts that rejected ones returned to, and those that reinstated ones are paid from.
     """
-    told = sorted(awards, key=lambda award: award.key)
-    return {"round": of_round(round_), "step": step.value, "awards": [_of_award(award, step, origin) for award in told]}
+    ordered = sorted(awards, key=lambda award: award.key)
+    return {
+        "round": of_round(round_),
+        "step": step.value,
+        "awards": [_of_award(award, step, origin) for award in ordered],
+    }
 
 
 _ORIGINS = {AwardStep.REJECTED: "returned_to", AwardStep.REINSTATED: "taken_from"}

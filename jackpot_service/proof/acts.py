@@ -69,10 +69,10 @@ def _entries_due(act: Row[Any]) -> Iterator[tuple[str | None, str]]:
 
 def no_two_booked_one_entry(references: References) -> Found:
     """No two acts, nor one twice, say that they booked the same entry."""
-    told = Counter(
+    stated = Counter(
         (effect.get("book"), effect.get("seq")) for act in references.acts.values() for effect in act.effects
     )
-    for (book, seq), times in told.items():
+    for (book, seq), times in stated.items():
         if times > 1:
             detail = f"booked by {times} acts, as they say"
             yield Mismatch(Code.ACT_EFFECTS, str(book), f"stripe 0, seq {seq}", detail)

@@ -83,7 +83,7 @@ def what_was_approved_was_done(references: References, _entries: Entries) -> Fou
     for request_id in sorted(done.keys() | references.change_decisions.keys()):
         due = _due(references, request_id)
         if done[request_id] != due:
-            detail = f"was done by {_told(done[request_id])}, due was {_told(due)}"
+            detail = f"was done by {_listed(done[request_id])}, due was {_listed(due)}"
             yield Mismatch(Code.CHANGE_DONE, REFERENCE_BOOK, f"change request {request_id}", detail)
 
 
@@ -94,7 +94,7 @@ def _due(references: References, request_id: str) -> list[Done]:
     return [(decision.entry_seq + 1, request.kind, request.jackpot_id)]
 
 
-def _told(done: Sequence[Done]) -> str:
+def _listed(done: Sequence[Done]) -> str:
     return ", ".join(f"act {seq} ({kind}, {jackpot_id or 'no jackpot'})" for seq, kind, jackpot_id in done) or "none"
 
 

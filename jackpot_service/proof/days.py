@@ -19,7 +19,7 @@ from jackpot_service.ledger.stripes import MOST_STRIPES
 from jackpot_service.ledger.verification import NOTHING, Verified
 from jackpot_service.proof.decoding import unless_refused
 
-# An entry is of the cycle of the last cut that it stands after. Keys are told as texts: a day or a number may be one
+# An entry is of the cycle of the last cut that it stands after. Keys are compared as texts: a day or number may be one
 # that only the database knows.
 _DIFFERING = text(
     """
@@ -104,8 +104,8 @@ def _not_beyond(book: str, stripes: tuple[BookedStripe, ...]) -> Found:
 
 
 def _mismatch(book: str, row: RowMapping) -> Mismatch:
-    told: dict[str, Any] = dict(row)
-    kept, due = told.pop("kept"), told.pop("due")
-    place = f"days of {', '.join(f'{name} {value}' for name, value in told.items() if value != '')}"
+    key: dict[str, Any] = dict(row)
+    kept, due = key.pop("kept"), key.pop("due")
+    place = f"days of {', '.join(f'{name} {value}' for name, value in key.items() if value != '')}"
     detail = f"holds {kept or 'nothing'}, its entries make {due or 'nothing'}"
     return Mismatch(Code.DAY_FIGURES, book, place, detail)

@@ -58,7 +58,7 @@ def add_period(session: Session, closed: ClosedPeriod) -> None:
 
 def period_of(row: Row[Any]) -> ClosedPeriod:
     """Read a period from its row."""
-    reports = {name: KeptReport(told["report_version"], told["sha256"]) for name, told in row.reports.items()}
+    reports = {name: KeptReport(kept["report_version"], kept["sha256"]) for name, kept in row.reports.items()}
     return ClosedPeriod(Period(row.starts_at, row.ends_at), reports, row.entry_seq)
 
 

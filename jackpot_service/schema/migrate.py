@@ -200,7 +200,7 @@ def differences(url: str) -> list[str]:
     return [*changed, *map(str, columns)]
 
 
-# Partitions come with the months, and are what their parent is. Functions and views are told by their texts' hashes.
+# Partitions come with the months, and are what their parent is. Functions and views are known by their texts' hashes.
 _CATALOGUE: Final = """
 WITH relations AS (
     SELECT oid, relname, relkind, reloptions FROM pg_class

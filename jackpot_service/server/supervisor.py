@@ -43,7 +43,7 @@ BETWEEN_LOOKS_S: Final = 0.05
 LONGEST_BETWEEN_LOOKS_S: Final = 5.0
 """The most that counts as a worker's silence between two looks: the supervisor may have been suspended itself."""
 
-TELL_TO_END: Final = frozenset({signal.SIGTERM, signal.SIGINT, signal.SIGQUIT})
+END_SIGNALS: Final = frozenset({signal.SIGTERM, signal.SIGINT, signal.SIGQUIT})
 
 BACKLOG: Final = 2048
 """Connections that wait until a worker takes them."""
@@ -212,7 +212,7 @@ class Supervisor(Multiprocess):
             if not self._comes_true(lambda: after.is_ready(timeout=LONGEST_REPLY_S), of=after):  # noqa: B023  here and now
                 after.kill()
                 after.join()
-                if not self._is_told_to_end():
+                if not self._has_to_end():
                     log.error("worker-not-replaced", pid=before.pid)
                 return
             self.processes[number] = after
@@ -223,15 +223,15 @@ class Supervisor(Multiprocess):
         """Wait until something is so, unless a worker ends or takes too long, or this has to end."""
         until = time.monotonic() + LONGEST_START_S
         while not question():
-            if self._is_told_to_end() or time.monotonic() > until or of.exitcode is not None:
+            if self._has_to_end() or time.monotonic() > until or of.exitcode is not None:
                 return False
             self._bury()
             time.sleep(BETWEEN_LOOKS_S)
         return True
 
-    def _is_told_to_end(self) -> bool:
+    def _has_to_end(self) -> bool:
         self._take_signals()
-        return not TELL_TO_END.isdisjoint(self.signal_queue)
+        return not END_SIGNALS.isdisjoint(self.signal_queue)
 
     def _part_with(self, worker: Process) -> None:
         """Have a worker end that another has taken the place of."""

@@ -268,7 +268,7 @@ def _require_acceptable(
             )
             raise
     require_stakes(new, rules=rules, sheet=sheet)
-    require_hands(new, standing=live, rules=rules)
+    require_hands(new, live=live, rules=rules)
 
 
 def _book_as_expected(
