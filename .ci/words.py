@@ -1,32 +1,32 @@
 """
-Check the English of pages and docstrings: `python .ci/words.py [--package]`; prints file, line and what is wrong.
+Check the English of pages, of the package and of the API: `python .ci/words.py`; prints file, line and what is wrong.
 
 A sentence has at most 30 words, does not begin with a relative clause, and uses no word that has a plainer one. Code
-blocks and code in backquotes are passed over; a cell of a table is read like a line of its own. Pages must be clean.
-The docstrings, titles of problems and help texts of the package must not get worse; `--package` counts them by room.
+blocks and code in backquotes are passed over; a cell of a table is read like a line of its own. Of the package the
+docstrings, the titles of problems and the help texts are read, of openapi.yaml its titles and descriptions.
 """
 
 import ast
 import re
 import sys
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+import yaml
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 PAGES: Final = (
     *("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "clients/python/README.md", "demo/README.md"),
     "docs/**/*.md",
 )
-MOST_IN_PACKAGE: Final = 450
-"""So many findings the docstrings, titles and help texts may have, all together: lower it as rooms become clean."""
+API: Final = "openapi.yaml"
 
 MOST_WORDS: Final = 30
 
 ALLOWED: Final[tuple[tuple[str, str, str], ...]] = ()
-"""A page, words of a sentence that is allowed there, and the reason."""
+"""A file, words of a sentence that is allowed there, and the reason."""
 
 INSTEAD: Final[tuple[tuple[str, str], ...]] = (
     (r"who(so)?ever|whomever", "a noun"),
@@ -84,19 +84,22 @@ class Finding:
         return f"{self.file}:{self.line}: {self.wrong}: {self.sentence[:110]}"
 
 
-def main(arguments: list[str]) -> int:
-    """Check the pages, and count the findings of the package."""
-    pages = [found for page in _pages() for text in of_page(page) for found in findings(text)]
-    wrong = [found for found in pages if not _is_allowed(found)]
-    package = [found for module in _modules() for text in of_module(module) for found in findings(text)]
+def main() -> int:
+    """Check every text."""
+    wrong = [found for text in texts() for found in findings(text) if not _is_allowed(found)]
+    wrong.sort(key=lambda found: (found.file, found.line))
     print(*wrong, sep="\n", end="\n" if wrong else "")
-    if "--package" in arguments:
-        print(*package, sep="\n")
-        print(
-            *(f"{room}: {count}" for room, count in Counter(_room(found.file) for found in package).items()), sep="\n"
-        )
-    print(f"Words: {len(wrong)} to mend in pages; the package has {len(package)} of {MOST_IN_PACKAGE} at most")
-    return 1 if wrong or len(package) > MOST_IN_PACKAGE else 0
+    print(f"Words: {len(wrong)} to mend")
+    return 1 if wrong else 0
+
+
+def texts() -> Iterator[Text]:
+    """Yield the texts of all pages, of the package and of the API."""
+    for page in _pages():
+        yield from of_page(page)
+    for module in _modules():
+        yield from of_module(module)
+    yield from of_api(ROOT / API)
 
 
 def findings(text: Text) -> Iterator[Finding]:
@@ -163,6 +166,21 @@ def of_module(path: Path) -> Iterator[Text]:
                 yield from _paragraphs(file, node.value.lineno, value)
 
 
+def of_api(path: Path) -> Iterator[Text]:
+    """Yield the titles, summaries and descriptions of an OpenAPI document."""
+    file = str(path.relative_to(ROOT))
+    nodes = [yaml.compose(path.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)]
+    while nodes:
+        node = nodes.pop()
+        if isinstance(node, yaml.SequenceNode):
+            nodes.extend(node.value)
+        elif isinstance(node, yaml.MappingNode):
+            for key, value in node.value:
+                if isinstance(value, yaml.ScalarNode) and key.value in {"title", "summary", "description"}:
+                    yield from _paragraphs(file, value.start_mark.line + 1, value.value)
+                nodes.append(value)
+
+
 def _name(node: ast.Assign | ast.keyword) -> str | None:
     if isinstance(node, ast.keyword):
         return node.arg
@@ -170,7 +188,7 @@ def _name(node: ast.Assign | ast.keyword) -> str | None:
 
 
 def _paragraphs(file: str, line: int, text: str) -> Iterator[Text]:
-    """Divide a docstring at its empty lines."""
+    """Divide a text at its empty lines."""
     for part in re.finditer(r"\S(?:[^\n]|\n(?!\s*\n))*", text):
         yield Text(file, line + text.count("\n", 0, part.start()), part[0])
 
@@ -183,13 +201,9 @@ def _modules() -> list[Path]:
     return sorted(path for path in ROOT.glob("jackpot_service/**/*.py") if "migrations" not in path.parts)
 
 
-def _room(file: str) -> str:
-    return Path(file).parts[1]
-
-
 def _is_allowed(found: Finding) -> bool:
     return any(found.file == file and words in found.sentence for file, words, _ in ALLOWED)
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())

@@ -1,5 +1,5 @@
 """
-Reproducible measurements, each beside its floor and its goal: `python -m bench ingest`, from the checkout.
+Reproducible measurements, each with its floor and its goal: `python -m bench ingest`, from the checkout.
 
 Exit code: 0 when every floor is reached, 2 when one is missed, 1 when something failed or the books do not verify.
 """
@@ -18,7 +18,7 @@ import click
 from sqlalchemy.exc import SQLAlchemyError
 
 from bench import (
-    beside,
+    comparison,
     everything,
     flush,
     growth,
@@ -106,7 +106,7 @@ def ingest_command(
     _end(_run([runs.repeated(partial(ingest.measure, plan=plan), repeats=repeats)], json_file))
 
 
-@main.command("beside")
+@main.command("compare")
 @click.argument("checkout", type=click.Path(file_okay=False, exists=True, resolve_path=True, path_type=Path))
 @click.option("--sizes", type=_Numbers(1, ingest.LARGEST), default="1,7,100,1000", show_default=True)
 @click.option(
@@ -118,14 +118,14 @@ def ingest_command(
 )
 @click.option("--seconds", type=click.FloatRange(0.2, 60), default=0.8, show_default=True, help="Of each turn.")
 @_json_option
-def beside_command(
+def compare_command(
     *, checkout: Path, sizes: tuple[int, ...], turns: int, seconds: float, json_file: Path | None
 ) -> None:
     """Compare ingest, and a bet alone, with another CHECKOUT's, in turns: what a change costs, or brings."""
     if not (checkout / "jackpot_service").is_dir():  # This checkout's own would be found instead.
         message = f"{str(checkout)!r} is no checkout of the service"
         raise click.BadParameter(message, param_hint="CHECKOUT")
-    _end(_run([partial(beside.measure, plan=beside.Plan(checkout, sizes, turns, seconds))], json_file))
+    _end(_run([partial(comparison.measure, plan=comparison.Plan(checkout, sizes, turns, seconds))], json_file))
 
 
 @main.command("latency")

@@ -36,7 +36,7 @@ def measure(site: Site, plan: Plan) -> tuple[Figure, ...]:
     others, winning, *_ = TABLES
     requests = BetRequests(site.service, bets=1, tables=[others])
     with table.opened(site.service, table=winning, bets=BETTORS) as winner:
-        results, beside = load.run_beside(
+        results, loaded = load.run_during(
             lambda: [winner.hit(after_seconds=PAUSE_SECONDS) for _ in range(plan.rounds)],
             site.service.port,
             requests,
@@ -44,7 +44,7 @@ def measure(site: Site, plan: Plan) -> tuple[Figure, ...]:
         )
     at = {"bettors": BETTORS}
     seconds = statistics.median(result.seconds for result in results)
-    longest_ms = max(beside.latencies.longest_ms_between(result.began_ns, result.ended_ns) for result in results)
+    longest_ms = max(loaded.latencies.longest_ms_between(result.began_ns, result.ended_ns) for result in results)
     return (
         Figure(NAME, "result, median", seconds, "s", at, SHARED_BY_5000_SECONDS),
         Figure(NAME, "longest bet elsewhere", longest_ms, "ms", at, LONGEST_STALL_MS),

@@ -36,11 +36,11 @@ def measure(site: Site, plan: Plan) -> tuple[Figure, ...]:
     requests = BetRequests(site.service, bets=1, tables=others)
     site.warm_up(site.service, requests, connections=CONNECTIONS)
     site.tell("hits: none")
-    beside = partial(load.run_beside, port=site.service.port, requests=requests, connections=CONNECTIONS)
-    _, control = beside(lambda: time.sleep(plan.seconds))
+    during = partial(load.run_during, port=site.service.port, requests=requests, connections=CONNECTIONS)
+    _, control = during(lambda: time.sleep(plan.seconds))
     site.tell("hits: one a second")
     with table.opened(site.service, table=winning, bets=BETS) as winner:
-        hits, loaded = beside(lambda: _hit_for(winner, plan.seconds))
+        hits, loaded = during(lambda: _hit_for(winner, plan.seconds))
     return (
         Figure(NAME, "longest bet, no hits", control.latencies.longest_ms, "ms"),
         Figure(NAME, "longest bet, hits", loaded.latencies.longest_ms, "ms", target=LONGEST_STALL_MS),

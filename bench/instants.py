@@ -57,7 +57,7 @@ def measure(site: Site, plan: Plan) -> tuple[Figure, ...]:
             site.tell(f"instants: {way}, turn {number + 1} of {plan.turns}")
             path = BY_WAY.get(way, "").format(past=past)
             act = partial(_read_for, plan.seconds, port=site.service.port, key=key, path=path)
-            reads, loaded = load.run_beside(act, site.service.port, requests, connections=CONNECTIONS)
+            reads, loaded = load.run_during(act, site.service.port, requests, connections=CONNECTIONS)
             done.append(Turn(loaded.latencies.percentile_ms(50), reads / plan.seconds))
     return tuple(_figures(turns))
 

@@ -60,7 +60,7 @@ def run(port: int, requests: Requests, *, connections: int, seconds: float, most
         )
 
 
-def run_beside(act: Callable[[], T], port: int, requests: Requests, *, connections: int) -> tuple[T, Load]:
+def run_during(act: Callable[[], T], port: int, requests: Requests, *, connections: int) -> tuple[T, Load]:
     """Keep `connections` requests in flight in a thread while `act` runs. Raises: as `run`, and what `act` raises."""
     enough = threading.Event()
     stop_ns = time.perf_counter_ns() + MOST_SECONDS * 1_000_000_000

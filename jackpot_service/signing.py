@@ -1,4 +1,4 @@
-"""Ed25519 keys in PEM files: made, read, and used to sign and to tell whether something was signed."""
+"""Ed25519 keys in PEM files: made, read, and used to sign and to verify signatures."""
 
 import hashlib
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from cryptography.hazmat.primitives.serialization import (
 )
 
 _UNREADABLE = (ValueError, TypeError, UnsupportedAlgorithm)
-"""What the library raises for what is no key, is encrypted, or is of a kind that it does not know."""
+"""The errors of the library for what is no key, is encrypted, or is of a kind that it does not know."""
 
 
 class BadKey(ValueError):
@@ -24,7 +24,7 @@ class BadKey(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class PublicKey:
-    """Tells whether something was signed by the other half."""
+    """The public half of a key, which verifies what the other half signed."""
 
     key: Ed25519PublicKey
 

@@ -4,5 +4,5 @@ from importlib.metadata import version
 
 
 def service_version() -> str:
-    """The version that is installed, as reports, seals and verifications tell it."""
+    """The version that is installed, as reports, seals and verifications state it."""
     return version("jackpot-service")

@@ -92,5 +92,17 @@ def test_docstrings_titles_and_help_texts_of_a_module_are_read(words: Any, tmp_p
     assert read == {(1, "First."), (3, "Second."), (6, "Third"), (8, "Fourth")}
 
 
-def test_the_pages_are_clean(words: Any, capsys: pytest.CaptureFixture[str]) -> None:
-    assert words.main([]) == 0, capsys.readouterr().out
+def test_titles_and_descriptions_of_the_api_are_read(words: Any, tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.setattr(words, "ROOT", tmp_path)
+    page = tmp_path / "openapi.yaml"
+    page.write_text(
+        "info:\n  title: First\npaths:\n- summary: Second\n  description: |-\n    Third.\n\n    Fourth.\n  name: no\n"
+    )
+
+    read = {(text.line, text.words) for text in words.of_api(page)}
+
+    assert read == {(2, "First"), (4, "Second"), (5, "Third."), (7, "Fourth.")}
+
+
+def test_every_text_is_clean(words: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    assert words.main() == 0, capsys.readouterr().out

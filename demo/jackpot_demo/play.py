@@ -9,12 +9,12 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 
 from jackpot_client import ClientError, JackpotClient
-from jackpot_demo import plan, tally
+from jackpot_demo import figures, plan
 from jackpot_demo.errors import DemoBug, Stopped
+from jackpot_demo.figures import Figures
 from jackpot_demo.partner import Partner
 from jackpot_demo.scene import SCRIPTED_TABLE, TABLES, Table
 from jackpot_demo.tables import TOP_TIER, PlayedRound, TableServer
-from jackpot_demo.tally import Tally
 
 _SCRIPTED_AT = 2
 """The third round of its table: early enough for a first look, and after something has been contributed."""
@@ -28,7 +28,7 @@ class Progress:
     round_id: str
     is_scripted: bool
     rounds_planned: int | None
-    tally: Tally
+    figures: Figures
     line: str
 
 
@@ -42,7 +42,7 @@ def run(
     stop: threading.Event,
     seconds_between_rounds: float = 0.0,
     has_scripted_royal_flush: bool = True,
-) -> Tally:
+) -> Figures:
     """
     Play `rounds` rounds over all tables (None: until told to stop) and return what they came to.
 
@@ -67,7 +67,7 @@ def run(
     for table in tables:
         if table.exception() is not None:
             table.result()
-    return evening.tally
+    return evening.figures
 
 
 def _share(rounds: int | None, at: int) -> int | None:
@@ -94,7 +94,7 @@ class _Evening:
     on_progress: Callable[[Progress], None]
     seconds_between_rounds: float
     has_scripted_royal_flush: bool
-    tally: Tally = field(default_factory=Tally)
+    figures: Figures = field(default_factory=Figures)
     halt: threading.Event = field(default_factory=threading.Event)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -126,7 +126,7 @@ class _Evening:
                 played = server.play(planned)
             except (ClientError, DemoBug) as error:
                 raise DemoBug(f"{server.table.table_id}, round {planned.round_id}: {error}") from error
-            self._count(played, Tally(retries=len(retries)))
+            self._count(played, Figures(retries=len(retries)))
             retries.clear()
             self.halt.wait(self.seconds_between_rounds)
 
@@ -135,34 +135,34 @@ class _Evening:
         if self.halt.wait(seconds):
             raise Stopped("asked to stop while waiting to retry")
 
-    def _count(self, played: PlayedRound, further: Tally) -> None:
+    def _count(self, played: PlayedRound, further: Figures) -> None:
         with self._lock:
-            self.tally = self.tally + played.tally + further
+            self.figures = self.figures + played.figures + further
             self.on_progress(
                 Progress(
                     table_id=played.table.table_id,
                     round_id=played.plan.round_id,
                     is_scripted=played.plan.is_scripted,
                     rounds_planned=self.rounds_planned,
-                    tally=self.tally,
+                    figures=self.figures,
                     line=self._line(played),
                 )
             )
 
     def _line(self, played: PlayedRound) -> str:
         of = "" if self.rounds_planned is None else f" of {self.rounds_planned:,}"
-        return f"round {self.tally.rounds:,}{of} · {played.table.table_id} · {_outcome(played)}"
+        return f"round {self.figures.rounds:,}{of} · {played.table.table_id} · {_outcome(played)}"
 
 
 def _outcome(played: PlayedRound) -> str:
     """Say what a round came to; a scripted one says so first."""
     top = [award for award in played.awards if award.tier == TOP_TIER]
-    bets = f"{played.tally.bets} bet{'s' * (played.tally.bets != 1)}"
+    bets = f"{played.figures.bets} bet{'s' * (played.figures.bets != 1)}"
     if played.plan.cancellation:
         return f"{bets} · cancelled ({played.plan.cancellation})"
     if top:
         label = "SCRIPTED royal flush" if played.plan.is_scripted else "ROYAL FLUSH"
-        return f"{label}: {len(top)} bets share {tally.in_words(tally.amounts_by_currency(top))}"
+        return f"{label}: {len(top)} bets share {figures.in_words(figures.amounts_by_currency(top))}"
     if played.awards:
-        return f"{bets} · won {tally.in_words(played.tally.awarded_minor)}"
+        return f"{bets} · won {figures.in_words(played.figures.awarded_minor)}"
     return bets

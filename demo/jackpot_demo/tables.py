@@ -16,12 +16,12 @@ from jackpot_client import (
     RoundState,
     SettledRound,
 )
-from jackpot_demo import tally
+from jackpot_demo import figures
 from jackpot_demo.errors import DemoBug
+from jackpot_demo.figures import Figures
 from jackpot_demo.partner import Partner
 from jackpot_demo.plan import Plan
 from jackpot_demo.scene import Table
-from jackpot_demo.tally import Tally
 
 TOP_TIER = "royal_flush"
 
@@ -33,7 +33,7 @@ class PlayedRound:
     table: Table
     plan: Plan
     awards: tuple[Award, ...]
-    tally: Tally
+    figures: Figures
 
 
 @dataclass(slots=True, kw_only=True)
@@ -55,7 +55,7 @@ class TableServer:
         self._void(plan)
         awards, refunds = self._cancel(plan) if plan.cancellation else self._settle(plan)
         self._bet_too_late(plan)
-        return PlayedRound(table=self.table, plan=plan, awards=awards, tally=self._tally(plan, awards, refunds))
+        return PlayedRound(table=self.table, plan=plan, awards=awards, figures=self._figures(plan, awards, refunds))
 
     def _show_meter(self, currency: str) -> None:
         meter = self.client.meter(jackpot_id=self.table.jackpot_id, currency=currency)
@@ -165,8 +165,8 @@ class TableServer:
         else:
             raise DemoBug(f"this must be refused as {code}, and was not")
 
-    def _tally(self, plan: Plan, awards: tuple[Award, ...], refunds: tuple[Refund, ...]) -> Tally:
-        return Tally(
+    def _figures(self, plan: Plan, awards: tuple[Award, ...], refunds: tuple[Refund, ...]) -> Figures:
+        return Figures(
             rounds=1,
             bets=len(plan.live_bets),
             voids=len(plan.voided) + len(plan.voided_before),
@@ -175,9 +175,9 @@ class TableServer:
             awards=len(awards),
             retries=self._retries,
             refusals=self._refusals,
-            staked_minor=tally.stakes_by_currency(plan.live_bets),
-            refunded_minor=tally.amounts_by_currency(refunds),
-            awarded_minor=tally.amounts_by_currency(awards),
+            staked_minor=figures.stakes_by_currency(plan.live_bets),
+            refunded_minor=figures.amounts_by_currency(refunds),
+            awarded_minor=figures.amounts_by_currency(awards),
         )
 
 

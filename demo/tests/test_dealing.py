@@ -7,9 +7,9 @@ from decimal import Decimal
 import pytest
 
 from jackpot_client import Bet, HandStatus
-from jackpot_demo import betting, dealer, plan, tally
+from jackpot_demo import betting, dealer, figures, plan
+from jackpot_demo.figures import Figures
 from jackpot_demo.scene import CASINOS, JACKPOTS, MONEY, SCRIPTED_TABLE, SHEETS, TABLES, Table
-from jackpot_demo.tally import Tally
 
 EVERY_TABLE = pytest.mark.parametrize("table", TABLES, ids=lambda table: table.table_id)
 LIVE_TABLES = tuple(table for table in TABLES if table.jackpot_id == "live")
@@ -189,11 +189,11 @@ def test_the_scene_fits_together() -> None:
 
 
 def test_tallies_add_up_by_currency() -> None:
-    one = Tally(rounds=1, bets=2, awarded_minor={"EUR": 100, "JPY": 5})
-    other = Tally(rounds=1, awards=1, awarded_minor={"EUR": 1})
-    assert one + other == Tally(rounds=2, bets=2, awards=1, awarded_minor={"EUR": 101, "JPY": 5})
+    one = Figures(rounds=1, bets=2, awarded_minor={"EUR": 100, "JPY": 5})
+    other = Figures(rounds=1, awards=1, awarded_minor={"EUR": 1})
+    assert one + other == Figures(rounds=2, bets=2, awards=1, awarded_minor={"EUR": 101, "JPY": 5})
 
 
 def test_totals_are_printed_with_each_currencys_own_decimals() -> None:
-    assert tally.in_words({"JPY": 1500, "EUR": 178575}) == "EUR 1,785.75 + JPY 1,500"
-    assert tally.in_words({}) == "0"
+    assert figures.in_words({"JPY": 1500, "EUR": 178575}) == "EUR 1,785.75 + JPY 1,500"
+    assert figures.in_words({}) == "0"

@@ -25,7 +25,7 @@ blueprint = Blueprint(
 class AuditQuerySchema(PeriodQuerySchema):
     """Which acts; the period is that of their booking."""
 
-    principal = Text(load_default=None, metadata={"description": "Who acted."})
+    principal = Text(load_default=None, metadata={"description": "The principal who acted."})
     kind = fields.String(load_default=None, validate=validate.OneOf(KINDS))
     jackpot_id = Identifier(load_default=None)
     request_id = Identifier(
@@ -48,13 +48,13 @@ class ActSchema(AnswerSchema):
 
     seq = described(fields.Integer, "Its number in the reference book: without gaps, in the order of commits.")
     kind = fields.String(required=True, validate=validate.OneOf(KINDS))
-    principal = described(fields.String, "Who acted.")
+    principal = described(fields.String, "The principal who acted.")
     received_at = Moment(required=True)
     booked_at = Moment(required=True)
     request_id = described(fields.String, "The caller's id of the act.", allow_none=True)
     decides = described(fields.String, "The change request that it decides or carries out.", allow_none=True)
     is_emergency = described(fields.Boolean, "Whether one person alone approved that change request.")
-    subject = described(fields.String, "What it is about.")
+    subject = described(fields.String, "The object of the act.")
     jackpot_id = fields.String(required=True, allow_none=True)
     reason = fields.String(required=True, allow_none=True)
     before = fields.Dict(required=True, allow_none=True)

@@ -22,7 +22,7 @@ from jackpot_service.domain.awards import AwardState, AwardStep
 from jackpot_service.domain.principals import Role
 from jackpot_service.domain.shapes import IDENTIFIER
 from jackpot_service.records import awards as records
-from jackpot_service.records.awards import AwardRecord, Position, Wanted
+from jackpot_service.records.awards import AwardFilters, AwardRecord, Position
 from jackpot_service.usecases.acknowledge_payment import AcknowledgePayment, acknowledge_payment
 from jackpot_service.usecases.fields import Identifier, Instant, Text
 
@@ -112,7 +112,7 @@ class AwardRecordSchema(AwardSchema):
 @blueprint.response(200, page_schema(AwardRecordSchema, "Awards"))
 def get_awards(query: Mapping[str, Any]) -> Mapping[str, Any]:
     """List awards, those of the latest rounds first; a key with a casino sees that casino's."""
-    filters = Wanted(query["state"], query["jackpot_id"], query["casino_id"], query["after"])
+    filters = AwardFilters(query["state"], query["jackpot_id"], query["casino_id"], query["after"])
     return page(query, lambda session, limit: records.latest(session, principal(), filters, limit=limit), _cursor)
 
 

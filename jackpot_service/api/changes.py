@@ -60,7 +60,7 @@ class ChangeRequestSchema(ReasonedSchema):
     """A change, and the reason for it."""
 
     kind = fields.String(validate=validate.OneOf(list(KINDS)), required=True)
-    payload = JsonObject(required=True, metadata={"description": "What such a change needs."})
+    payload = JsonObject(required=True, metadata={"description": "The parameters of the change, by its kind."})
     base_version = Text(load_default=None, metadata={"description": "The version that the maker saw."})
 
 

@@ -133,8 +133,8 @@ Times are RFC 3339 in UTC. Errors are RFC 9457 problems with a stable `code`; `r
 may be sent again, after `Retry-After`. Every answer carries `X-Request-Id`. `x-roles` names the roles whose keys may
 call an operation; what a key may not see is answered as if it were not there.
 
-Limits: {config.max_batch} bets or voids a batch, {config.max_body_bytes} bytes a body, {config.request_timeout_s:g} s
-until a lost race is no longer tried again, {config.statement_timeout_ms} ms a statement, {config.lock_timeout_ms} ms
-waiting for a lock, {config.pool_timeout_s:g} s for a connection. A key may make {config.key_rate:g} calls a second of a
+Limits: {config.max_batch} bets or voids a batch, {config.max_body_bytes} bytes a body. Time: {config.pool_timeout_s:g}
+s for a connection, {config.lock_timeout_ms} ms waiting for a lock, {config.statement_timeout_ms} ms a statement,
+{config.request_timeout_s:g} s until a lost race is given up. A key may make {config.key_rate:g} calls a second of a
 worker; above that it is answered 429 with `Retry-After`, as is an address whose sign-ins fail too often.
 """

@@ -61,7 +61,7 @@ class CloudEventSchema(AnswerSchema):
     id = described(fields.String, "Always the same for the same event: drop what came before.")
     source = described(fields.String, "The book that it stands in: a jackpot's, or `-` for acts.")
     type = word(EventType)
-    subject = described(fields.String, "What it is about.")
+    subject = described(fields.String, "The object of the event.")
     time = described(Moment, "When it was booked.")
     datacontenttype = fields.String(required=True, validate=validate.OneOf(["application/json"]))
     data = fields.Dict(required=True)

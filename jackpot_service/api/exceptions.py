@@ -23,7 +23,7 @@ from jackpot_service.domain.rounds import RoundCancelled, RoundSettled
 from jackpot_service.records import exceptions
 from jackpot_service.records.acts import RecordedAct
 from jackpot_service.records.exceptions import ExceptionRecord
-from jackpot_service.records.noted_exceptions import Wanted
+from jackpot_service.records.noted_exceptions import ExceptionFilters
 from jackpot_service.records.rounds import RoundName
 from jackpot_service.reports.audit import latest_exceptions
 from jackpot_service.usecases.acknowledge_exception import AcknowledgeException, acknowledge_exception
@@ -147,9 +147,9 @@ class ExceptionSchema(AnswerSchema):
     casino_id = fields.String(required=True, allow_none=True)
     table_id = fields.String(required=True, allow_none=True)
     round_id = fields.String(required=True, allow_none=True)
-    principal = described(fields.String, "Whose call was refused; who approved.", allow_none=True)
-    detail = described(fields.String, "What happened, in a sentence.")
-    facts = described(fields.Dict, "What the call asked; what the round holds; what was approved.")
+    principal = described(fields.String, "The principal whose call was refused, or who approved.", allow_none=True)
+    detail = described(fields.String, "The case, in a sentence.")
+    facts = described(fields.Dict, "The content of the call, of the round, or of the approval.")
     acknowledgement = fields.Nested(AcknowledgementSchema(), required=True, allow_none=True)
 
 
@@ -159,7 +159,7 @@ class ExceptionSchema(AnswerSchema):
 @blueprint.response(200, page_schema(ExceptionSchema, "Exceptions"))
 def get_exceptions(query: Mapping[str, Any]) -> Mapping[str, Any]:
     """List exceptions, the latest first; a key with a casino sees those of its casino. `to` is not included."""
-    filters = Wanted(
+    filters = ExceptionFilters(
         kind=query["kind"],
         jackpot_id=query["jackpot_id"],
         casino_id=query["casino_id"],

@@ -65,8 +65,8 @@ class JackpotSchema(AnswerSchema):
     is_accepting = described(fields.Boolean, "Whether it takes bets: while it is open.")
     rules_version = fields.Integer(required=True)
     meter = fields.Nested(MeterSchema(), required=True)
-    reserve = decimal("What starts the next jackpot.", attribute="pools.reserve")
-    prize_fund = decimal("What pays the fixed prizes; may be negative.", attribute="pools.prize_fund")
+    reserve = decimal("The reserve, which starts the next jackpot.", attribute="pools.reserve")
+    prize_fund = decimal("The fund that pays the fixed prizes; may be negative.", attribute="pools.prize_fund")
 
     def get_attribute(self, obj: JackpotState, attr: str, default: Any) -> Any:  # noqa: ANN401  as the base
         """Show the meter in the base currency."""
@@ -129,12 +129,12 @@ class HitSchema(AnswerSchema):
     table_id = fields.String(required=True, attribute="round.table_id")
     round_id = fields.String(required=True, attribute="round.round_id")
     hit_at = Moment(required=True)
-    meter_before = decimal("What was on offer.", attribute="settlement.meter_before")
+    meter_before = decimal("The meter on offer before the hit.", attribute="settlement.meter_before")
     total_stake_base = decimal("The value of the bets on dealt hands.", attribute="settlement.weight")
-    paid = decimal("What was paid of it.")
-    carried = decimal("What was left, and carried into the next cycle.", attribute="settlement.carried")
-    house_seed = decimal("What the house put in.", attribute="settlement.house_seed")
-    meter_after = decimal("What the next cycle began with.", attribute="settlement.meter_after")
+    paid = decimal("The part of the meter that was paid.")
+    carried = decimal("The rest, carried into the next cycle.", attribute="settlement.carried")
+    house_seed = decimal("The amount that the house paid in.", attribute="settlement.house_seed")
+    meter_after = decimal("The meter that the next cycle began with.", attribute="settlement.meter_after")
     awards = listed(AwardSchema)
 
     def get_attribute(self, obj: Hit, attr: str, default: Any) -> Any:  # noqa: ANN401  as the base

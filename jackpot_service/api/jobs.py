@@ -46,11 +46,11 @@ class JobRequestSchema(RequestSchema):
         required=True,
         metadata={
             "description": (
-                "Of `journal`: `jackpot_id`, `format` (`beancount` or `hledger`), and perhaps `positions`, the seqs of "
-                "the jackpot's stripes up to which it is written, or `as_of`, the time before which it was booked; "
-                "otherwise everything committed by now. Of `report`: its `name`, `format` (`csv` or `xlsx`), and the "
-                "other parameters of `GET /v1/reports/{name}`, `by` as a list; it is made as of the time of the "
-                "request, or of `to` or `as_of` if that is earlier."
+                "Of `journal`: `jackpot_id`, `format` (`beancount` or `hledger`), and perhaps the end of the journal. "
+                "That is `positions`, seqs of the jackpot's stripes, or `as_of`, a booking time; otherwise all that is "
+                "committed by now. Of `report`: its `name`, `format` (`csv` or `xlsx`), and the other parameters of "
+                "`GET /v1/reports/{name}`, `by` as a list. It is made as of the time of the request, or of `to` or "
+                "`as_of` if that is earlier."
             )
         },
     )
@@ -116,8 +116,8 @@ class JobSchema(AnswerSchema):
     kind = fields.String(required=True)
     parameters = described(fields.Dict, "In full, as they were settled when it was created.")
     request_id = fields.String(required=True)
-    principal = described(fields.String, "Who created it.")
-    asked_at = Moment(required=True)
+    principal = described(fields.String, "The principal who created it.")
+    created_at = Moment(required=True)
     state = word(JobState)
     progress = fields.Nested(ProgressSchema(), required=True)
     ended_at = Moment(required=True, allow_none=True)

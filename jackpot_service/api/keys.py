@@ -33,7 +33,7 @@ MOST_TABLES = 1000
 class NewKeySchema(ReasonedSchema):
     """The principal of a new key. The first of a name makes the principal, every later one must agree with it."""
 
-    principal = Text(required=True, metadata={"description": "Who it is.", "maxLength": LONGEST_NAME})
+    principal = Text(required=True, metadata={"description": "The name of the principal.", "maxLength": LONGEST_NAME})
     role = fields.Enum(Role, by_value=True, required=True)
     casino_id = Identifier(load_default=None)
     table_ids = BoundedList(Identifier(), most=lambda: MOST_TABLES, load_default=list)
@@ -53,12 +53,12 @@ class KeySchema(AnswerSchema):
     principal = fields.String(required=True, attribute="principal.name")
     role = word(Role, attribute="principal.role")
     casino_id = described(
-        fields.String, "What its principal is bound to.", attribute="principal.casino_id", allow_none=True
+        fields.String, "The casino that its principal is bound to.", attribute="principal.casino_id", allow_none=True
     )
     table_ids = SortedTexts(
         required=True,
         attribute="principal.table_ids",
-        metadata={"description": "What the key is bound to; all tables if empty."},
+        metadata={"description": "The tables that the key is bound to; all if empty."},
     )
     is_service_account = fields.Boolean(required=True, attribute="principal.is_service_account")
     issuer = described(fields.String, "Of a user who shows tokens instead: their issuer.", allow_none=True)

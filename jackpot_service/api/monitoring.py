@@ -49,7 +49,7 @@ class ReadinessSchema(AnswerSchema):
     migrations_current = fields.Boolean(required=True)
     clock_right = described(fields.Boolean, "Whether its clock and the database's differ by two seconds at most.")
     bets_accepted = described(fields.Boolean, "False for a moment after bets failed for want of the database.")
-    warnings = described(fields.List, "What somebody should look into soon.", cls_or_instance=fields.String())
+    warnings = described(fields.List, "Matters that somebody should look into soon.", cls_or_instance=fields.String())
 
 
 _READINESS: Final = ReadinessSchema()

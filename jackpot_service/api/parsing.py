@@ -35,10 +35,10 @@ class NotJson(BadRequest):
     problem_code = "not-json"
 
 
-class KeyTwice(BadRequest):
-    """An object of the body names a key twice, so two readers could see two contents."""
+class DuplicateMember(BadRequest):
+    """An object of the body names a member twice, so two readers could see two contents."""
 
-    problem_code = "key-twice"
+    problem_code = "duplicate-member"
 
 
 class Invalid(UnprocessableEntity):
@@ -106,7 +106,7 @@ def refuse_query(names: Iterable[str]) -> None:
 
 
 def read_json(body: bytes) -> Any:  # noqa: ANN401  any JSON
-    """Read a JSON text exactly. Raises: NotJson; KeyTwice."""
+    """Read a JSON text exactly. Raises: NotJson; DuplicateMember."""
     try:
         document = orjson.loads(body)
     except orjson.JSONDecodeError as error:
@@ -154,5 +154,5 @@ def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(document) != len(pairs):
         twice = sorted(name for name, count in Counter(name for name, _ in pairs).items() if count > 1)
         message = f"The body names {', '.join(map(repr, twice[:MOST_SAID]))} twice in one object."
-        raise KeyTwice(message)
+        raise DuplicateMember(message)
     return document

@@ -54,7 +54,7 @@ class RateSchema(AnswerSchema):
 
     currency = fields.String(required=True)
     rate = decimal("Base units per one unit of the currency.", attribute="base_per_unit")
-    exponent = fields.Integer(required=True, metadata={"description": "Decimals of the minor unit, pinned with it."})
+    exponent = fields.Integer(required=True, metadata={"description": "Decimals of the minor unit, as of the sheet."})
 
 
 class Day(fields.Date):
@@ -67,7 +67,7 @@ class Day(fields.Date):
 class SourceSchema(AnswerSchema):
     """The document that rates were taken from."""
 
-    name = described(fields.String, "Whose it is: `ecb`, or what the maker called it.")
+    name = described(fields.String, "The publisher: `ecb`, or as the maker called it.")
     date = described(Day, "The day of the document.")
     sha256 = described(fields.String, "Of the document's bytes.")
 

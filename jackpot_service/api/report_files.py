@@ -25,8 +25,8 @@ def csv(document: Document, opened: ExitStack) -> flask.Response:
     """
     Answer the first section, or the head, line by line.
 
-    The books stay open until the last line is read, or the caller goes away. What goes wrong before the first part is
-    written is raised here, and so answered as a problem.
+    The books stay open until the last line is read, or the caller goes away. An error before the first part is written
+    is raised here, and so answered as a problem.
     """
     parts = _parts(files.csv_lines(document))
     first = next(parts)

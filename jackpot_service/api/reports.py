@@ -34,7 +34,7 @@ FILES = {
 }
 """The formats of a report besides JSON."""
 
-blueprint = Blueprint("reports", __name__, url_prefix="/v1/reports", description="What the books say, as of any time.")
+blueprint = Blueprint("reports", __name__, url_prefix="/v1/reports", description="Figures of the books as of any time.")
 
 
 class Groupings(ReadField[tuple[By, ...]]):

@@ -83,9 +83,9 @@ class EntrySchema(AnswerSchema):
 class RecordSettlementSchema(SettlementSchema):
     """The settlement, with its calculation."""
 
-    overflow = decimal("What a limit had kept off the offer, moved to the reserve at a hit.")
+    overflow = decimal("The amount that a limit had kept off the offer, moved to the reserve at a hit.")
     entitlements = fields.List(
-        fields.Dict(), required=True, metadata={"description": "What each winner was entitled to, exact fractions."}
+        fields.Dict(), required=True, metadata={"description": "The entitlement of each winner, as exact fractions."}
     )
     positions = fields.List(
         fields.Integer(), required=True, metadata={"description": "Every stripe's seq as the pools were read."}
@@ -115,7 +115,7 @@ class CancellationViewSchema(AnswerSchema):
 
 
 class CompensationSchema(AnswerSchema):
-    """What the house gave for a bet of a cancelled round, or (negative) took back of it."""
+    """An amount that the house granted for a bet of a cancelled round, or (negative) took back."""
 
     bet_id = fields.String(required=True)
     player_id = fields.String(required=True)

@@ -138,7 +138,7 @@ class BetsAcceptedSchema(Schema):
     replayed = fields.Integer(required=True, metadata={"description": "Booked before, by the same ids."})
     void = fields.List(fields.String(), required=True, metadata={"description": "Ids of the batch that are void."})
     meter = fields.Nested(MeterSchema(), required=True)
-    payout_per_unit = decimal("What one unit staked would get of the meter, in its own currency.", allow_none=True)
+    payout_per_unit = decimal("The part of the meter for one unit staked, in its own currency.", allow_none=True)
 
 
 class BetsVoidedSchema(Schema):

@@ -221,7 +221,7 @@ class MeterSchema(AnswerSchema):
     amount_minor = described(fields.Integer, "On offer, in whole minor units, rounded down; for display.")
     amount = decimal("The same as a text with the currency's decimals.")
     amount_exact = decimal("On offer, exact, in the base currency.")
-    overflow = decimal("What a limit keeps off the offer, in the base currency.")
+    overflow = decimal("The part of the meter that a limit keeps off the offer, in the base currency.")
     last_movement_at = described(Moment, "Nothing has moved since.")
     version = described(fields.String, "Changes with every entry of the jackpot.")
 
@@ -238,7 +238,7 @@ class AwardSchema(WrittenSchema):
     tier = word(Tier)
     amount_minor = described(fields.Integer, "Whole minor units of `currency`, rounded down.")
     currency = described(fields.String, "The player's own currency.")
-    cost_base = decimal("What it costs in the base currency, exact.")
+    cost_base = decimal("The cost of the award in the base currency, exact.")
     state = word(
         AwardState,
         "How it stands; in the answer to a result, how it began. Held and then approved, or reinstated: payable.",
@@ -265,8 +265,8 @@ class SettlementSchema(AnswerSchema):
     awards = listed(AwardSchema, "By bet id, then tier.")
     refunds = listed(RefundSchema, "The bets on dead hands.")
     meter_after = decimal("On offer after the settlement.")
-    reserve_after = decimal("What starts the next jackpot.")
-    prize_fund_after = decimal("What pays the fixed prizes; may be negative.")
+    reserve_after = decimal("The reserve, which starts the next jackpot.")
+    prize_fund_after = decimal("The fund that pays the fixed prizes; may be negative.")
     carried = decimal("On a hit, what is left of M; otherwise null.", allow_none=True)
-    house_seed = decimal("What the house put in to reach the reset amount.")
+    house_seed = decimal("The amount that the house paid in to reach the reset amount.")
     cycle_after = described(fields.Integer, "The running cycle after it: one more on a hit.")

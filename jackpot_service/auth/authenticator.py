@@ -44,7 +44,7 @@ View = TypeVar("View", bound=Callable[..., Any])
 
 
 class BadKeyShown(Unauthenticated, code="unauthenticated"):
-    """No key, or one that is not in force. What exactly is wrong is not told."""
+    """No key, or one that is not in force. The answer does not state what exactly is wrong."""
 
 
 class RoleForbidden(Forbidden, code="role-forbidden"):

@@ -27,7 +27,7 @@ LONGEST_TOKEN: Final = 8192
 
 
 class BadToken(Unauthenticated, code="unauthenticated"):
-    """A token that opens nothing. What exactly is wrong with it is not told."""
+    """A token that opens nothing. The answer does not state what exactly is wrong with it."""
 
 
 class Tokens:

@@ -71,7 +71,7 @@ def exceptions() -> None:
 def list_exceptions(config: Config, /, *, limit: int, is_json: bool, **query: Any) -> None:  # noqa: ANN401  as click passes them
     """List exceptions, the latest first, a line each."""
     require_order(query["noticed_from"], query["noticed_to"])
-    filters = noted_exceptions.Wanted(**query)
+    filters = noted_exceptions.ExceptionFilters(**query)
     opened_before = datetime.now(UTC) - config.longest_open
     print_list(
         config,

@@ -17,7 +17,7 @@ from jackpot_service.domain.principals import SYSTEM_OPERATOR
 from jackpot_service.exports.accounting import FORMS
 from jackpot_service.exports.journal import journal_export, pieces
 from jackpot_service.records import awards as records
-from jackpot_service.records.awards import AwardRecord, Wanted
+from jackpot_service.records.awards import AwardFilters, AwardRecord
 from jackpot_service.reports.jackpots import jackpot_state
 from jackpot_service.reports.making import positions_at
 
@@ -56,7 +56,7 @@ def awards() -> None:
 @click.pass_obj
 def list_awards(config: Config, state: str, jackpot_id: str | None, casino_id: str | None, limit: int) -> None:
     """List the latest awards in a state."""
-    filters = Wanted(AwardState(state), jackpot_id, casino_id)
+    filters = AwardFilters(AwardState(state), jackpot_id, casino_id)
     print_list(
         config,
         lambda session, most: records.latest(session, SYSTEM_OPERATOR, filters, limit=most),

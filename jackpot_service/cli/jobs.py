@@ -158,7 +158,7 @@ def _finished(engine: sqlalchemy.Engine, job_id: str) -> Job:
 
 
 def _line(job: Job) -> str:
-    parts = [job.job_id, f"{job.asked_at:%Y-%m-%d %H:%M:%S}Z", job.kind, job.file_name, f"by {job.principal}"]
+    parts = [job.job_id, f"{job.created_at:%Y-%m-%d %H:%M:%S}Z", job.kind, job.file_name, f"by {job.principal}"]
     return "  ".join([*parts, job.state, *_progress(job)])
 
 

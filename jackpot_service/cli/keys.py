@@ -1,5 +1,5 @@
 """
-`jackpot keys|people …`: the keys of users and service accounts, and users who show tokens. They approve nothing.
+`jackpot keys|users …`: the keys of users and service accounts, and users who show tokens. They approve nothing.
 
 Their acts are recorded under `cli`, whatever JACKPOT_KEY says. Nobody may make a key that approves by their own key;
 the operator of the service may, on its host.
@@ -18,7 +18,7 @@ from jackpot_service.domain.facts import instant
 from jackpot_service.domain.principals import Principal, Role
 from jackpot_service.records import keys as records
 from jackpot_service.records.keys import ListedKey, Subject
-from jackpot_service.usecases.keys import add_person, create_key, revoke_key
+from jackpot_service.usecases.keys import add_user, create_key, revoke_key
 
 PAGE = 200
 
@@ -36,7 +36,7 @@ def keys() -> None:
 @click.option("--table", "table_ids", type=Identifier(), multiple=True, help="Bind a table server's key to tables.")
 @click.option("--name", required=True, help="The owner: one name, one user or service account, at most two live keys.")
 @click.option(
-    "--service-account", "is_service_account", is_flag=True, help="No person stands behind it: it approves nothing."
+    "--service-account", "is_service_account", is_flag=True, help="No user stands behind it: it approves nothing."
 )
 @reason_option
 @request_id_option
@@ -85,19 +85,19 @@ def revoke_a_key(config: Config, key_id: str, reason: str, request_id: str) -> N
     click.echo(f"Key {key_id} of {revoked.key.principal.name} is revoked.", err=True)
 
 
-@click.group("people")
-def people() -> None:
-    """People who show tokens of an issuer (JACKPOT_OIDC_ISSUER) instead of keys."""
+@click.group("users")
+def users() -> None:
+    """Users who show tokens of an issuer (JACKPOT_OIDC_ISSUER) instead of keys."""
 
 
-@people.command("add")
+@users.command("add")
 @click.argument("name")
 @click.option("--role", type=click.Choice([role.value for role in Role if role is not Role.TABLE]), required=True)
 @casino_option
 @click.option("--oidc-subject", "subject", required=True, help="The `sub` of their tokens.")
 @reason_option
 @click.pass_obj
-def add_a_person(  # noqa: PLR0917  click passes what its options say
+def add_a_user(  # noqa: PLR0917  click passes what its options say
     config: Config, name: str, role: str, casino_id: str | None, subject: str, reason: str
 ) -> None:
     """Let a subject of the issuer speak as NAME. It is listed among the keys, and revoked as one."""
@@ -106,7 +106,7 @@ def add_a_person(  # noqa: PLR0917  click passes what its options say
         raise click.ClickException(message)
     principal, known_as = Principal(name, Role(role), casino_id), Subject(config.oidc_issuer, subject)
     with opened_engine(config) as engine:
-        added = transact(engine, lambda session: add_person(session, act(reason=reason), principal, known_as))
+        added = transact(engine, lambda session: add_user(session, act(reason=reason), principal, known_as))
     click.echo(f"{name}: {'added' if added else 'was there already'}.", err=True)
 
 
@@ -126,4 +126,4 @@ def _line(key: ListedKey) -> str:
     return f"{key.key_id}  {owner.name}  {owner.role}, {kind}{bound}  since {instant(key.created_at)}, {used}, {end}"
 
 
-COMMANDS = (keys, people)
+COMMANDS = (keys, users)

@@ -29,13 +29,13 @@ MODULES: Final = {
     "keys": "keys",
     "meter": "books",
     "openapi": "service",
-    "people": "keys",
     "rates": "rates",
     "reports": "reports",
     "run": "service",
     "seal": "seals",
     "serve": "service",
     "tables": "documents",
+    "users": "keys",
     "verify": "verifying",
 }
 """The module of each command."""

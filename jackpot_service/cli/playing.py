@@ -20,7 +20,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn
 
 from jackpot_demo import play, scene
 from jackpot_demo.errors import DemoBug
-from jackpot_demo.tally import in_words
+from jackpot_demo.figures import in_words
 from jackpot_service.auth.authenticator import Authenticator
 from jackpot_service.cli.opening import OWNER_VARIABLE, act, bring_up, opened_engine, opened_owner_url
 from jackpot_service.cli.progress import set_by_signals
@@ -155,7 +155,7 @@ def _shown_rounds(rounds: int | None) -> Iterator[Callable[[play.Progress], None
             task = bar.add_task("shuffling", total=rounds)
 
             def advance(progress: play.Progress) -> None:
-                bar.update(task, completed=progress.tally.rounds, description=progress.line)
+                bar.update(task, completed=progress.figures.rounds, description=progress.line)
                 if _is_top(progress):
                     bar.console.print(progress.line)
 
@@ -165,7 +165,7 @@ def _shown_rounds(rounds: int | None) -> Iterator[Callable[[play.Progress], None
 
     def show(progress: play.Progress) -> None:
         nonlocal last
-        is_last = progress.tally.rounds == rounds
+        is_last = progress.figures.rounds == rounds
         if _is_top(progress) or is_last or time.monotonic() - last > SECONDS_BETWEEN_LINES:
             last = time.monotonic()
             click.echo(progress.line)
@@ -191,11 +191,11 @@ def _is_top(progress: play.Progress) -> bool:
 
 
 def _totals(progress: play.Progress) -> str:
-    tally = progress.tally
+    of = progress.figures
     return (
-        f"{tally.rounds:,} rounds, {tally.bets:,} bets, {tally.voids:,} voids, {tally.cancellations:,} cancellations, "
-        f"{tally.awards:,} awards, {tally.retries:,} retries; staked {in_words(tally.staked_minor)}; "
-        f"awarded {in_words(tally.awarded_minor)}"
+        f"{of.rounds:,} rounds, {of.bets:,} bets, {of.voids:,} voids, {of.cancellations:,} cancellations, "
+        f"{of.awards:,} awards, {of.retries:,} retries; staked {in_words(of.staked_minor)}; "
+        f"awarded {in_words(of.awarded_minor)}"
     )
 
 

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import click
 from marshmallow import ValidationError
 
-from jackpot_service.api.parsing import KeyTwice, NotJson, read_json
+from jackpot_service.api.parsing import DuplicateMember, NotJson, read_json
 from jackpot_service.domain.money import PRECISION
 from jackpot_service.reports.finance.period import midnight
 from jackpot_service.usecases import fields
@@ -86,7 +86,7 @@ class JsonDocument(click.ParamType[dict[str, Any]]):
             text = self._content(text[1:], param, ctx)
         try:
             found = read_json(text.encode())
-        except (NotJson, KeyTwice) as error:
+        except (NotJson, DuplicateMember) as error:
             self.fail(str(error.description), param, ctx)
         if not isinstance(found, dict):
             self.fail("it is no JSON object", param, ctx)

@@ -2,8 +2,8 @@
 The URL of a database as an operator writes it, by libpq's rules or SQLAlchemy's, becomes one that SQLAlchemy takes.
 
 libpq's names several hosts, for a cluster with failover: `postgresql://user@h1:5432,h2:5432/db`. SQLAlchemy's own
-spelling, `postgresql+psycopg://`, has them in the query, where `+` is a space. What is wrong with a URL is found
-here, so that it stops the start with one line, which holds no password.
+spelling, `postgresql+psycopg://`, has them in the query, where `+` is a space. An error in a URL is found here, so that
+it stops the start with one line, which holds no password.
 """
 
 import re

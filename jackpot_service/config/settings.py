@@ -1,5 +1,5 @@
 """
-What an operator may set, read once from the environment.
+The settings of an installation, read once from the environment.
 
 Nobody else reads `os.environ`: `cli` and the server's factory pass it to `Config.from_environment`, and
 from there on settings are plain values. A wrong setting stops the start with one line that names the variable,
@@ -170,23 +170,23 @@ class Config:
 
     Each setting is annotated with the method that reads it.
 
-    database_url: a PostgreSQL in SQLAlchemy's spelling, by the service's own login, or None for the embedded one in
-    `data_dir`. owner_url: the same database by its owner's login, for `jackpot db …` alone.
-    pool_size: connections kept per process.
-    max_batch, max_body_bytes: the most bets and the most bytes that one request may carry.
-    stripes: into how many rows the pools of a newly opened jackpot are divided.
-    rate_band: how far a rate may move, as a part of the one before, until its approver must repeat it.
-    rates_stale_after_s: from which age on a rate sheet in force is warned of.
-    oidc_issuer, oidc_audience: whose tokens people may show instead of keys, made for whom; None for keys only.
-    oidc_authorized_parties: which clients may obtain those (`azp`); none: the audience itself.
-    oidc_algorithms: how those may be signed. oidc_jwks_url: where the issuer's keys are, if it does not say so itself.
-    key: whose acts the command line's are, where it needs a person.
-    open_round_minutes: how long a round may be open before it is an exception.
-    file_days: for how many days the files of jobs are kept.
-    report_timeout_s: how long the service looks for what a report says, until it answers 503.
-    key_rate: how many calls a second a key may make of a process.
-    sign_in_rate: how many sign-ins a second may fail that come from one address.
-    trusted_proxies: whose word about where a call comes from is believed.
+    `database_url`: a PostgreSQL in SQLAlchemy's spelling, by the service's own login; None for the embedded one in
+    `data_dir`. `owner_url`: the same database by its owner's login, for `jackpot db …` alone.
+    `pool_size`: connections kept per process.
+    `max_batch`, `max_body_bytes`: the most bets and the most bytes that one request may carry.
+    `stripes`: into how many rows the pools of a newly opened jackpot are divided.
+    `rate_band`: how far a rate may move, as a part of the one before, until its approver must repeat it.
+    `rates_stale_after_s`: the age from which on a rate sheet in force is warned of.
+    `oidc_issuer`, `oidc_audience`: those of the tokens that users may show instead of keys; None: keys only.
+    `oidc_authorized_parties`: the clients that may obtain those (`azp`); none: the audience itself.
+    `oidc_algorithms`: how those may be signed. `oidc_jwks_url`: where the issuer's keys are, if it names no place.
+    `key`: the key of the user for whom the command line acts, where an act needs a user.
+    `open_round_minutes`: how long a round may be open before it is an exception.
+    `file_days`: for how many days the files of jobs are kept.
+    `report_timeout_s`: how long the service reads the figures of a report, until it answers 503.
+    `key_rate`: how many calls a second a key may make of a process.
+    `sign_in_rate`: how many sign-ins a second may fail that come from one address.
+    `trusted_proxies`: the proxies that are believed about where a call comes from.
     """
 
     database_url: Annotated[str | None, _Reader.database_url] = field(default=None, repr=False)

@@ -2,7 +2,7 @@
 Acts on an event loop: they ask the database without a thread, and others of the loop run while they wait for it.
 
 An act is written as for a thread. It runs in a greenlet (as SQLAlchemy runs its own), and its pipelines wait on the
-loop. Whatever else would wait, or fails, is left to a thread, which does all of it again: nothing of it was written.
+loop. An act that would wait otherwise, or fails, is left to a thread, which does all of it again: nothing was written.
 """
 
 import asyncio
@@ -30,7 +30,7 @@ from jackpot_service.database.transactions import (
     REQUEST_TIMEOUT_S,
     Session,
     attempt_by_pipelines,
-    has_been_told,
+    has_unread_message,
     is_suspect,
     roll_back,
     wait_by,
@@ -54,7 +54,7 @@ class AsyncExecutor:
     """
     Runs acts on the running event loop, each on one of so many connections that it keeps for them.
 
-    They are opened, and put in order after a failure, by one of the `threads`.
+    One of the `threads` opens a connection, and rolls it back after a failure.
     """
 
     def __init__(self, engine: sqlalchemy.Engine, *, threads: Executor, most: int) -> None:
@@ -94,7 +94,7 @@ class AsyncExecutor:
             raise NeedsThread
         kept = self._idle.pop()
         is_old = time.monotonic() - kept.opened_at > LONGEST_KEPT_S
-        if is_old or is_suspect(kept.session) or has_been_told(kept.session):
+        if is_old or is_suspect(kept.session) or has_unread_message(kept.session):
             self._threads.submit(self._close, kept)
             raise NeedsThread
         return kept
@@ -103,7 +103,7 @@ class AsyncExecutor:
         try:
             session = self._engine.connect().execution_options(**{ONLY_PIPELINES: True})
             wait_by(session, _wait)
-        except Exception as error:  # noqa: BLE001  whoever comes next tries again, and its thread tells what is wrong
+        except Exception as error:  # noqa: BLE001  the next call tries again, and its thread says what is wrong
             trouble.note(error)
             self._places.release()
             return

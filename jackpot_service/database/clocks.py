@@ -30,7 +30,7 @@ class ClockSkew(Unavailable, code="clock-skew", title="The clock of the service 
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
-    """What the database's clock said, in seconds, at an instant of the steady clock; give or take some."""
+    """A reading of the database's clock, in seconds, at an instant of the steady clock; give or take some."""
 
     said: float
     at: float

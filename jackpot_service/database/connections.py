@@ -41,7 +41,7 @@ INDEXED = {
 }
 """
 Every statement of the hot path finds its few rows by an index. A plan that is made while the tables are new and empty
-would read them whole, and go on doing so until somebody analyses them: a jackpot's first minutes would grow slower.
+would read them whole until somebody analyses them: a jackpot's first minutes would grow slower.
 """
 
 PLANNED_ANEW = {
@@ -49,7 +49,7 @@ PLANNED_ANEW = {
     "enable_seqscan": "on",
     "enable_mergejoin": "on",
 }
-"""The same settings for whoever reads much of the books at once; no plan that is made so is kept for anybody else."""
+"""The same settings for a transaction that reads much of the books; no plan that is made so is kept for others."""
 
 
 SPARE_S = 1.0
@@ -76,7 +76,7 @@ SUSPECT_FOR_S: Final = 30.0
 USUAL_CONNECT_S: Final = 2.0
 
 Parameters = Mapping[str, Any]
-"""What libpq is given for one attempt to connect: one host, one port, one address."""
+"""The parameters of libpq for one attempt to connect: one host, one port, one address."""
 
 
 def create_engine(config: Config, url: str) -> sqlalchemy.Engine:
@@ -111,7 +111,7 @@ def create_engine(config: Config, url: str) -> sqlalchemy.Engine:
 
 
 def create_owners_engine(url: str, *, lock_timeout_ms: int) -> sqlalchemy.Engine:
-    """Make an engine for whoever owns the tables, to change them beside the service: it waits for no lock for long."""
+    """Make an engine for the tables' owner, to change them while the service runs: it waits for no lock for long."""
     options = {"search_path": SEARCH_PATH, "timezone": "UTC", "lock_timeout": lock_timeout_ms}
     engine = sqlalchemy.create_engine(url, poolclass=sqlalchemy.NullPool, connect_args=_connect_args(url, options))
     event.listen(engine, "do_connect", _Connecting(Hosts(), silence_s=None))

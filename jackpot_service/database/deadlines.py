@@ -228,8 +228,8 @@ class Host:
     """
     One of the hosts that a URL names; name and port are None where it leaves them to libpq.
 
-    By the steady clock: when the host fell silent, when it answered a connection, and when connections to it were
-    abandoned because one of them was lost, and the others may be.
+    By the steady clock: when the host fell silent, and when it answered a connection. `abandoned_at` is when
+    connections to it were abandoned because one of them was lost, and the others may be.
     """
 
     name: str | None
@@ -256,9 +256,9 @@ class BoundedConnection(psycopg.Connection[Any]):
     """
     A connection whose every wait has an end.
 
-    `silence_s` is for how long the socket may be silent while a statement is worked on; None is for as long as the
-    database gives another connection a sign of life, up to `LONGEST_STATEMENT_S`. `is_of_a_call` is whether
-    the end of the call is its end too.
+    `silence_s` is for how long the socket may be silent while a statement is worked on. None is for as long as the
+    database gives another connection a sign of life, up to `LONGEST_STATEMENT_S`. `is_of_a_call` is whether the end of
+    the call is its end too.
     """
 
     origin: Origin
@@ -297,7 +297,7 @@ class BoundedConnection(psycopg.Connection[Any]):
         return _passed("statement", self.origin.host)
 
     def _gives_sign_of_life(self) -> bool:
-        """Whatever the server says is a sign of life, also that it takes no more connections."""
+        """Return whether the server answers anything: a refusal of further connections is a sign of life too."""
         try:
             with anew(_IS_ALIVE_S):
                 pgconn = open_by_steps(self.origin.conninfo, self.origin.host, _IS_ALIVE_S)

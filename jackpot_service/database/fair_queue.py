@@ -68,7 +68,7 @@ class FairQueue(Generic[T]):
         """
         Take, in fair order, each call that `takes` agrees to, which is asked once for every call that waits.
 
-        What it does not agree to keeps its place, and costs its flow nothing.
+        A call that it does not agree to keeps its place, and costs its flow nothing.
         """
         taken: list[T] = []
         self._root.begin()

@@ -3,12 +3,12 @@ Calls that arrive while others run share the next run: a commit (group commit), 
 
 There is no timer. The first call to come runs at once, by itself; those that come meanwhile wait, and the next of them
 runs for all that may go together. So an idle service answers as fast as ever, and a busy one commits and reads fewer
-times. What a group shares is its round trips and its flush; each member has its own outcome.
+times. A group shares its round trips and its flush; each member has its own outcome.
 
 Calls wait in fair order (`fair_queue.py`). A call that may not go with those before it waits for a later group.
 
-Whoever calls may be a thread, which waits, or a coroutine, which lets others run meanwhile. Groups are run by a thread
-of their own, or by the event loop if a coroutine's call is the first and the loop can run them. The one that runs them
+The caller may be a thread, which waits, or a coroutine, which lets others run meanwhile. Groups are run by a thread of
+their own, or by the event loop if a coroutine's call is the first and the loop can run them. The one that runs them
 goes on until nobody waits: a call that comes before it has left is in its next group, be it a thread or the loop.
 """
 
@@ -55,10 +55,10 @@ GROUPS_A_TURN: Final = 16
 
 @dataclass(slots=True, eq=False)
 class _Member(Generic[Command, Outcome]):
-    """A call that waits for its outcome, and how it is told that it has one."""
+    """A call that waits for its outcome, and how it is notified that it has one."""
 
     command: Command
-    tell: Callable[[], object]
+    notify: Callable[[], object]
     outcome: Outcome | Exception | None = None
     has_left: bool = False
 
@@ -109,15 +109,15 @@ class Grouping(Generic[Command, Outcome]):
         Raises: the error that refuses it; Busy if its turn did not come; whatever `run` raised when it ran this
         command alone.
         """
-        told = threading.Event()
-        member: _Member[Command, Outcome] = _Member(command, told.set)
+        notified = threading.Event()
+        member: _Member[Command, Outcome] = _Member(command, notified.set)
         if self._enter(member):
             self._threads.submit(self._run_groups)
-        if not told.wait(self._longest_wait_s):
+        if not notified.wait(self._longest_wait_s):
             self._leave(member)
-            if not told.wait(LONGEST_GROUP_S):
+            if not notified.wait(LONGEST_GROUP_S):
                 self._leave_group(member)
-                told.wait()
+                notified.wait()
         return _outcome_of(member)
 
     async def submit_async(self, command: Command, *, ends_at: float = math.inf) -> Outcome:
@@ -127,8 +127,8 @@ class Grouping(Generic[Command, Outcome]):
         Raises: as `submit`.
         """
         loop = asyncio.get_running_loop()
-        told: asyncio.Future[None] = loop.create_future()
-        member: _Member[Command, Outcome] = _Member(command, partial(_wake_on, loop, told))
+        notified: asyncio.Future[None] = loop.create_future()
+        member: _Member[Command, Outcome] = _Member(command, partial(_wake_on, loop, notified))
         longest_wait_s = min(self._longest_wait_s, ends_at - time.monotonic())
         leaving = loop.call_later(longest_wait_s, self._leave_soon, loop, member)
         if self._enter(member):
@@ -138,13 +138,13 @@ class Grouping(Generic[Command, Outcome]):
                 self._running = loop.create_task(self._run_groups_on_loop(self._run_on_loop))
                 self._running.add_done_callback(self._run_by_thread_if_cancelled)
         try:
-            await told
+            await notified
         finally:
             leaving.cancel()
         return _outcome_of(member)
 
     def _enter(self, member: _Member[Command, Outcome]) -> bool:
-        """Enter the queue; returns whether whoever does has to have it run."""
+        """Enter the queue; returns whether the caller has to have it run."""
         path, cost = self._path_of(member.command), self._cost_of(member.command)
         with self._lock:
             self._waiting.add(member, path=path, cost=cost)
@@ -164,7 +164,7 @@ class Grouping(Generic[Command, Outcome]):
             member.has_left = True
         if member.outcome is None:
             member.outcome = self._unfinished("It took too long, and may yet be done.")
-        member.tell()
+        member.notify()
 
     def _leave(self, member: _Member[Command, Outcome]) -> None:
         """Give up waiting, unless its group has begun."""
@@ -173,7 +173,7 @@ class Grouping(Generic[Command, Outcome]):
                 return
             member.has_left = True
         member.outcome = Busy("Others hold the ledger for too long; nothing was written.")
-        member.tell()
+        member.notify()
 
     def _run_groups(self) -> None:
         """Run groups until nobody waits, or it is the turn of others."""
@@ -181,14 +181,14 @@ class Grouping(Generic[Command, Outcome]):
             group = self._next_group()
             if not group:
                 return
-            with _told(group):
+            with _notified(group):
                 self._settle(group)
         self._threads.submit(self._run_groups)
 
     async def _run_groups_on_loop(self, run: _RunOnLoop[Command, Outcome]) -> None:
         """Run groups until nobody waits."""
         while group := self._next_group():
-            with _told(group):
+            with _notified(group):
                 await self._settle_on_loop(run, group)
             # Whatever came meanwhile is read first: the larger the groups, the fewer commits.
             for _ in range(TURNS_BETWEEN_GROUPS):
@@ -251,8 +251,8 @@ class Grouping(Generic[Command, Outcome]):
 
 
 @contextmanager
-def _told(group: Sequence[_Member[Command, Outcome]]) -> Iterator[None]:
-    """Tell every member of a group that it has its outcome, whatever becomes of the block that settles it."""
+def _notified(group: Sequence[_Member[Command, Outcome]]) -> Iterator[None]:
+    """Notify every member of a group that it has its outcome, however the block ends that finds the outcomes."""
     try:
         yield
     except BaseException as error:
@@ -261,7 +261,7 @@ def _told(group: Sequence[_Member[Command, Outcome]]) -> Iterator[None]:
         if member.outcome is None and not member.has_left:
             member.outcome = OutcomeUnknown("Whoever ran the group was stopped.")
         with suppress(RuntimeError):  # The loop of somebody who has gone away may be closed.
-            member.tell()
+            member.notify()
 
 
 def _give(group: Sequence[_Member[Command, Outcome]], outcomes: Sequence[Outcome | LedgerError]) -> None:
@@ -274,12 +274,12 @@ def _refuse(group: Sequence[_Member[Command, Outcome]], error: Unavailable) -> N
         member.outcome = type(error)(error.detail)
 
 
-def _wake_on(loop: asyncio.AbstractEventLoop, told: "asyncio.Future[None]") -> None:
-    """Wake whoever waits on a loop. To wake the loop too, from elsewhere, takes three calls of the kernel."""
+def _wake_on(loop: asyncio.AbstractEventLoop, notified: "asyncio.Future[None]") -> None:
+    """Wake the coroutine that waits on a loop. To wake the loop, from elsewhere, takes three calls of the kernel."""
     if _running_loop() is loop:
-        _wake(told)
+        _wake(notified)
     else:
-        loop.call_soon_threadsafe(_wake, told)
+        loop.call_soon_threadsafe(_wake, notified)
 
 
 def _running_loop() -> asyncio.AbstractEventLoop | None:
@@ -289,15 +289,15 @@ def _running_loop() -> asyncio.AbstractEventLoop | None:
         return None
 
 
-def _wake(told: "asyncio.Future[None]") -> None:
-    if not told.done():  # Whoever waited may have been stopped.
-        told.set_result(None)
+def _wake(notified: "asyncio.Future[None]") -> None:
+    if not notified.done():  # Whoever waited may have been stopped.
+        notified.set_result(None)
 
 
 def _outcome_of(member: _Member[Command, Outcome]) -> Outcome:
     """Return what a member was answered. Raises: what it was refused by."""
     outcome, member.outcome = member.outcome, None
-    assert outcome is not None  # noqa: S101  narrows a type: whoever told it has set it
+    assert outcome is not None  # noqa: S101  narrows a type: its notifier has set it
     if not isinstance(outcome, Exception):
         return outcome
     try:

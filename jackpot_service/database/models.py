@@ -123,11 +123,11 @@ class EntryRow(Base):
 
 class DayRow(Base):
     """
-    What the entries of a stripe come to on a day, by whose they are and what tells figures apart: sums of figures.
+    The sums of the figures of a stripe's entries on a day, by what figures are attributed to and their other keys.
 
     Those of entries beyond the stripe's `summed_to` are not among them. `day` is the UTC day on which the entries were
-    booked, `gaming_day` their casino's, `cycle` the one that they stand after. What a kind does not have is empty, or
-    0; `made_on` differs from the day only of award steps and payments. What corrections take back is negative.
+    booked, `gaming_day` their casino's, `cycle` the one that they stand after. A column that a kind does not use is
+    empty, or 0; `made_on` differs from the day only of award steps and payments. Figures taken back are negative.
     """
 
     __tablename__ = "days"
@@ -199,7 +199,7 @@ class TableRow(Base):
 
 class PrincipalRow(Base):
     """
-    A person or a machine: one name, one role, perhaps one casino. None of it ever changes.
+    A user or a service account: one name, one role, perhaps one casino. None of it ever changes.
 
     Names are the same that differ in their case alone, or that look alike, as two functions of the database know.
     `cli`, of no act, is the command line.
@@ -216,7 +216,7 @@ class PrincipalRow(Base):
 
 class KeyRow(Base):
     """
-    What shows a principal: a secret, of which only the hash is here, or a subject of an issuer of tokens.
+    A key of a principal: a secret, of which only the hash is here, or a subject of an issuer of tokens.
 
     `revoked_at` is written once. `last_used_at` is a note for people, which the books do not vouch for.
     """
@@ -251,7 +251,7 @@ class RateSheetRow(Base):
 
 
 class RateRow(Base):
-    """One rate of a sheet: base units per one unit of the currency, and the currency's exponent, pinned with it."""
+    """One rate of a sheet: base units per one unit of the currency, and the currency's exponent, fixed with it."""
 
     __tablename__ = "rates"
 
@@ -298,14 +298,14 @@ class ActRow(Base):
     subject: Mapped[str]
     jackpot_id: Mapped[str | None]
     reason: Mapped[str | None]
-    asked: Mapped[dict[str, Any] | None]
+    request: Mapped[dict[str, Any] | None]
     before: Mapped[dict[str, Any] | None]
     after: Mapped[dict[str, Any]]
     effects: Mapped[list[dict[str, Any]]]
 
 
 class ChangeRequestRow(Base):
-    """A change that one person (or machine) asked for; `entry_seq` is the act that says so."""
+    """A change that a user or service account requested; `entry_seq` is the act that says so."""
 
     __tablename__ = "change_requests"
 
@@ -325,7 +325,7 @@ class ChangeRequestRow(Base):
 
 class ChangeDecisionRow(Base):
     """
-    What another person made of a change request. The database itself holds that it is another.
+    A checker's decision on a change request. The database itself holds that the checker is not the maker.
 
     A trigger refuses a checker who may not decide the kind, or is the maker in other letters. `is_emergency` marks the
     one exception, an approval by its own maker: see `deciding_schema.EmergencySwitchRow`.
@@ -453,7 +453,7 @@ class CorrectionRow(Base):
 
 
 class CompensationRow(Base):
-    """What the house gave, by the act of this seq, to somebody who would have won in a round that was cancelled."""
+    """An amount that the house granted, by the act of this seq, to a bettor who would have won in a cancelled round."""
 
     __tablename__ = "compensations"
 
@@ -547,7 +547,7 @@ class ClosedPeriodRow(Base):
     """
     A period that is closed, by the act of this seq: from `starts_at` (null: the beginning) to `ends_at`, not included.
 
-    `reports` tells, by the names of the reports, their version and the SHA-256 of their content.
+    `reports` holds, by the names of the reports, their version and the SHA-256 of their content.
     """
 
     __tablename__ = "closed_periods"
@@ -627,12 +627,12 @@ class JobRow(Base):
 
     job_id: Mapped[str] = primary_key()
     kind: Mapped[str]
-    asked: Mapped[dict[str, Any]]
+    request: Mapped[dict[str, Any]]
     parameters: Mapped[dict[str, Any]]
     principal: Mapped[str]
     casino_id: Mapped[str | None]
     request_id: Mapped[str]
-    asked_at: Mapped[datetime]
+    created_at: Mapped[datetime]
     state: Mapped[str]
     file_name: Mapped[str]
     media_type: Mapped[str]

@@ -2,9 +2,9 @@
 Statements that are sent together and answered together: one round trip, however many they are.
 
 The driver has pipelines too. At each statement they ask the kernel whether it may be sent, and let other threads run
-meanwhile; a group of bets loses more of a processor by that than by all else that is said to the database
-(docs/decisions/hot-statements.md). These go to the same libpq by the driver's own door to it, `psycopg.pq`: the driver
-still writes the values, reads the rows and names the errors.
+meanwhile. That costs a group of bets more of a processor than all else that is said to the database
+(docs/decisions/hot-statements.md). These go to the same libpq by the driver's own interface to it, `psycopg.pq`: the
+driver still writes the values, reads the rows and names the errors.
 """
 
 import re
@@ -37,7 +37,7 @@ _LAPSED: Final = frozenset({"0A000", "26000"})
 """States of a prepared statement whose tables were changed under it, or that somebody took away."""
 
 _FAILED: Final = frozenset({ExecStatus.FATAL_ERROR, ExecStatus.PIPELINE_ABORTED})
-"""What a statement ends with that failed, and each after it."""
+"""The statuses of a statement that failed, and of each after it."""
 
 
 @contextmanager
@@ -56,21 +56,21 @@ def pipelined(connection: psycopg.Connection[Any], prepared: "Prepared") -> Iter
     try:
         yield pipe
     except BaseException:
-        with suppress(psycopg.Error):  # The block has an error of its own to tell.
+        with suppress(psycopg.Error):  # The block has an error of its own to raise.
             pipe.end()
         raise
     pipe.end()
 
 
 def require_none_open(connection: psycopg.Connection[Any]) -> None:
-    """Raises: RuntimeError in a pipeline's block: whoever asked there would wait for good."""
+    """Raises: RuntimeError in a pipeline's block: a caller that asked there would wait for good."""
     if connection.pgconn.pipeline_status != PipelineStatus.OFF:
         message = "A pipeline is open on this connection."
         raise RuntimeError(message)
 
 
 class Cursor:
-    """What a statement answers; its rows can be read when the pipeline's block has ended."""
+    """The answer to a statement; its rows can be read when the pipeline's block has ended."""
 
     __slots__ = ("_connection", "_result")
 
@@ -95,7 +95,7 @@ class Cursor:
 
     @property
     def status(self) -> str:
-        """What the statement did, in the words of the database: `COMMIT`."""
+        """The command that the statement was, in the words of the database: `COMMIT`."""
         return (self._answered().command_status or b"").decode()
 
     def _answered(self) -> "PGresult":
@@ -116,7 +116,7 @@ def is_readable(connection: psycopg.Connection[Any]) -> bool:
 
 @dataclass(slots=True)
 class Prepared:
-    """What a connection knows: its statements' names, by their texts, how values are written, how it is waited for."""
+    """A connection's prepared statements: names, by their texts; how values are written, how answers are waited for."""
 
     transformer: abc.Transformer
     wait: Wait = deadlines.poll
@@ -199,7 +199,7 @@ class Pipeline:
         try:
             error = self._await_answers() if self._sent else None
             self._pgconn.exit_pipeline_mode()
-        except BaseException:  # Nobody can tell any more what an answer would belong to.
+        except BaseException:  # Nobody knows any more what an answer would belong to.
             self._pgconn.finish()
             raise
         if error is not None:
@@ -222,7 +222,7 @@ class Pipeline:
 
 
 class _Sent(NamedTuple):
-    """What an answer is expected to, in the order of sending."""
+    """A statement that was sent; answers are expected in the order of sending."""
 
     cursor: Cursor
     statement: str

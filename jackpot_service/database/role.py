@@ -143,7 +143,7 @@ def analyse(engine: sqlalchemy.Engine) -> tuple[str, ...]:
 
 def set_password(engine: sqlalchemy.Engine, password: str) -> None:
     """
-    Give the service's login a password; what is sent, and logged if statements are, is a verifier made of it here.
+    Give the service's login a password; only a verifier, made of it here, is sent, and logged if statements are.
 
     Raises: RightsNotMade.
     """

@@ -1,8 +1,8 @@
 """
-As whom the embedded PostgreSQL runs: it refuses to run as root.
+The account that the embedded PostgreSQL runs as: it refuses to run as root.
 
-An ordinary user runs it as himself. Root runs it as the account that owns the data directory, or as a system
-account of its own; nothing on the way to the directory is opened to others if it can be helped.
+An ordinary user runs it under their own account. Root runs it as the account that owns the data directory, or as a
+system account of its own. Nothing on the way to the directory is opened to others if it can be helped.
 """
 
 import fcntl
@@ -33,7 +33,7 @@ class NoAccount(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """Whom the server's files belong to, and the words before a command that make it run as that account."""
+    """The account that owns the server's files, and the words before a command that make it run as that account."""
 
     uid: int
     gid: int

@@ -31,7 +31,7 @@ ATTRIBUTES: Final[Mapping[str, str]] = MappingProxyType(
         "rolbypassrls": "BYPASSRLS",
     }
 )
-"""What the login is not, by the column of pg_roles and by the word of ALTER ROLE, which takes `NO` in front of it."""
+"""The attributes that the login lacks, by column of pg_roles and by word of ALTER ROLE, which takes `NO` before it."""
 
 
 class Placement(StrEnum):
@@ -44,7 +44,7 @@ class Placement(StrEnum):
     """All of them on every machine, since statements about one jackpot join them. No bet writes them."""
 
     LOCAL = "local"
-    """On one machine: often written, or numbered as a whole. What reads a jackpot's rows does without them."""
+    """On one machine: often written, or numbered as a whole. Statements that read a jackpot's rows do without them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,8 +137,8 @@ class Right:
     """
     One privilege on one object, in PostgreSQL's words.
 
-    kind: TABLE (also a view or a sequence), SCHEMA or DATABASE. name: with its schema, unless that is `public`; the
-    database is `current`. column: of a privilege on a column alone; empty otherwise.
+    `kind`: TABLE (also a view or a sequence), SCHEMA or DATABASE. `name`: with its schema, unless that is `public`; the
+    database is `current`. `column`: of a privilege on a column alone; empty otherwise.
     """
 
     kind: str

@@ -2,8 +2,8 @@
 The way into the database: pipelines, and `transact`, which commits, rolls back and tries again.
 
 An act may let its commit go with its last statements, in the same round trip (`committed`). For an event loop there is
-`attempt_by_pipelines`, which tries once and never waits otherwise (`async_executor`). What it cannot do, `transact`
-does.
+`attempt_by_pipelines`, which tries once and never waits otherwise (`async_executor`). `transact` does what it cannot
+do.
 
 READ COMMITTED, unique keys and row locks carry correctness. `failures` says what each error means.
 """
@@ -55,7 +55,7 @@ _PREPARED = "prepared"
 T = TypeVar("T")
 
 Session = sqlalchemy.Connection
-"""What acts are given: one connection in one transaction. No objects are tracked in it, so it is not the ORM's."""
+"""The session of an act: one connection in one transaction. No objects are tracked in it, so it is not the ORM's."""
 
 
 @contextmanager
@@ -96,8 +96,8 @@ def _prepared(session: Session, connection: psycopg.Connection[Any]) -> Prepared
     return prepared
 
 
-def has_been_told(session: Session) -> bool:
-    """Whether the database has told a session something unasked: as a rule, that it is no more."""
+def has_unread_message(session: Session) -> bool:
+    """Whether the database has sent a session something unasked: as a rule, that the session is no more."""
     return pipelines.is_readable(_driver_connection(session))
 
 
@@ -120,7 +120,7 @@ def committed(session: Session) -> Iterator[Pipeline]:
     """
     As `pipelined`, for the last statements of an act: the commit goes with them, in the same round trip.
 
-    What the block sends must fail by itself if it must not be committed: results can be read only afterwards.
+    A statement of the block must fail by itself if it must not be committed: results can be read only afterwards.
 
     Raises: OutcomeUnknown if the connection breaks in it; RuntimeError if the act has passed over an error before.
     """
@@ -141,7 +141,7 @@ def committed(session: Session) -> Iterator[Pipeline]:
 
 @contextmanager
 def committed_nothing(session: Session) -> Iterator[None]:
-    """What the block raises means that an act's commit had nothing to commit: it is no unknown outcome."""
+    """An error in the block means that an act's commit had nothing to commit: it is no unknown outcome."""
     attempt = _attempt_of(session)
     try:
         yield
@@ -358,7 +358,7 @@ def _abandon_connections(engine: sqlalchemy.Engine, *, since: float) -> None:
 
 @contextmanager
 def _unknown_after_commit(session: Session, attempt: _Attempt) -> Iterator[None]:
-    """What fails after an act has committed itself must not be answered as if nothing had been written."""
+    """A failure after an act has committed itself must not be answered as if nothing had been written."""
     try:
         yield
     except Exception as error:
@@ -406,7 +406,7 @@ _IS_WRITABLE = sqlalchemy.text(
 
 def is_writable(engine: sqlalchemy.Engine) -> bool:
     """
-    Tell whether the database takes entries: it answers, is a primary, is not told to refuse writing, and has room.
+    Return whether the database takes entries: it answers, is a primary, is not set to refuse writing, and has room.
 
     It answers also when its disk is full, so that is known from what was refused of late (`trouble.has_no_room`).
     """
@@ -434,9 +434,8 @@ def snapshot(engine: sqlalchemy.Engine, *, longest_s: float | None = None) -> It
     """
     Open a session that sees one instant of the database, however long it reads, and cannot write.
 
-    Unless told how long it may read, only each of its statements has an end, in hours. It has no time-out while it
-    waits for what is done with what was read: a proof over years of entries reads for long, and holds no lock that
-    others need.
+    Without `longest_s`, only each of its statements has an end, in hours. It has no time-out while its caller works
+    with what was read: a proof over years of entries reads for long, and holds no lock that others need.
 
     Raises: HeldUp, also for what is asked after that time, and Busy, in place of what the database says in the block.
     """

@@ -112,19 +112,19 @@ def _refuse_beyond(
     )
 
 
-def require_hands(bets: Bets, *, standing: Iterable[Bet], rules: JackpotRules) -> None:
+def require_hands(bets: Bets, *, live: Iterable[Bet], rules: JackpotRules) -> None:
     """
     Refuse a batch by which a player would hold two live bets on one hand, or bet on more hands than allowed.
 
-    `standing` are the round's live bets already booked, of at least the batch's players.
+    `live` are the round's live bets already booked, of at least the batch's players.
 
     Raises: HandLimit, naming the first bet of the batch that is too much for its player.
     """
-    standing = tuple(standing)
-    if not standing and len(set(bets.player_ids)) == len(bets):
+    live = tuple(live)
+    if not live and len(set(bets.player_ids)) == len(bets):
         return  # The usual batch: one bet a player, none before.
     hands_of: dict[str, set[str]] = {}
-    for bet in standing:
+    for bet in live:
         hands_of.setdefault(bet.player_id, set()).add(bet.hand)
     for place, player_id, hand in zip(bets.places, bets.player_ids, bets.hands, strict=True):
         hands = hands_of.setdefault(player_id, set())

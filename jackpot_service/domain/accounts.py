@@ -32,7 +32,7 @@ CASINO = "casino:"
 
 
 def casino(casino_id: str) -> Account:
-    """What a casino owes (negative) or is owed (positive), in each currency by itself."""
+    """The account of a casino: what it owes (negative) or is owed (positive), in each currency by itself."""
     return Account(f"{CASINO}{casino_id}")
 
 
@@ -54,7 +54,7 @@ def transfer(request_id: str) -> Account:
 @dataclass(frozen=True, slots=True)
 class Pools:
     """
-    What a jackpot, or one stripe of it, holds.
+    The amounts that a jackpot, or one stripe of it, holds.
 
     The meter is two amounts, players' money and the house's, so that it stays known whose it is. One stripe's amounts
     may be negative; only the sums over all stripes have a meaning.
@@ -83,7 +83,7 @@ class Pools:
 
     @property
     def meter(self) -> Decimal:
-        """The booked meter, whoever's money it is; what is on offer may be less (`on_offer`)."""
+        """The booked meter, the players' and the house's money together; what is on offer may be less (`on_offer`)."""
         return self.meter_players + self.meter_house
 
     def on_offer(self, limit: Decimal | None) -> Decimal:
@@ -92,12 +92,12 @@ class Pools:
         return offered if limit is None else min(offered, limit)
 
     def overflow(self, limit: Decimal | None) -> Decimal:
-        """What the booked meter holds beyond what is on offer."""
+        """The part of the booked meter beyond what is on offer."""
         return max(self.meter, ZERO) - self.on_offer(limit)
 
     @property
     def fill(self) -> Decimal:
-        """What lifts a players' part of the meter that fell below zero, as far as the house's part reaches."""
+        """The amount that lifts a players' part of the meter from below zero, as far as the house's part reaches."""
         return min(max(-self.meter_players, ZERO), max(self.meter_house, ZERO))
 
 

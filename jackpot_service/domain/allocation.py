@@ -1,8 +1,8 @@
 """
-Who gets how much: the pools and the house of stakes, the winners of the meter.
+The division of money: stakes among the pools and the house, the meter among its winners.
 
-All divisions are exact until the one rounding at payout, down to a payable minor unit; so no order of bets or hands
-can change an amount, and together the winners never get more than the meter.
+All divisions are exact until the one rounding at payout, down to a payable minor unit. So no order of bets or hands can
+change an amount, and together the winners never get more than the meter.
 """
 
 from collections import Counter, defaultdict
@@ -20,7 +20,7 @@ from jackpot_service.domain.rules import MeterPart, Policy, Prize, Split, StakeM
 @dataclass(frozen=True, slots=True)
 class Contribution:
     """
-    What some stakes are worth and where their value goes; all parts exact, in the base currency.
+    The value of some stakes and where it goes; all parts exact, in the base currency.
 
     `stakes_minor` is the batch's stakes per currency in minor units, `values` the same in base units. The parts always
     sum to `value`.
@@ -74,7 +74,7 @@ def weight(bets: Iterable[Bet], sheet: RateSheet) -> Decimal:
 
 
 Entitlements = tuple[Fraction, ...]
-"""What each win is entitled to, in base units, in the order of the wins."""
+"""The entitlement of each win, in base units, in the order of the wins."""
 
 
 def shares_minor(bets: Sequence[Bet], *, meter: Decimal, weight: Decimal) -> list[int]:

@@ -1,8 +1,8 @@
 """
 The life of an award: the steps it takes, which may follow which, and the state that they add up to.
 
-Steps are rows, each taken at most once, and they only ever follow one another in the order of `AwardStep`; so the last
-of those taken tells the state, whatever the clocks say.
+Steps are rows, each taken at most once, and they only ever follow one another in the order of `AwardStep`. So the last
+of those taken shows the state, whatever the clocks say.
 """
 
 from collections.abc import Collection, Mapping
@@ -15,7 +15,7 @@ from jackpot_service.domain.errors import Conflict
 
 
 class AwardStep(StrEnum):
-    """What happened to an award, in the order in which it can happen."""
+    """The steps of an award, in the order in which they can happen."""
 
     PAYABLE = "payable"
     HELD = "held"
@@ -96,7 +96,7 @@ def require_step(step: AwardStep, *, taken: Collection[AwardStep], award_id: str
 
 
 def is_a_life(taken: Collection[AwardStep]) -> bool:
-    """Tell whether an award can have taken these steps, no more and no less."""
+    """Return whether an award can have taken these steps, no more and no less."""
     ordered = sorted(taken, key=ORDER.index)
     begun = bool(ordered) and ordered[0] in FIRST_STEPS
     return begun and all(after in FOLLOWING[before] for before, after in pairwise(ordered))

@@ -1,4 +1,4 @@
-"""What a jackpot bet is, and a batch of them: held against its round, what is new, what is a replay, what is void."""
+"""A jackpot bet, and a batch of them: compared with its round, a bet of it is new, a replay or void."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -28,7 +28,7 @@ class Bet(NamedTuple):
 
     @property
     def content(self) -> tuple[str, str, str, int]:
-        """What must be equal for a repeated bet id to be a replay. The time is a remark, not content."""
+        """The fields that must be equal for a repeated bet id to be a replay. The time is a remark, not content."""
         return self.player_id, self.hand, self.currency, self.stake_minor
 
 
@@ -142,7 +142,7 @@ def require_distinct(bets: Bets) -> None:
 
 
 def sort_out(bets: Bets, booked: Sequence[BookedBet], tombstones: Collection[str]) -> SortedBatch:
-    """Tell new bets from replays and void ones. Raises: BetConflict."""
+    """Divide a batch into new bets, replays and void ones. Raises: BetConflict."""
     if not booked and not tombstones:
         return SortedBatch(new=bets, replayed=0, void=())
     known = {one.bet.bet_id: one for one in booked}

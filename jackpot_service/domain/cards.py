@@ -95,9 +95,9 @@ class HandValue:
     """
     A hand's place among all hands: a hand beats another if its value is greater, and ties if it is equal.
 
-    `ranks` break ties inside a category: 2 to 14 (the ace), what is held most often first, then the higher; of a
-    straight only its highest card, 5 under a low ace. Fewer ranks than a dealt hand has make a bound: `(14,)` of a
-    pair is "a pair of aces", and no pair of aces is below it.
+    `ranks` break ties inside a category: 2 to 14 (the ace), what is held most often first, then the higher. Of a
+    straight they are only its highest card, 5 under a low ace. Fewer ranks than a dealt hand has make a bound: `(14,)`
+    of a pair is "a pair of aces", and no pair of aces is below it.
     """
 
     category: Category

@@ -26,7 +26,7 @@ class Casino:
 
 def gaming_day(instant: datetime, zone: tzinfo, day_starts: time) -> date:
     """
-    Tell the gaming day of an instant: the date on the wall, so many hours and minutes ago by the wall's clock.
+    Return the gaming day of an instant: the date on the wall, so many hours and minutes ago by the wall's clock.
 
     The subtraction is one of wall clocks, so every gaming day starts at `day_starts` by the wall, whatever hour the
     zone skips or repeats. The books figure the same in SQL: `((instant AT TIME ZONE zone) - day_starts)::date`.
@@ -37,7 +37,7 @@ def gaming_day(instant: datetime, zone: tzinfo, day_starts: time) -> date:
 
 def gaming_day_start(day: date, zone: tzinfo, day_starts: time) -> datetime:
     """
-    Tell when a gaming day starts, in UTC: the first instant whose gaming day it is.
+    Return the start of a gaming day, in UTC: the first instant whose gaming day it is.
 
     By the wall's clock that is `day_starts`: the first of both if the zone repeats that time, and if it skips it, the
     instant at which it does. A day that a zone has left out starts when the next one does, so it is empty.

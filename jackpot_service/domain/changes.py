@@ -21,7 +21,7 @@ LIFETIME = timedelta(days=7)
 
 
 class Outcome(StrEnum):
-    """What the second person made of it."""
+    """The outcome of a checker's decision on a change request."""
 
     APPROVED = "approved"
     REJECTED = "rejected"
@@ -39,7 +39,7 @@ class ChangeState(StrEnum):
 @dataclass(frozen=True, slots=True)
 class Decision:
     """
-    What a checker made of a change request; `confirmed` are the figures repeated by whoever approved it.
+    A checker's decision on a change request; `confirmed` are the figures that the checker repeated to approve it.
 
     `is_emergency` marks an approval by the maker alone.
     """
@@ -89,19 +89,19 @@ class ChangeDecided(Conflict, code="change-decided", title="The change request w
 
 
 class ChangeExpired(Conflict, code="change-expired", title="The change request has expired"):
-    """Its time has passed; whoever still wants it asks again."""
+    """The request's time has passed; the change has to be requested again."""
 
 
 class ChangeStale(Conflict, code="change-stale", title="The change request was made against an older state"):
     """It was made against an older state than the one that there is now."""
 
 
-class SamePerson(Forbidden, code="same-person", title="Another user must approve"):
-    """Whoever asked for a change does not approve it."""
+class SameUser(Forbidden, code="same-user", title="Another user must approve"):
+    """The maker of a change request does not approve it."""
 
 
-class MachineApproval(Forbidden, code="machine-approval", title="A user must approve"):
-    """A machine decides nothing."""
+class UserApprovalRequired(Forbidden, code="user-approval-required", title="A user must approve"):
+    """A service account decides nothing."""
 
 
 class ConfirmationRequired(Refused, code="confirmation-required", title="The unusual figures must be confirmed"):
@@ -130,20 +130,20 @@ def require_decidable(change: Change, *, at: datetime) -> None:
 
 def require_checker(change: Change, checker: Principal, *, is_emergency: bool) -> None:
     """
-    Raises: MachineApproval; SamePerson for the maker, unless an emergency lets one person act.
+    Raises: UserApprovalRequired; SameUser for the maker, unless an emergency lets one user act.
 
     An emergency is for the maker alone: anybody else approves as usual.
     """
     if checker.is_service_account:
         message = f"{checker.name} is a service account."
-        raise MachineApproval(message)
+        raise UserApprovalRequired(message)
     if (checker.name == change.maker) is not is_emergency:
         message = (
-            f"{change.maker} asked for it: somebody else must decide."
+            f"{change.maker} requested it: another user must decide."
             if checker.name == change.maker
             else "An emergency approval is for the maker alone; approve it as usual."
         )
-        raise SamePerson(message, maker=change.maker)
+        raise SameUser(message, maker=change.maker)
 
 
 def require_confirmed(change: Change, confirmed: Mapping[str, str]) -> None:

@@ -14,7 +14,7 @@ class PeriodConflict(Conflict, code="period-conflict", title="The period cannot 
 
 @dataclass(frozen=True, slots=True)
 class KeptReport:
-    """What a report of a closed period said, as a SHA-256, in this version of the report."""
+    """The content of a closed period's report, as a SHA-256, in this version of the report."""
 
     report_version: int
     sha256: str
@@ -50,6 +50,6 @@ def require_next(period: Period, *, last: Period | None, now: datetime) -> None:
 
 
 def facts_of(period: Period, reports: Mapping[str, KeptReport]) -> Facts:
-    """What the act of closing a period shows."""
+    """The facts of the act that closes a period."""
     kept = {name: {"report_version": one.report_version, "sha256": one.sha256} for name, one in sorted(reports.items())}
     return {"from": instant(period.start), "to": instant(period.end), "reports": kept}

@@ -1,9 +1,9 @@
 """
-What correcting the verdict on a settled round costs and pays, whatever the verdict before it was and has become.
+The costs and payments of a correction of a settled round, whatever the verdict before it was and has become.
 
 The round is judged anew at the meter that was on offer when it was settled. The accounts that bear its awards get all
-of that back and pay what is due now; what players keep that is not due, and what the running meter can neither give nor
-get back, is the house's.
+of that back and pay what is due now. The rest is the house's: what players keep that is not due, and what the running
+meter can neither give nor get back.
 
 Source: domain decision 25 (docs/decisions/round-corrections.md).
 """
@@ -58,20 +58,20 @@ class VerdictInForce:
     """
     The last verdict on a round: its settlement, or its correction of this number.
 
-    `meter` is M, what was on offer at the settlement. `awards` are all that the round's verdicts ever made. `borne` is
-    what each pool account paid for this verdict's. `its_meter_runs` tells whether the meter that the settlement left
-    has not been won since.
+    `meter` is M, what was on offer at the settlement. `awards` are all that the round's verdicts ever made.
+    `charged_to` is what each pool account paid for this verdict's. `its_meter_runs` is whether the meter that the
+    settlement left has not been won since.
     """
 
     number: int
     result: Result
     meter: Decimal
     awards: tuple[PastAward, ...]
-    borne: Mapping[Account, Decimal]
+    charged_to: Mapping[Account, Decimal]
     its_meter_runs: bool
 
 
-def borne_by(lines: Iterable[tuple[str, str, Decimal, str]]) -> dict[Account, Decimal]:
+def charged_to_pools(lines: Iterable[tuple[str, str, Decimal, str]]) -> dict[Account, Decimal]:
     """Sum what a settlement's postings (account, currency, amount, movement) took from each pool for its awards."""
     awarded = [line for line in lines if line[3] == Movement.AWARD]
     return {pool: -sum((line[2] for line in awarded if line[0] == pool), ZERO) for pool in POOL_ACCOUNTS}
@@ -92,7 +92,7 @@ class Correction:
 
     `awards` are the new ones, `reversed_awards` those taken back, `refunds` the bets whose hands are dead under it.
     Of the bets, `found_dead` are refunded by it, and `found_alive` booked again.
-    `borne` is what each pool account pays for all that is due under it.
+    `charged_to` is what each pool account pays for all that is due under it.
     """
 
     number: int
@@ -104,7 +104,7 @@ class Correction:
     refunds: tuple[Bet, ...]
     found_dead: tuple[Bet, ...]
     found_alive: tuple[Bet, ...]
-    borne: Mapping[Account, Decimal]
+    charged_to: Mapping[Account, Decimal]
     house_seed: Decimal
     meter_after: Decimal
     reserve_after: Decimal
@@ -158,7 +158,7 @@ def correct(
         refunds=verdict.dead,
         found_dead=found_dead,
         found_alive=found_alive,
-        borne=taken,
+        charged_to=taken,
         house_seed=seed,
         meter_after=after.on_offer(terms.running.limit),
         reserve_after=after.reserve,
@@ -175,23 +175,23 @@ def _require_another_result(result: Result, in_force: VerdictInForce) -> None:
 
 def _given_back(in_force: VerdictInForce) -> dict[Account, Decimal]:
     """
-    What the pools get back of what the verdict in force cost them; the meter only if it is still the same.
+    The amounts that the pools get back of the verdict in force's cost; the meter only if it is still the same.
 
-    What was rejected since has come back already.
+    Amounts of awards that were rejected since have come back already.
     """
     accounts = (PRIZE_FUND, METER_HOUSE, METER_PLAYERS) if in_force.its_meter_runs else (PRIZE_FUND,)
     returned = _returned(in_force)
-    return {account: in_force.borne.get(account, ZERO) - returned[account] for account in accounts}
+    return {account: in_force.charged_to.get(account, ZERO) - returned[account] for account in accounts}
 
 
 def _returned(in_force: VerdictInForce) -> Mapping[Account, Decimal]:
     """
-    What rejected awards of the verdict in force returned to the accounts that paid them.
+    The amounts that rejected awards of the verdict in force returned to the accounts that paid them.
 
-    What the meter paid is dealt out in the order of bet id and tier, the players' money first.
+    The meter's payments are dealt out in the order of bet id and tier, the players' money first.
     """
     returned = dict.fromkeys(POOL_ACCOUNTS, ZERO)
-    players = in_force.borne.get(METER_PLAYERS, ZERO)
+    players = in_force.charged_to.get(METER_PLAYERS, ZERO)
     made = [past.award for past in in_force.awards if past.correction == in_force.number]
     for award in sorted(made, key=_place):
         of_players = min(players, award.cost) if award.funded_by is FundedBy.METER else ZERO
@@ -205,20 +205,20 @@ def _returned(in_force: VerdictInForce) -> Mapping[Account, Decimal]:
 
 def _still_due(due: Due, in_force: VerdictInForce, terms: Terms) -> tuple[tuple[Award, ...], dict[FundedBy, Decimal]]:
     """
-    The awards to make, and what each fund is charged for all that is due. What was rejected is not awarded again.
+    The awards to make, and what each fund is charged for all that is due. A rejected award is not made again.
 
-    What was paid stays paid and counts: an award is of what is still missing to what its bet is due.
+    A paid award stays paid and counts: a new one is of what is still missing to what its bet is due.
     """
     past = [one.award for one in in_force.awards]
     rejected = {_place(award) for award in past if award.state is AwardState.REJECTED}
-    standing = [award for award in (*due.from_prize_fund, *due.from_meter) if _place(award) not in rejected]
-    missing = _less_paid(standing, [award for award in past if award.state is AwardState.PAID])
+    remaining = [award for award in (*due.from_prize_fund, *due.from_meter) if _place(award) not in rejected]
+    missing = _less_paid(remaining, [award for award in past if award.state is AwardState.PAID])
     awards = [
         replace(award, amount_minor=rest, cost=terms.sheet.base_value(rest, award.bet.currency))
-        for award, rest in zip(standing, missing, strict=True)
+        for award, rest in zip(remaining, missing, strict=True)
         if rest
     ]
-    charged = {fund: cost_of(award for award in standing if award.funded_by is fund) for fund in FundedBy}
+    charged = {fund: cost_of(award for award in remaining if award.funded_by is fund) for fund in FundedBy}
     return tuple(sorted(awards, key=_place)), charged
 
 
@@ -227,7 +227,7 @@ def _place(award: Award) -> tuple[str, Tier]:
 
 
 def _less_paid(due: Sequence[Award], paid: Iterable[Award]) -> list[int]:
-    """What is missing of each award, in minor units: a bet's payments count for their tier first, then for others."""
+    """The unpaid rest of each award, in minor units: a bet's payments count for their tier first, then for others."""
     of_tier, of_bet = Counter[tuple[str, Tier]](), Counter[str]()
     for award in paid:
         of_tier[_place(award)] += award.amount_minor
@@ -248,7 +248,7 @@ def _taken(
     charged: Mapping[FundedBy, Decimal], postings: Postings, pools: Pools, in_force: VerdictInForce, terms: Terms
 ) -> tuple[Postings, dict[Account, Decimal]]:
     """
-    What each pool account pays of what is due: the prize fund all of its own, the meter as much as it holds.
+    The amount that each pool account pays of what is due: the prize fund all of its own, the meter what it holds.
 
     The players' money before the house's, filled first if it is below zero (which adds to the postings). A meter that
     was begun since pays nothing.

@@ -1,9 +1,9 @@
 """
 The currencies money may be stated in, each with its exponent and the time it is legal tender.
 
-The project's own dated table, seeded from ISO 4217 (2026): display libraries disagree with the standard about more than
-a dozen exponents, and a currency that is withdrawn must keep its exponent for the rounds that were played in it.
-Codes without a minor unit (gold, test codes, bond market units) are no money a player can bet.
+The project's own dated table, seeded from ISO 4217 (2026). Display libraries disagree with the standard about more than
+a dozen exponents. A currency that is withdrawn must keep its exponent for the rounds that were played in it. Codes
+without a minor unit (gold, test codes, bond market units) are no money a player can bet.
 """
 
 from dataclasses import dataclass

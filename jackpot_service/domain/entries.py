@@ -1,4 +1,4 @@
-"""What is to be booked as one entry of a jackpot's books."""
+"""One entry of a jackpot's books, as it is to be booked."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -55,7 +55,7 @@ class Entry:
     stored as rows: bets, awards, acts, what a round was opened with, a cycle that begins. The digest covers both.
 
     `received_at` is the service's clock when the request came in; when it is booked, the books say. `figures` are what
-    it comes to, as far as its postings do not tell; `attributed_to` is theirs, if it is not the round's.
+    it comes to, as far as its postings do not state it; `attributed_to` is their attribution, if not the round's.
     """
 
     book: str

@@ -1,5 +1,5 @@
 """
-The kinds of error the service knows; each error itself stands beside the function that raises it.
+The kinds of error the service knows; each error itself stands next to the function that raises it.
 
 A kind says what the caller may do about it, never how it travels: `api/problems.py` alone turns kinds into statuses.
 """
@@ -52,7 +52,7 @@ class Conflict(LedgerError, code="conflict", title="The request contradicts the 
 
 
 class NotFound(LedgerError, code="not-found", title="Not found"):
-    """What the request speaks of does not exist, or not for this caller."""
+    """The object of the request does not exist, or not for this caller."""
 
 
 class Forbidden(LedgerError, code="forbidden", title="Not allowed"):

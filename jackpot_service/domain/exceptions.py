@@ -22,7 +22,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class Acknowledgement:
-    """Who looked into an exception, when, and what came of it."""
+    """The principal who looked into an exception, when, and what came of it."""
 
     principal: str
     reason: str

@@ -1,9 +1,9 @@
 """
-What an entry records, in the form that its digest covers: plain strings, integers, lists and nulls.
+The facts that an entry records, in the form that its digest covers: plain strings, integers, lists and nulls.
 
-What a result, a cancellation or voids recorded is stored in the entry, in just this form: events, the API and `verify`
-read it there. Bets, awards and acts have rows of their own: for these the same functions make the facts when an entry
-is written and when `verify` reads the rows back, so a row that was changed afterwards no longer matches its entry.
+Facts of a result, a cancellation or voids are stored in the entry, in just this form: events, the API and `verify` read
+them there. Bets, awards and acts have rows of their own. For these the same functions make the facts when an entry is
+written and when `verify` reads the rows back. So a row that was changed afterwards no longer matches its entry.
 
 Lists are in the order of their ids: the order in which things were sent is not content. Amounts are written without
 exponent and trailing zeros, times in UTC with microseconds.
@@ -65,11 +65,11 @@ def of_refused_bets(bets: Iterable[Bet]) -> list[list[Any]]:
 
 
 def of_opening(round_: Round) -> Facts:
-    """What was pinned when a round was first seen: recorded by the round's first step, whatever it is."""
+    """The terms fixed at a round's opening: recorded by the round's first step, whatever it is."""
     if round_.steps > 1:
         return {}
-    pins = {"rules_version": round_.rules_version, "rate_sheet": round_.rate_sheet, "casino_id": round_.casino_id}
-    return {"opened": pins}
+    terms = {"rules_version": round_.rules_version, "rate_sheet": round_.rate_sheet, "casino_id": round_.casino_id}
+    return {"opened": terms}
 
 
 def of_voids(voided: Iterable[str], tombstones: Iterable[str], *, occurred_at: datetime | None) -> Facts:
@@ -83,7 +83,7 @@ def of_hands(hands: Iterable[Hand]) -> list[list[Any]]:
 
 
 def of_result(result: Result) -> Facts:
-    """A result as it was told."""
+    """A result as it was sent."""
     return {
         "bet_count": result.bet_count,
         "hands": of_hands(result.hands),
@@ -93,7 +93,7 @@ def of_result(result: Result) -> Facts:
 
 
 def of_cancellation(cancellation: Cancellation, *, cycle: int) -> Facts:
-    """A cancellation as it was told, and the cycle it fell in."""
+    """A cancellation as it was sent, and the cycle it fell in."""
     return {
         "reason": cancellation.reason,
         "cycle": cycle,
@@ -158,7 +158,7 @@ def of_stakes(bets: Iterable[Bet]) -> list[list[Any]]:
 
 
 def of_entitlements(entitlements: Iterable[Entitlement]) -> list[dict[str, str]]:
-    """What each winner was entitled to of the meter, as exact fractions."""
+    """The entitlements of the winners to the meter, as exact fractions."""
     return [{"bet_id": claim.bet_id, "tier": str(claim.tier), "amount": str(claim.amount)} for claim in entitlements]
 
 
@@ -251,7 +251,7 @@ def of_revocation(*, key_id: str, principal: str, revoked_at: datetime) -> Facts
 
 
 def without_hashes(recorded: Facts) -> Facts:
-    """What an act recorded, as people see it: without the hash of a key's secret, which opens nothing all the same."""
+    """The facts of an act, as people see them: without the hash of a key's secret, which opens nothing all the same."""
     return {name: value for name, value in recorded.items() if name != "secret_hash"}
 
 
@@ -278,19 +278,19 @@ def of_act(
     subject: str,
     jackpot_id: str | None,
     reason: str | None,
-    asked: Facts | None,
+    request: Facts | None,
     before: Facts | None,
     after: Facts,
     effects: Sequence[Facts],
 ) -> Facts:
-    """An administrative act: what it is about, why, what was asked, what was before and is after, what it booked."""
+    """An administrative act: what it is about, why, its request, what was before and is after, what it booked."""
     return {
         "request_id": request_id,
         "decides": decides,
         "subject": subject,
         "jackpot_id": jackpot_id,
         "reason": reason,
-        "asked": asked,
+        "request": request,
         "before": before,
         "after": after,
         "effects": list(effects),
@@ -303,7 +303,7 @@ def of_effect(*, book: str, seq: int, kind: str, recorded: Facts) -> Facts:
 
 
 def of_entry_of_act(*, act: int, recorded: Facts) -> Facts:
-    """What an entry in a jackpot's book says that an act booked: the act's seq in the reference book, and the rest."""
+    """The facts of an act's entry in a jackpot's book: the act's seq in the reference book, and the rest."""
     return {"act": act, "recorded": recorded}
 
 
@@ -322,7 +322,7 @@ def of_change(
 
 
 def of_decision(*, request_id: str, outcome: str, confirmed: Facts, is_emergency: bool) -> Facts:
-    """What somebody else made of it."""
+    """The decision on a change request."""
     return {"request_id": request_id, "outcome": outcome, "confirmed": confirmed, "is_emergency": is_emergency}
 
 
@@ -332,7 +332,7 @@ def of_emergency_switch(*, is_on: bool) -> Facts:
 
 
 def of_exception(exception: NotedException) -> Facts:
-    """An exception as it was shown to whoever acknowledged it."""
+    """An exception as it was shown to the principal who acknowledged it."""
     return {
         "kind": exception.kind,
         "noticed_at": instant(exception.noticed_at),

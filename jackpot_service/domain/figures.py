@@ -1,8 +1,8 @@
 """
-What an entry comes to: its figures, of which days are sums, and which reports read.
+The figures of an entry: numbers and amounts, of which days are sums, and which reports read.
 
-Postings are sums of a batch by account: how many bets they are of, in which of its currencies a value was staked, which
-tiers were won and what stood on each hand, they do not tell.
+Postings are sums of a batch by account. They do not state how many bets they are of, in which of its currencies a value
+was staked, which tiers were won and what stood on each hand.
 """
 
 from collections import Counter
@@ -24,14 +24,14 @@ from jackpot_service.domain.settlement import Award, Settlement, Terms
 
 class FigureKind(StrEnum):
     """
-    What a figure is of.
+    The kind of a figure.
 
     Late refunds are those of bets whose cycle had been won: `house:adjustments` bears the parts of meter and reserve.
-    Squares are the squares of what stood on each hand that was judged. What a correction takes back of these is
-    negative. Award steps are those that acts took: decisions about held awards, and reversals.
+    Squares are the squares of what stood on each hand that was judged. Figures of these that a correction takes back
+    are negative. Award steps are those that acts took: decisions about held awards, and reversals.
 
-    Postings are no part of an entry's figures: they stand in the entry as postings, and are added to days as figures of
-    this kind, but for those of bets, whose rules say where they go.
+    Postings are no part of an entry's figures: they stand in the entry as postings. Days have them as figures of this
+    kind, but for those of bets, whose rules say where they go.
     """
 
     BETS = "bets"
@@ -46,7 +46,7 @@ class FigureKind(StrEnum):
 
 
 REVERSED_WHILE_HELD: Final = "reversed_while_held"
-"""What becomes of an award that a correction takes back before it was decided: nobody had been credited with it."""
+"""The step of an award that a correction takes back before it was decided: nobody had been credited with it."""
 
 
 class Figure(NamedTuple):
@@ -54,7 +54,7 @@ class Figure(NamedTuple):
     So many of a kind, in minor units of a currency, and their value in base units of the jackpot.
 
     Of awards, their steps and payments `tier` was won, `account` is the pool that pays and `value` what they cost it.
-    `detail` is the first state of awards, the step, the jackpot of payments. Steps and payments tell the day on which
+    `detail` is the first state of awards, the step, the jackpot of payments. Steps and payments have the day on which
     their awards were made, too.
 
     A tuple rather than a dataclass: it is made for every batch.
@@ -86,7 +86,7 @@ class Figure(NamedTuple):
 
 
 def of_bets(contributed: Contribution, currencies: Sequence[str]) -> tuple[Figure, ...]:
-    """Tell a batch's value apart by currency, given the currency of each of its bets; in alphabetical order."""
+    """Return a batch's figures by currency, given the currency of each of its bets; in alphabetical order."""
     bets = Counter(currencies)
     return tuple(
         Figure(FigureKind.BETS, bets[currency], contributed.stakes_minor[currency], value, currency)
@@ -108,7 +108,7 @@ def of_settlement(
 
 
 def of_refunds(bets: Collection[Bet], *, terms: Terms, won_since: Collection[str]) -> tuple[Figure, ...]:
-    """Tell refunded bets apart by currency, and by whether their cycle, as `won_since` names them, has been won."""
+    """Return refunded bets' figures by currency, and by whether their cycle has been won (`won_since` names those)."""
     refunds = []
     for kind in (FigureKind.REFUNDS, FigureKind.LATE_REFUNDS):
         is_late = kind is FigureKind.LATE_REFUNDS
@@ -126,7 +126,7 @@ def of_correction(
     """
     Sum what a correction changed: refunds and judged hands, the awards that it made, and those that it took back.
 
-    `made_on` tells the UTC day on which each verdict on the round was booked, by its number.
+    `made_on` is the UTC day on which each verdict on the round was booked, by its number.
     """
     dead, alive = correction.found_dead, correction.found_alive
     steps = (
@@ -168,7 +168,7 @@ def of_awards(awards: Iterable[Award]) -> tuple[Figure, ...]:
 
 
 class _Of(NamedTuple):
-    """An award, by what its figures tell apart, and what it comes to."""
+    """An award, by the keys of its figures, and what it comes to."""
 
     tier: str
     account: str

@@ -13,7 +13,7 @@ from jackpot_service.domain.cards import Category, HandValue
 
 
 class GameId(StrEnum):
-    """What is dealt at a table, whichever rulebook it is dealt by; a table never changes it."""
+    """The game that is dealt at a table, whichever rulebook it is dealt by; a table never changes it."""
 
     CARIBBEAN_STUD = "caribbean-stud"
     CASINO_HOLDEM_2_HAND = "casino-holdem-2-hand"
@@ -24,7 +24,7 @@ GAME_IDS: tuple[str, ...] = tuple(game_id.value for game_id in GameId)
 
 @dataclass(frozen=True, slots=True)
 class PaytableLine:
-    """What a hand pays that is at least `hand` and below the line above: `odds` to one, the stake returned."""
+    """The payout of a hand that is at least `hand` and below the line above: `odds` to one, the stake returned."""
 
     hand: HandValue
     odds: int
@@ -42,7 +42,7 @@ class Paytable:
             raise ValueError(f"the lines of a paytable stand strongest first: {self.source}")
 
     def net(self, hand: HandValue) -> int:
-        """Tell what one unit wins with this hand, -1 if it is lost."""
+        """Return what one unit wins with this hand, -1 if it is lost."""
         return next((line.odds for line in self.lines if hand >= line.hand), -1)
 
 
@@ -52,8 +52,8 @@ class BaseGame:
     A hand played against the dealer's: an ante, and a play bet of `play_antes` antes that the player may decline.
 
     `qualifier` is the weakest hand with which the dealer plays. Against a weaker one the ante pays by its table,
-    whatever the player holds, and the play bet is returned. A dealer who qualifies takes both bets or pays both; a
-    tie returns both. Who folds loses the ante.
+    whatever the player holds, and the play bet is returned. A dealer who qualifies takes both bets or pays both; a tie
+    returns both. A player who folds loses the ante.
 
     The returns are published per cents of optimal play. `largest_payout_usd` caps the play bet from two pairs up.
     """
@@ -68,7 +68,7 @@ class BaseGame:
     largest_payout_usd: int | None = None
 
     def net_of_play(self, *, player: HandValue, dealer: HandValue) -> int:
-        """Tell what a hand that was played, not folded, wins or loses, in antes and before any largest payout."""
+        """Return what a hand that was played, not folded, wins or loses, in antes and before any largest payout."""
         if dealer < self.qualifier:
             return self.ante.net(player)
         if player == dealer:
@@ -80,7 +80,7 @@ class BaseGame:
 
 @dataclass(frozen=True, slots=True)
 class SideBet:
-    """A bet beside the ante on the best five of some cards; neither folding nor the outcome of the hand matters."""
+    """A bet besides the ante, on the best five of some cards; neither folding nor the outcome of the hand matters."""
 
     name: str
     judged_cards: str

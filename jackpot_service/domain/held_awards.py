@@ -30,7 +30,7 @@ AwardKey = tuple[str, str, int]
 
 
 class Decision(StrEnum):
-    """What two people decide about awards of a round."""
+    """A decision of two people about awards of a round."""
 
     APPROVE = "approve"
     REJECT = "reject"
@@ -112,7 +112,7 @@ def rejection(awards: Iterable[MadeAward], origin: Mapping[AwardKey, Origin], *,
 
 def taken_again(origin: Mapping[AwardKey, Origin], *, won_since: Collection[AwardKey]) -> dict[AwardKey, Origin]:
     """
-    Tell from which account each reinstated award is paid: from those that its rejection gave it back to.
+    Return the accounts that each reinstated award is paid from: those that its rejection gave it back to.
 
     Where the meter has been won since (`won_since`), it went to the winners: the house pays the meter's part.
     """
@@ -134,10 +134,10 @@ def reinstatement(
     sheet: RateSheet,
 ) -> Postings:
     """
-    Book rejected awards as payable after all, from `origin` at their booked cost; `taken_again` tells it.
+    Book rejected awards as payable after all, from `origin` at their booked cost; `taken_again` returns it.
 
-    As after any award from the meter, the house puts in what is missing to the reset amount of the running cycle's
-    rules, and the players' part is filled; it also puts in what its own part lacks, if that was recovered or won from
+    As after any award from the meter, the house pays in what is missing to the reset amount of the running cycle's
+    rules, and the players' part is filled. It also pays in what its own part lacks, if that was recovered or won from
     meanwhile. `pools` must be read under the lock of all stripes.
     """
     taken = {account: -amount for account, amount in _summed(awards, origin).items()}
@@ -159,7 +159,7 @@ def _summed(awards: Iterable[MadeAward], origin: Mapping[AwardKey, Origin]) -> d
 
 
 class OfRound(Protocol):
-    """Whatever belongs to a round, or is one."""
+    """An object that belongs to a round, or is one."""
 
     @property
     def jackpot_id(self) -> str: ...  # noqa: D102
@@ -190,10 +190,14 @@ def of_step(
     """
     A step that awards of a round took.
 
-    `origin` tells to which accounts rejected ones returned, and from which reinstated ones are paid.
+    `origin` names the accounts that rejected ones returned to, and those that reinstated ones are paid from.
     """
-    told = sorted(awards, key=lambda award: award.key)
-    return {"round": of_round(round_), "step": step.value, "awards": [_of_award(award, step, origin) for award in told]}
+    ordered = sorted(awards, key=lambda award: award.key)
+    return {
+        "round": of_round(round_),
+        "step": step.value,
+        "awards": [_of_award(award, step, origin) for award in ordered],
+    }
 
 
 _ORIGINS = {AwardStep.REJECTED: "returned_to", AwardStep.REINSTATED: "taken_from"}
@@ -221,5 +225,5 @@ def _of_award(award: MadeAward, step: AwardStep, origin: Mapping[AwardKey, Origi
 
 
 def of_payment(*, reference: str | None, paid_at: datetime | None) -> Facts:
-    """What a casino says of having paid an award."""
+    """The facts of a payment of an award: the casino's own reference and time."""
     return {"reference": reference, "paid_at": instant(paid_at)}

@@ -1,4 +1,4 @@
-"""Long work that somebody asked for: it is done beside the calls, and leaves a file behind for a while."""
+"""Long work that somebody requested: it is done apart from the calls, and leaves a file behind for a while."""
 
 import re
 from collections.abc import Mapping
@@ -28,7 +28,7 @@ class Job:
     """
     A job as it stands.
 
-    `asked` are the parameters as they came, `parameters` what they were settled to when it was asked for, so that it
+    `request` are the parameters as they came, `parameters` what they were settled to when it was asked for, so that it
     does the same whenever it is done. `position` is where its file ends so far, in the words of its kind; None before
     the first chunk, or for a kind that cannot go on from its middle. `done` of `total` (None: unknown) is counted in
     whatever the kind counts. `began_at` and `began_with` are when the present attempt began, and what was done by
@@ -37,12 +37,12 @@ class Job:
 
     job_id: str
     kind: str
-    asked: Mapping[str, Any]
+    request: Mapping[str, Any]
     parameters: Mapping[str, Any]
     principal: str
     casino_id: str | None
     request_id: str
-    asked_at: datetime
+    created_at: datetime
     file_name: str
     media_type: str
     total: int | None
@@ -67,14 +67,14 @@ class Job:
 
     @property
     def per_second(self) -> float | None:
-        """How much of it the present attempt does in a second; None before there is anything to tell by."""
+        """How much of it the present attempt does in a second; None before there is anything to reckon by."""
         if self.began_at is None or self.heartbeat_at is None or self.heartbeat_at <= self.began_at:
             return None
         return (self.done - self.began_with) / (self.heartbeat_at - self.began_at).total_seconds()
 
     @property
     def remaining(self) -> timedelta | None:
-        """How long it will still take at that rate; None where nobody can tell."""
+        """How long it will still take at that rate; None where that is unknown."""
         rate = self.per_second
         if self.state is not JobState.RUNNING or self.total is None or not rate:
             return None

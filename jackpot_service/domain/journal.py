@@ -1,4 +1,4 @@
-"""What a journal entry is: postings that sum to zero in every currency, for the movements of a jackpot's money."""
+"""A journal entry: postings that sum to zero in every currency, for the movements of a jackpot's money."""
 
 from collections import defaultdict
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ class Unbalanced(BooksBroken, code="entry-unbalanced"):
 
 
 class EntryKind(StrEnum):
-    """What an entry recorded."""
+    """The kind of an entry: what it recorded."""
 
     BETS = "bets"
     VOIDS = "voids"
@@ -60,7 +60,7 @@ ACT_KINDS = frozenset(EntryKind) - {
     EntryKind.CANCELLATION,
     EntryKind.TRANSFER_RECEIVED,
 }
-"""What the reference book holds: everything that somebody does, and not a table server."""
+"""The kinds of entry of the reference book: everything that somebody does, and not a table server."""
 
 
 class Movement(StrEnum):

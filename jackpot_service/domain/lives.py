@@ -19,8 +19,8 @@ class JackpotRetired(Conflict, code="jackpot-retired", title="The jackpot is ret
     """The jackpot's life is over: what it held went elsewhere, and nothing is put into it again."""
 
 
-class PersonRequired(Forbidden, code="person-required", title="A user must do this"):
-    """A machine may suspend a jackpot and never resumes it."""
+class UserRequired(Forbidden, code="user-required", title="A user must do this"):
+    """A service account may suspend a jackpot and never resumes it."""
 
 
 def require_not_retired(jackpot_id: str, life: Life) -> None:

@@ -51,7 +51,7 @@ def from_minor(amount_minor: int, exponent: int) -> Decimal:
 
 
 def has_decimals(amount: Decimal, at_most: int) -> bool:
-    """Tell whether an amount is finite and written with at most so many decimals."""
+    """Return whether an amount is finite and written with at most so many decimals."""
     exponent = amount.as_tuple().exponent
     return isinstance(exponent, int) and -exponent <= at_most
 
@@ -71,9 +71,9 @@ class NoRate(Refused, code="no-rate", title="The rate sheet has no such currency
 @dataclass(frozen=True, slots=True)
 class Rate:
     """
-    What one unit of a currency is worth in the base currency, and how the currency is divided.
+    The worth of one unit of a currency in the base currency, and how the currency is divided.
 
-    The exponent is pinned with the rate, so that a later change of the currency table leaves old rounds as they were.
+    The exponent is fixed with the rate, so that a later change of the currency table leaves old rounds as they were.
     """
 
     currency: str

@@ -13,7 +13,7 @@ from jackpot_service.domain.rules import JackpotRules, Tier
 
 
 class HandStatus(StrEnum):
-    """What became of a hand."""
+    """The status of a hand in a round's result."""
 
     DEALT = "dealt"
     DEAD = "dead"
@@ -121,7 +121,7 @@ class Result:
 
     @property
     def content(self) -> tuple[object, ...]:
-        """What must be equal for a repeated result to be a replay."""
+        """The parts that must be equal for a repeated result to be a replay."""
         return self.bet_count, hands_content(self.hands), tuple(sorted(self.dealer))
 
     @property
@@ -132,7 +132,7 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Cancellation:
-    """A round's cancellation; hands may be told, and are stored."""
+    """A round's cancellation; hands may be sent with it, and are stored."""
 
     reason: str
     hands: tuple[Hand, ...] = ()
@@ -140,7 +140,7 @@ class Cancellation:
 
     @property
     def content(self) -> tuple[object, ...]:
-        """What must be equal for a repeated cancellation to be a replay."""
+        """The parts that must be equal for a repeated cancellation to be a replay."""
         return self.reason, hands_content(self.hands)
 
 

@@ -103,7 +103,7 @@ def for_awards(
     """
     Pay awards: `taken` from the pools at their cost, `paid_minor` credited to the casino per currency, `held` kept.
 
-    What is taken must equal the base value of what is paid plus what is held, or the postings cannot be built.
+    The amounts taken must equal the base value of what is paid plus what is held, or the postings cannot be built.
     """
     values = {currency: sheet.base_value(amount, currency) for currency, amount in paid_minor.items()}
     lines = [Posting(account, sheet.base, -amount, Movement.AWARD) for account, amount in taken.items() if amount]
@@ -126,8 +126,8 @@ def for_correction(
     """
     Take awards back and make others in their place; what the pools neither give nor get is the house's.
 
-    `returned_minor` is taken from the casino per currency and `returned_held` from what is held, `given_back` put into
-    the pools; then `taken` is taken from the pools, and `awarded_minor` credited to the casino. One line for
+    `returned_minor` is taken from the casino per currency and `returned_held` from what is held; the pools get
+    `given_back`. Then `taken` is taken from the pools, and `awarded_minor` credited to the casino. One line for
     `house:adjustments` balances it.
 
     Source: domain decision 25 (docs/decisions/round-corrections.md).
@@ -146,9 +146,9 @@ def for_correction(
     lines += [Posting(account, sheet.base, -amount, movement) for account, amount in taken.items() if amount]
     values = {currency: sheet.base_value(amount, currency) for currency, amount in awarded_minor.items()}
     lines += _casino_lines(awarded_minor, values, movement, casino_id=casino_id, sheet=sheet)
-    borne = sum((line.amount for line in lines if line.currency == sheet.base), ZERO)
-    if borne:
-        lines.append(Posting(accounts.HOUSE_ADJUSTMENTS, sheet.base, -borne, movement))
+    of_house = sum((line.amount for line in lines if line.currency == sheet.base), ZERO)
+    if of_house:
+        lines.append(Posting(accounts.HOUSE_ADJUSTMENTS, sheet.base, -of_house, movement))
     return Postings(tuple(lines))
 
 

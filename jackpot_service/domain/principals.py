@@ -1,4 +1,4 @@
-"""Who speaks to the ledger: a principal with one role, perhaps bound to a casino and to some of its tables."""
+"""A principal, who speaks to the ledger: with one role, perhaps bound to a casino and to some of its tables."""
 
 import re
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ LONGEST_NAME = 100
 
 NAME_LETTERS = " -~À-ÖØ-öø-ıĴ-ľŁ-ňŊ-žƠơƯưȘ-țḀ-ẕẞẠ-ỹΆΈ-ΊΌΎ-ΡΣ-ώЀ-џҊ-ӿ"
 """
-What a new name is written in, as ranges of a regular expression: ASCII and the letters of Latin, Greek and Cyrillic.
+The letters of a new name, as ranges of a regular expression: ASCII and the letters of Latin, Greek and Cyrillic.
 
 Of these the database knows which look alike; see docs/decisions/people-and-keys.md.
 """
@@ -18,7 +18,7 @@ Of these the database knows which look alike; see docs/decisions/people-and-keys
 _LEGIBLE = re.compile(f"[{NAME_LETTERS}]+")
 
 LONGEST_SUBJECT = 255
-"""What OpenID Connect allows."""
+"""The most characters that OpenID Connect allows."""
 
 MOST_LIVE_KEYS = 2
 """The old one and the new one, while they rotate. Secrets and subjects are counted apart."""
@@ -33,7 +33,7 @@ class PrincipalConflict(Conflict, code="principal-conflict", title="The name bel
 
 
 class KeyForbidden(Forbidden, code="key-forbidden", title="Such a key is created on the command line only"):
-    """Whoever holds two names could approve what he himself asked for, so not everybody creates such a key."""
+    """A user who holds two names could approve their own requests, so not everybody creates such a key."""
 
 
 class KeyLimitReached(Conflict, code="key-limit-reached", title="One of the keys must be revoked first"):
@@ -41,7 +41,7 @@ class KeyLimitReached(Conflict, code="key-limit-reached", title="One of the keys
 
 
 class Role(StrEnum):
-    """What a principal is there for."""
+    """The purpose of a principal, which decides what it may do."""
 
     TABLE = "table"
     FINANCE = "finance"
@@ -87,8 +87,8 @@ class Principal:
 
 
 SYSTEM_OPERATOR = Principal("cli", Role.OPERATOR, is_automaton=True)
-"""Whoever runs the command line on the machine itself: an operator, by right of being there. Nobody knows who it
-is, so it approves nothing: whoever approves on the command line shows a key."""
+"""The user of the command line on the machine itself: an operator, by right of being there. Nobody knows who it is, so
+it approves nothing: a user who approves on the command line shows a key."""
 
 
 def require_possible(principal: Principal) -> None:

@@ -87,9 +87,9 @@ def _limit_text(rules: JackpotRules) -> tuple[str, ...]:
 @dataclass(frozen=True, slots=True)
 class PaytableLine:
     """
-    What a tier pays: a part of the meter, or so many times the stake.
+    The prize of a tier: a part of the meter, or so many times the stake.
 
-    `amount_minor` is for display, in whole minor units rounded down: the part of the meter now, or the prize of a
+    `amount_minor` is for display, in whole minor units rounded down. It is the part of the meter now, or the prize of a
     stake of one unit (of the token, where there is one).
     """
 

@@ -13,7 +13,7 @@ DEFAULT_BAND = Decimal("0.10")
 """How far a rate may lie from the one before it, as a part of that one, and be believed at once."""
 
 INVERTED = "inverted"
-"""What a rate is called, behind its currency, that would be believed the other way round."""
+"""The mark, behind its currency, of a rate that would be believed the other way round."""
 
 Rates = Mapping[str, Decimal]
 """Base units per one unit of each currency, the base itself not among them."""
@@ -99,7 +99,7 @@ class ReferenceRates:
         """
         Figure what one unit of a currency is worth in a base currency.
 
-        The quotient of the two quotes is exact until it is rounded, once, to 10 decimals, half to even: a rate of EUR
+        The quotient of the two quotes is exact until it is rounded, once, to 10 decimals, half to even. A rate of EUR
         (1 / quote) and one of any other base are figured alike.
 
         Raises: NotQuoted.

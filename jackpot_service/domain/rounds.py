@@ -86,7 +86,7 @@ class RoundCancelled(Conflict, code="round-cancelled", title="The round is cance
 @dataclass(frozen=True, slots=True)
 class Round:
     """
-    One table's round, with the rules version and the rate sheet pinned when it was first seen.
+    One table's round, with the rules version and the rate sheet that were fixed at its opening.
 
     `steps` counts its entries; `bet_count` and `weight` (base units) are of its live bets.
     """

@@ -1,7 +1,7 @@
 """
 The published rulebooks that have a jackpot bet, as rules a jackpot can be opened with.
 
-Figures marked as the rulebook's are facts of the source named beside them. The split and the reset amount of Cyber and
+Figures marked as the rulebook's are facts of the source named with them. The split and the reset amount of Cyber and
 Seneca are not published; what stands here are the operator's parameters (docs/decisions/prizes.md).
 """
 

@@ -1,7 +1,7 @@
 """
 The rules of a jackpot as one value: how a bet is split, what pays, who shares, and what stakes are taken.
 
-What prints the rules, the paytable and the settlement reads the same `JackpotRules`. A version of it is stored as the
+The printed rules, the paytable and the settlement read the same `JackpotRules`. A version of it is stored as the
 document that `as_document` makes, and read back by `from_document`; both together lose nothing.
 """
 

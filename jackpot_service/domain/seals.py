@@ -1,9 +1,9 @@
 """
-What a seal is: where every stripe of every book stood at one instant, signed, and chained to the seal before it.
+A seal: where every stripe of every book stood at one instant, signed, and chained to the seal before it.
 
-A seal is one flat JSON object. Its canonical bytes are that object with its keys sorted, without white space, in ASCII;
-the signature is over the canonical bytes of the object without its `signature`, and the next seal names the SHA-256 of
-the canonical bytes of all of it. Written to a file it is exactly these bytes: so `sha256sum` tells what the next names.
+A seal is one flat JSON object. Its canonical bytes are that object with its keys sorted, without white space, in ASCII.
+The signature is over the canonical bytes of the object without its `signature`. The next seal names the SHA-256 of the
+canonical bytes of all of it. A file of it has exactly these bytes: so `sha256sum` shows what the next names.
 """
 
 import hashlib
@@ -59,7 +59,7 @@ class Seal:
     """
     Where all stripes stood at one instant. The first seal, number 1, has none before it.
 
-    `public_key_id` tells which key signed it: the SHA-256 of the public key's 32 bytes.
+    `public_key_id` names the key that signed it: the SHA-256 of the public key's 32 bytes.
     """
 
     number: int
@@ -72,7 +72,7 @@ class Seal:
 
     @property
     def signed_bytes(self) -> bytes:
-        """What the signature is over."""
+        """The bytes that the signature is over."""
         return _canonical({name: value for name, value in self._document().items() if name != "signature"})
 
     @property
@@ -82,7 +82,7 @@ class Seal:
 
     @property
     def link(self) -> SealLink:
-        """What the next seal names."""
+        """The link to this seal in the next one."""
         return SealLink(self.number, sha256(self.canonical_bytes))
 
     def _document(self) -> dict[str, Any]:
@@ -110,7 +110,7 @@ def sha256(content: bytes) -> str:
 
 
 def facts_of(*, number: int, digest: str) -> Facts:
-    """What the act shows that sealed the books."""
+    """The facts of the act that sealed the books."""
     return {"number": number, "sha256": digest}
 
 

@@ -27,12 +27,12 @@ _OWN_LARGEST_STAKE = "largest_stake.CUR"
 
 SETTINGS = (*_AMOUNTS, _OWN_LARGEST_STAKE, "policy", *_PARTS, "hands_per_player", *_PRIZES)
 """
-What may be set. A prize is so many times the stake, or a part of the meter where it was one before. A royal flush
+Parameters to set. A prize is so many times the stake, or a part of the meter where it was one before. A royal flush
 takes the jackpot in every rulebook. CUR stands for any currency's code: the setting is in that currency's own units.
 """
 
 OPTIONAL = frozenset({"limit", "held_threshold", "largest_stake", _OWN_LARGEST_STAKE, "token", *_PRIZES})
-"""What a jackpot may also be without."""
+"""The parameters that a jackpot may also be without."""
 
 MOST_TIMES = 9_000
 """So many times the most minor units that a stake can have is still a number that a column holds."""
@@ -49,8 +49,8 @@ def with_settings(rules: JackpotRules, settings: Mapping[str, str | None]) -> Ja
     """
     Change some parameters of the rules; None takes an optional one away.
 
-    Raises: UnknownSetting for a name not in SETTINGS; BadRules for a value that is no exact amount, is no policy of
-    the rulebook, or would make rules that cannot run a jackpot.
+    Raises: UnknownSetting for a name not in SETTINGS; BadRules for a value that is no exact amount, no policy of the
+    rulebook, or makes rules that cannot run a jackpot.
     """
     for name, text in settings.items():
         if _listed(name) not in SETTINGS:

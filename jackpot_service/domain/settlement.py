@@ -1,4 +1,4 @@
-"""What a verdict costs and pays: refunds, fixed prizes, awards from the meter, overflow and refill, in that order."""
+"""Costs and payments of a verdict: refunds, fixed prizes, awards from the meter, overflow and refill, in that order."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -43,7 +43,7 @@ class Award:
 
 @dataclass(frozen=True, slots=True)
 class Entitlement:
-    """What a winning bet was entitled to of the meter, exactly, whether or not a payable amount came of it."""
+    """The exact part of the meter that a winning bet was entitled to, whether or not a payable amount came of it."""
 
     bet_id: str
     tier: Tier
@@ -52,7 +52,7 @@ class Entitlement:
 
 @dataclass(frozen=True, slots=True)
 class Due:
-    """What is due at a meter: what winners are entitled to of it, and the awards, by the pool that pays them."""
+    """The amounts due at a meter: the winners' entitlements to it, and the awards, by the pool that pays them."""
 
     claims: tuple[Entitlement, ...]
     from_prize_fund: tuple[Award, ...]
@@ -62,10 +62,10 @@ class Due:
 @dataclass(frozen=True, slots=True)
 class Terms:
     """
-    What a round is settled under.
+    The terms that a round is settled under.
 
-    `rules` and `sheet` are the round's own, pinned; `running` are the rules of the running cycle, `following` those
-    that a next cycle would open under.
+    `rules` and `sheet` are those fixed at the round's opening; `running` are the rules of the running cycle,
+    `following` those that a next cycle would open under.
     """
 
     rules: JackpotRules
@@ -107,7 +107,7 @@ def settle(verdict: Verdict, *, terms: Terms, pools: Pools, won_since: frozenset
     `pools` must be read under the lock of all stripes if the verdict pays from the meter. `won_since` names the dead
     bets whose cycle has been won since they were booked.
 
-    The only rounding is an award's, down to a payable minor unit; an award of 0 is not made. What is left stays in the
+    The only rounding is an award's, down to a payable minor unit; an award of 0 is not made. The rest stays in the
     meter, or is carried into the next cycle.
     """
     refunds = reverse(verdict.dead, terms=terms, won_since=won_since)
@@ -272,5 +272,5 @@ def _started_again(pools: Pools, overflow: Decimal, terms: Terms) -> Postings:
 
 
 def missing_to_reset(pools: Pools, rules: JackpotRules) -> Decimal:
-    """What is missing to the reset amount: the house puts it in."""
+    """The amount that is missing to the reset amount: the house pays it in."""
     return max(ZERO, rules.reset_amount - pools.meter)

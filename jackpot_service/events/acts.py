@@ -20,7 +20,7 @@ from jackpot_service.usecases.changes.registry import KINDS
 _ACTS = text(
     """
     SELECT a.seq, e.kind, e.principal, e.received_at, e.booked_at, a.request_id, a.decides, a.subject, a.jackpot_id,
-           a.reason, a.asked, a.before, a.after, a.effects
+           a.reason, a.request, a.before, a.after, a.effects
     FROM unnest(CAST(:seqs AS bigint[])) AS k (seq)
     CROSS JOIN LATERAL (SELECT o.* FROM acts o WHERE o.seq = k.seq LIMIT 1) AS a
     CROSS JOIN LATERAL (
@@ -33,7 +33,7 @@ _ACTS = text(
 )
 
 _INTERNAL: Final = frozenset({"positions", "round_key"})
-"""What acts record for `verify` alone."""
+"""The facts that acts record for `verify` alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class _Act:
 
     @property
     def people(self) -> Data:
-        """Who acted and why, for the house: the act's place in the audit trail, and the request behind it."""
+        """The principal and reason, for the house: the act's place in the audit trail, and the request behind it."""
         act = self.recorded
         return {
             "seq": act.seq,
@@ -88,7 +88,7 @@ def events_of(act: RecordedAct, *, bases: Mapping[str, str], casinos: Mapping[st
 
 
 def _plainly(recorded: Mapping[str, Any]) -> dict[str, Any]:
-    """What an act recorded, without what is internal; a version of the rules as two members."""
+    """The facts that an act recorded, without internal ones; a version of the rules as two members."""
     shown = {name: value for name, value in without_hashes(recorded).items() if name not in _INTERNAL}
     if "rules" in shown:
         rules = shown.pop("rules")
@@ -179,7 +179,7 @@ def _corrected(act: _Act) -> list[Unplaced]:
         "awards": _sums(recorded["awards"]),
         "reversed": _sums(recorded["reversed"]),
         "refunded_bet_ids": recorded["refunds"],
-        "borne": recorded["borne"],
+        "charged_to": recorded["charged_to"],
         "house_seed": recorded["house_seed"],
         "meter_after": recorded["meter_after"],
         "reserve_after": recorded["reserve_after"],

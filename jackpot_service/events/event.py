@@ -1,4 +1,4 @@
-"""What an event is: something that an entry of the books says, in the form of CloudEvents."""
+"""An event: something that an entry of the books says, in the form of CloudEvents."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ Data = Mapping[str, Any]
 
 
 class EventType(StrEnum):
-    """What happened. The names are part of the contract; a consumer passes over those that it does not know."""
+    """The type of an event. The names are part of the contract; a consumer passes over those that it does not know."""
 
     ROUND_SETTLED = "jackpot.round.settled"
     ROUND_CANCELLED = "jackpot.round.cancelled"
@@ -63,7 +63,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Payload:
-    """What an event says, before it has a place: its type, what it is about, its data. `act` is for the house alone."""
+    """The payload of an event, before it has a place: its type, its subject, its data. `act` is for the house alone."""
 
     type: EventType
     subject: str

@@ -1,8 +1,8 @@
 """
 A page of events: those of the entries after a cursor, and the cursor after them.
 
-Nothing is stored for it. Each stripe's entries are numbered without a gap in the order of their commits, so all that is
-after a number is found sooner or later, however late it was committed; see docs/decisions/events.md.
+Nothing is stored for it. Each stripe's entries are numbered without a gap in the order of their commits. So all that is
+after a number is found sooner or later, however late it was committed. See docs/decisions/events.md.
 """
 
 from collections.abc import Mapping, Sequence

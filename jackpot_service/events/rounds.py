@@ -43,7 +43,7 @@ _REFUNDS: Final = frozenset({FigureKind.REFUNDS, FigureKind.LATE_REFUNDS})
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """What an entry of a round recorded; `rules_version` is that of the cycle after a settlement."""
+    """The facts and figures of a round's entry; `rules_version` is that of the cycle after a settlement."""
 
     facts: Facts
     figures: Sequence[Figure]
@@ -51,7 +51,7 @@ class Recorded:
 
     @property
     def has_awards(self) -> bool:
-        """Tell whether a settlement made any award."""
+        """Whether a settlement made any award."""
         return any(figure.kind is FigureKind.AWARDS for figure in self.figures)
 
     def sums(self, kinds: Iterable[FigureKind], *, counted: str) -> list[dict[str, Any]]:
@@ -185,5 +185,5 @@ class _Step:
 
 
 def _after_a_hit(settlement: Facts) -> Mapping[str, Any]:
-    """What was left of the meter, and what came to it: from above the limit to the reserve, and from the house."""
+    """The rest of the meter, and what came to it: from above the limit to the reserve, and from the house."""
     return {name: settlement[name] for name in ("carried", "overflow", "house_seed")}

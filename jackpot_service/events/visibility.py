@@ -31,9 +31,9 @@ HOUSE_KINDS: Final = frozenset(
         EntryKind.TABLE_ADDED,
     }
 ).union(*(kind.acts for kind in KINDS.values()))
-"""All acts that are notified. What is only asked for, keys, people and stripes are in the audit trail alone."""
+"""All acts that are notified. Change requests, keys, people and stripes are in the audit trail alone."""
 
-_KINDS_OF_MACHINES_AND_CASINOS: Final[Mapping[Role, frozenset[EntryKind]]] = {
+_KINDS_OF_OTHERS: Final[Mapping[Role, frozenset[EntryKind]]] = {
     Role.TABLE: CASINO_KINDS,
     Role.FINANCE: CASINO_KINDS,
     Role.RATES: frozenset({EntryKind.RATES_PUBLISHED}),
@@ -41,15 +41,15 @@ _KINDS_OF_MACHINES_AND_CASINOS: Final[Mapping[Role, frozenset[EntryKind]]] = {
 
 
 def is_of_the_house(reader: Principal) -> bool:
-    """Tell whether a reader sees everything, and who did it."""
+    """Return whether a reader sees everything, and who did it."""
     return reader.role in HOUSE_READERS and reader.casino_id is None
 
 
 def act_kinds(reader: Principal) -> frozenset[EntryKind]:
     """The kinds of acts that a reader sees; those of casinos only where they are about its own."""
-    return HOUSE_KINDS if is_of_the_house(reader) else _KINDS_OF_MACHINES_AND_CASINOS[reader.role]
+    return HOUSE_KINDS if is_of_the_house(reader) else _KINDS_OF_OTHERS[reader.role]
 
 
 def sees_round(reader: Principal, *, table_id: str, casino_id: str) -> bool:
-    """Tell whether a reader sees what happened in a round. Any other still sees that the round hit the jackpot."""
+    """Return whether a reader sees what happened in a round. Any other still sees that the round hit the jackpot."""
     return reader.role is not Role.RATES and reader.sees_table(table_id, casino_id)

@@ -1,13 +1,13 @@
 """
-What accounts are called in plain-text accounting, in beancount and hledger alike, and what such a name stands for.
+The names of accounts in plain-text accounting, in beancount and hledger alike, and the accounts of such names.
 
-A component of such a name begins with a capital or a digit and has only letters, digits and hyphens, while our ids
-have dots, colons and underscores, and may begin with any of them. Every text has a component of its own:
+A component of such a name begins with a capital or a digit and has only letters, digits and hyphens. Our ids have dots,
+colons and underscores too, and may begin with any of them. Every text has a component of its own:
 
-    riga      Riga          a small letter at the beginning is written large
-    Riga      X-iRiga       what does not begin with a small letter or a digit stands as it is, after `X-i`
-    1.a_b:c   1-da-ub-cc    `.` is `-d`, `_` is `-u`, `:` is `-c`, `-` is `--`
-    é         X-i-x0000e9   any other character is `-x` and its number, in six hexadecimal digits
+    `riga`      `Riga`         A small letter at the beginning is written large.
+    `Riga`      `X-iRiga`      A text that begins with no small letter or digit stands as it is, after `X-i`.
+    `1.a_b:c`   `1-da-ub-cc`   `.` is `-d`, `_` is `-u`, `:` is `-c`, `-` is `--`.
+    `é`         `X-i-x0000e9`  Any other character is `-x` and its number, in six hexadecimal digits.
 """
 
 import re
@@ -35,7 +35,7 @@ OF_IDS: Final = {accounts.CASINO: "Assets:Casino:", "transfer:": "Equity:Transfe
 """The beginnings of accounts that end with an id."""
 
 OTHERS: Final = "Equity:Other:"
-"""What an account's name begins with of which this page knows nothing; the rest is the whole of it."""
+"""The beginning of the name of an account that is not in this module; the rest is the whole of the account."""
 
 _AS_IT_IS: Final = "X-i"
 _LETTERS_OF: Final = {"-": "--", ".": "-d", "_": "-u", ":": "-c"}

@@ -30,7 +30,7 @@ def csv_lines(document: Document) -> Iterator[str]:
     Write the header and then each row of a document's first section, of its head if it has none; lines end in CR LF.
 
     A text that a spreadsheet would take for a formula gets an apostrophe in front, and so does one that begins with an
-    apostrophe: without the first of a text that begins with one, every text is what it was. Figures never get one.
+    apostrophe. Without that first apostrophe every text is what it was. Figures never get one.
     """
     section = section_of(document)
     yield _csv_line([column.name for column in section.columns])

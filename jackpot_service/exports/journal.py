@@ -37,7 +37,7 @@ class PositionsUnknown(Refused, code="positions-unknown", title="The journal doe
 
 @dataclass(frozen=True, slots=True)
 class JournalExport:
-    """What to write: a jackpot's entries up to positions of its stripes, in a form."""
+    """An export to write: a jackpot's entries up to positions of its stripes, in a form."""
 
     jackpot_id: str
     base: str

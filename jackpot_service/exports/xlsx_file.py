@@ -1,8 +1,8 @@
 """
 A report as an Excel workbook: a sheet for its head, one for each section.
 
-A figure of money is a number rounded half up to its currency's minor unit, so that it can be added up, followed by
-the exact figure as text: a spreadsheet's numbers hold fifteen digits.
+A figure of money is a number rounded half up to its currency's minor unit, so that it can be added up. The exact figure
+follows as text: a spreadsheet's numbers hold fifteen digits.
 """
 
 from collections.abc import Generator, Iterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""What a jackpot's books hold: its pools and its running cycle at one instant, its accounts at any positions."""
+"""The contents of a jackpot's books: its pools and its running cycle at one instant, its accounts at any positions."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -39,7 +39,7 @@ WHERE jackpot_id = %(jackpot_id)s AND stripe_no = 0 AND seq = 1 AND account = %(
 @dataclass(frozen=True, slots=True)
 class Books:
     """
-    What a jackpot's stripes hold together, at one instant.
+    The contents of a jackpot's stripes together, at one instant.
 
     `positions` are the stripes' seqs in the order of their numbers; `booked_at` is the last movement's time.
     """
@@ -55,8 +55,8 @@ def send_read(pipe: Pipeline, jackpot_id: str) -> Cursor:
     """
     Send the question for a jackpot's books; `books_of` reads the answer.
 
-    Asked after a lock of all stripes, what it tells stays true until the commit; after the lock of one, the cycle does,
-    since a hit holds all.
+    After a lock of all stripes, the answer stays true until the commit; after the lock of one, its cycle does, since a
+    hit holds all.
     """
     return pipe.send(_READ, {"jackpot_id": jackpot_id})
 

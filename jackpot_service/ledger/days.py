@@ -1,10 +1,10 @@
 """
 Days: sums of what entries come to, by jackpot, stripe, day and whose they are; and keeping them.
 
-Nothing that books adds to a day at once. Now and then who books on a stripe, and holds its lock to the commit, adds all
-that its entries came to since it was last done; the stripe tells up to where (`summed_to`). So a stripe's days are
-never waited for, and what is behind is read from the entries themselves: see `days_with_recent` in the schema.
-See docs/decisions/days.md.
+Nothing that books adds to a day at once. Now and then a transaction that books on a stripe, and holds its lock to the
+commit, adds all that its entries came to since this was last done. The stripe shows up to where (`summed_to`). So a
+stripe's days are never waited for, and what is behind is read from the entries themselves: see `days_with_recent` in
+the schema. See docs/decisions/days.md.
 """
 
 import random
@@ -25,7 +25,7 @@ FIGURES_AT_ONCE: Final = 350
 """How many figures of a stripe, on the average, are added at once: as many have reports to sum besides the days."""
 
 CHANCE: Final = random.Random()  # noqa: S311  nothing to guess here
-"""Tells when to add figures to their days, and nothing else: which stripes entries go to does not depend on it."""
+"""Decides when to add figures to their days, and nothing else: which stripes entries go to does not depend on it."""
 
 # The stripe is one, so where its days end is asked for once. See `days_with_recent` in the schema for the cycles.
 _ADD = """
@@ -95,7 +95,7 @@ def add_at_times(pipe: Pipeline, entries: Sequence[Entry], *, stripe_no: int) ->
     """
     Add a stripe's figures to their days if it is time, given the entries that were booked on it just now.
 
-    Chance tells, so that nobody has to count, or to remember.
+    Chance decides, so that nobody has to count, or to remember.
     """
     figures = sum(
         len(entry.figures) + (0 if entry.kind is EntryKind.BETS else len(entry.postings.lines)) for entry in entries

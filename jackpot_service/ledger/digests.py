@@ -1,10 +1,10 @@
 """
-What an entry's digest covers, its figures among that, and the chain of heads.
+The contents of an entry's digest, its figures among them, and the chain of heads.
 
-The digest is SHA-256 over the canonical JSON (UTF-8, keys sorted, no white space) of everything that the entry wrote.
-A stripe's head after an entry is SHA-256 over 72 bytes: its head before it, the entry's digest, and when the entry was
-booked, in microseconds since 1970 as a big-endian 64-bit integer. Before the first entry it is SHA-256 over
-`<book>/<stripe number>`. An entry that does not tell what it comes to is refused before it has a digest.
+The digest is SHA-256 over the canonical JSON (UTF-8, keys sorted, no white space) of everything that the entry wrote. A
+stripe's head after an entry is SHA-256 over 72 bytes: its head before it, the entry's digest, and the entry's booking
+time. That is in microseconds since 1970, as a big-endian 64-bit integer. Before the first entry it is SHA-256 over
+`<book>/<stripe number>`. An entry that does not state what it comes to is refused before it has a digest.
 """
 
 import hashlib
@@ -84,7 +84,7 @@ def written(entry: Entry) -> list[str]:
 
 
 def content(attribution: Attribution, figures: Sequence[str]) -> list[str]:
-    """What the digest covers: whose the figures are, and each of them as it is written."""
+    """The figures' part of the digest: their attribution, and each of them as it is written."""
     return [attribution.casino_id, attribution.table_id, str(attribution.rules_version), *figures]
 
 

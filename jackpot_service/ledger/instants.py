@@ -79,7 +79,7 @@ def passed(session: Session) -> Mapping[str, datetime]:
 
 
 def is_over(session: Session, book: str, instant: datetime) -> bool:
-    """Tell whether nothing can be booked before an instant any more, in a book that exists."""
+    """Return whether nothing can be booked before an instant any more, in a book that exists."""
     question = select(func.bool_and(StripeRow.booked_at >= instant)).where(StripeRow.jackpot_id == book)
     return bool(session.scalar(question))
 
@@ -88,7 +88,7 @@ def raise_stripes(session: Session, book: str, stripe_nos: Sequence[int], instan
     """
     Let nothing be booked on some stripes before an instant any more, one after the other. It commits.
 
-    Each stripe has a transaction of its own, all of them in one round trip: it is locked for as long as a bet locks it,
+    Each stripe has a transaction of its own, all of them in one round trip. It is locked for as long as a bet locks it,
     or shorter, from its statement to the end of its commit.
     """
     with committed(session) as pipe:

@@ -115,8 +115,8 @@ def post_all(
 
     That is when they were received, or later: not before the stripe's last entry or `not_before`. The stripe's lock is
     held from then to the commit: so this, and what is added to days at times, are the last statements of their act that
-    write. With `if_accepting`, a stripe whose jackpot is suspended does not take them; see `refused_if_suspended`.
-    The cursor tells each entry's seq, and when it was booked.
+    write. With `if_accepting`, a stripe whose jackpot is suspended does not take them; see `refused_if_suspended`. The
+    cursor returns each entry's seq, and when it was booked.
     """
     pools = Pools()
     for entry in entries:

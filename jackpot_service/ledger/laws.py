@@ -29,7 +29,7 @@ def broken(session: Session) -> tuple[Mismatch, ...]:
 @dataclass(slots=True)
 class Replayed:
     """
-    What a book's entries add up to, from zero; the balances, from where the book was verified before.
+    The sums of a book's entries, from zero; the balances, from where the book was verified before.
 
     `last` and `pools` are by stripe, `at_cuts` are the pools of a stripe at the positions that some cut names.
     `by_days` is what the days put into some accounts.
@@ -57,7 +57,7 @@ def broken_in(
     since: Verified = NOTHING,
     on_entry: Callable[[BookedEntry], None] = lambda _entry: None,
 ) -> Found:
-    """Check every law on one book, or on what came to it since it was verified; `on_entry` is told each such entry."""
+    """Check every law on one book, or on what came to it since it was verified; `on_entry` gets each such entry."""
     replayed = Replayed(
         book, replay.stripes(session, book), replay.cycles(session, book), since, days.split_sums(session, book)
     )
@@ -197,12 +197,12 @@ def accounts_sum_to_zero(replayed: Replayed) -> Found:
 
 
 def days_add_up(replayed: Replayed) -> Found:
-    """What all days put into an account is what the entries did."""
+    """All days together put into an account what the entries did."""
     for account, due in _put_into_accounts(replayed).items():
         amount = replayed.by_days.get(account, due)
         if amount != due:
             detail = f"the days sum to {plain(amount)}, the entries to {plain(due)}"
-            yield Mismatch(Code.ROLLUP_FIGURES, replayed.book, account, detail)
+            yield Mismatch(Code.DAY_FIGURES, replayed.book, account, detail)
 
 
 def _put_into_accounts(replayed: Replayed) -> Mapping[Account, Decimal]:
@@ -284,7 +284,7 @@ ENTRY_LAWS: tuple[Callable[[BookedEntry | None, BookedEntry], Found], ...] = (
     booked_at_never_falls,
     nothing_is_booked_before_it_came,
 )
-"""What holds for each entry, given the one before it on its stripe (None for the first)."""
+"""The laws of each entry, given the one before it on its stripe (None for the first)."""
 
 BOOK_LAWS: tuple[Callable[[Replayed], Found], ...] = (
     stripes_are_there,
@@ -298,4 +298,4 @@ BOOK_LAWS: tuple[Callable[[Replayed], Found], ...] = (
     cuts_do_not_cross,
     a_hit_empties_the_reserve,
 )
-"""What holds for a book as a whole, once its entries are added up."""
+"""The laws of a book as a whole, once its entries are added up."""

@@ -1,8 +1,8 @@
 """
-Rounds that lived long, in SQL: an index of their endings tells which of them were open at an instant.
+Rounds that lived long, in SQL: an index of their endings shows which of them were open at an instant.
 
-Of a round that has ended the books keep no row that says when. Whether it was open at an instant long ago would take
-the reading of everything since, but rounds rarely live long: the endings of those that did are few, and their lives are
+Of a round that has ended the books keep no row that says when. To find whether it was open at an instant long ago, one
+would read everything since. But rounds rarely live long: the endings of those that did are few, and their lives are
 kept as ranges of time. `LONG_LIVED AND LIFE @> instant` finds those that hold an instant, however many there are.
 
 Nothing is missed. Let a round's key lie before `first_key_at(instant - LONG)`, and its ending stand after the positions

@@ -1,4 +1,4 @@
-"""What can be wrong with the books, by name."""
+"""The ways in which the books can be wrong, by name."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -36,7 +36,7 @@ class Code(StrEnum):
     TRIAL_BALANCE = "trial-balance"
     """The balances of all accounts of a book do not sum to zero in some currency."""
     RESERVE_NEGATIVE = "reserve-negative"
-    """The reserve, which only ever gives back what was put in, is below zero."""
+    """The reserve, which only ever gives back what it received, is below zero."""
     CYCLE_GAP = "cycle-gap"
     """A jackpot's cycles are not numbered 1, 2, 3 and so on."""
     CYCLE_CUT = "cycle-cut"
@@ -45,7 +45,7 @@ class Code(StrEnum):
     """A cut lies before the cut of the cycle before it on some stripe, or opens a cycle that was open already."""
     CUT_RESERVE = "cut-reserve"
     """The reserve was not empty right after a hit, which turns all of it into meter."""
-    ROLLUP_FIGURES = "rollup-figures"
+    DAY_FIGURES = "day-figures"
     """An entry does not come to what its documents make, or a day is not the sum of its entries' figures.
 
     Of a day a row was changed, is missing, or is one too many.
@@ -66,7 +66,7 @@ class Code(StrEnum):
     ENTRY_POSTINGS = "entry-postings"
     """An entry's postings are not those that its bets, refunds or awards make."""
     ENTRY_UNDERIVABLE = "entry-underivable"
-    """What an entry should have booked cannot be derived from the rows that are there."""
+    """The expected content of an entry cannot be derived from the rows that are there."""
     RECORD_UNREADABLE = "record-unreadable"
     """A column of JSON or of an array holds what the ledger never writes there."""
     DOCUMENT_WITHOUT_ENTRY = "document-without-entry"
@@ -75,22 +75,22 @@ class Code(StrEnum):
     # Administrative acts, and what they booked in jackpots' books.
     ACT_RECORD = "act-record"
     """An act says something else than the documents that it is about make due, or did not book what its kind books."""
-    ACT_PEOPLE = "act-people"
+    ACT_PRINCIPAL = "act-principal"
     """An act, or what it booked, is of somebody who was not there yet, or whose role or casino does no such thing."""
     ACT_EFFECTS = "act-effects"
     """An act says that it booked an entry which is not there, or which another act says that it booked."""
     EFFECT_POSITIONS = "effect-positions"
     """An act on a jackpot did not see all its stripes right before the entry that it booked."""
     EFFECT_FIGURES = "effect-figures"
-    """What an act on a jackpot shows is not what its request and the pools then make, or could not have been done."""
-    JACKPOT_LIFE = "jackpot-life"
+    """An act on a jackpot shows other figures than its request and the pools then make, or could not have been done."""
+    JACKPOT_STATUS = "jackpot-status"
     """An act came that the jackpot's life did not let, such as any after its retirement."""
 
     # Rounds and bets.
     ROUND_TABLE = "round-table"
     """A round's table is unknown, or belongs to another casino or jackpot than the round."""
-    ROUND_PINS = "round-pins"
-    """A round is pinned to a rules version or a rate sheet that does not exist or was not yet in force."""
+    ROUND_TERMS = "round-terms"
+    """A round has a rules version or a rate sheet that does not exist or was not yet in force."""
     ROUND_OPENED = "round-opened"
     """A round's opening time, or the time in its key, is not that of its first entry."""
     ROUND_STEPS = "round-steps"
@@ -133,10 +133,10 @@ class Code(StrEnum):
     """An award's id is not the one that its round, bet and tier make."""
     AWARD_STEPS = "award-steps"
     """An award's steps are not those that its settlement and acts took, or not then, or cannot follow one another."""
-    AWARD_PEOPLE = "award-people"
+    AWARD_PRINCIPAL = "award-principal"
     """Awards of a round were released, or recorded as paid, by somebody who made a key by which it was played."""
     HELD_BALANCE = "held-balance"
-    """What is held for awards is not what the awards cost that are held."""
+    """The amount held for awards is not the cost of the awards that are held."""
     COMPENSATION_ROUND = "compensation-round"
     """A compensation is for no live bet of a cancelled round, or not at the round's rates."""
     STATEMENT_BALANCE = "statement-balance"
@@ -171,7 +171,7 @@ class Code(StrEnum):
     """A key is not revoked at the time at which an act revoked it, or by more than one, or by none."""
     CHANGE_RECORD = "change-record"
     """A change request or its decision is not what its act says, or one was decided that nobody asked for."""
-    CHANGE_PEOPLE = "change-people"
+    CHANGE_PRINCIPAL = "change-principal"
     """
     A change was decided by who asked for it, and is no emergency; or by who might not decide it then.
 

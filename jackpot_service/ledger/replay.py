@@ -62,7 +62,7 @@ class BookedEntry:
 
     @property
     def content(self) -> list[str]:
-        """What the digest covers besides facts and postings: whose the figures are, and each as it is written."""
+        """The part of the digest besides facts and postings: the figures' attribution, and each as it is written."""
         return digests.content(self.attribution, [str(figure) for figure in self.figures])
 
     @property
@@ -120,7 +120,7 @@ def lines_of(postings: Postings) -> tuple[Line, ...]:
 
 
 def is_exact(amount: Decimal | None) -> bool:
-    """Tell whether a stored amount is one that the books may hold."""
+    """Return whether a stored amount is one that the books may hold."""
     return amount is not None and has_decimals(amount, POOL_DECIMALS) and abs(amount) < LARGEST
 
 
@@ -167,7 +167,7 @@ def stripes(session: Session, book: str) -> tuple[BookedStripe, ...]:
 
 
 def ends(session: Session) -> Iterator[tuple[str, int, int]]:
-    """Tell every stripe there is: its book, its number, and the seq of its last entry."""
+    """Yield every stripe there is: its book, its number, and the seq of its last entry."""
     columns = (StripeRow.jackpot_id, StripeRow.stripe_no, StripeRow.seq)
     yield from map(tuple, session.execute(select(*columns).order_by(*columns[:2])))
 

@@ -1,4 +1,4 @@
-"""A jackpot's stripes: choosing, locking and adding them. What they hold is read by `books`, after the lock."""
+"""A jackpot's stripes: choosing, locking and adding them. `books` reads their contents, after the lock."""
 
 import random
 from collections.abc import Sequence
@@ -61,7 +61,7 @@ def lock_all(pipe: Pipeline, jackpot_id: str) -> None:
     """
     Lock all stripes until the commit, stripe 0 first, then in a second statement the others in order.
 
-    Whoever adds a stripe holds stripe 0, so the second statement sees every stripe there is.
+    An act that adds a stripe holds stripe 0, so the second statement sees every stripe there is.
     """
     lock_one(pipe, jackpot_id, 0)
     pipe.send(_LOCK_OTHERS, {"jackpot_id": jackpot_id})

@@ -115,7 +115,7 @@ class Looks:
     How many looks at entries are due, and how many were taken.
 
     An entry is looked at in its chain, in the sums of its day, and with its round. These take as different a time as
-    the numbers say (measured over a month of ten million bets), so that what is left can be told from what was done.
+    the numbers say (measured over a month of ten million bets), so that the rest can be reckoned from what was done.
     """
 
     IN_CHAIN: ClassVar = 1

@@ -69,10 +69,10 @@ def _entries_due(act: Row[Any]) -> Iterator[tuple[str | None, str]]:
 
 def no_two_booked_one_entry(references: References) -> Found:
     """No two acts, nor one twice, say that they booked the same entry."""
-    told = Counter(
+    stated = Counter(
         (effect.get("book"), effect.get("seq")) for act in references.acts.values() for effect in act.effects
     )
-    for (book, seq), times in told.items():
+    for (book, seq), times in stated.items():
         if times > 1:
             detail = f"booked by {times} acts, as they say"
             yield Mismatch(Code.ACT_EFFECTS, str(book), f"stripe 0, seq {seq}", detail)
@@ -115,7 +115,7 @@ class Scene:
         return self.jackpot.references.acts[self.effect.act]
 
     def request(self, kind: type[JackpotKind]) -> JackpotKind:
-        """What its maker asked for, read as a kind of change."""
+        """The change that its maker requested, read as a kind of change."""
         payload = self.jackpot.references.change_requests[self.act.decides].payload
         return kind.read(payload).completed(Conditions(self.entry.booked_at, self.act.decides))
 
@@ -167,7 +167,7 @@ EXPECTED: Mapping[str, Callable[[Scene], Done]] = {
     EntryKind.TRANSFER_RECEIVED: _transfer,
     **{act: _decided(kind) for act, kind in CARRIES_OUT.items() if issubclass(kind, JackpotKind)},
 }
-"""What each kind of effect makes due."""
+"""The expected act of each kind of effect."""
 
 
 def check_decisions(jackpot: Jackpot, entries: Sequence[BookedEntry]) -> Found:
@@ -220,7 +220,7 @@ SAW_ALL = frozenset({*EXPECTED, EntryKind.ROUND_CORRECTED, EntryKind.AWARDS_REIN
 
 
 def seen_by_acts(jackpot: Jackpot) -> list[Seen]:
-    """What such acts saw: all stripes, so whatever comes later saw at least that."""
+    """The positions that such acts saw: all stripes, so an entry that comes later saw at least those."""
     return [
         (effect.positions, 0, seq, True)
         for seq, effect in sorted(jackpot.effects.items())
@@ -245,4 +245,4 @@ def acts_were_possible(jackpot: Jackpot, entries: Sequence[BookedEntry]) -> Foun
     for entry in entries:
         life = life_before(jackpot.status_changes, entry.seq)
         if entry.stripe_no == 0 and life not in POSSIBLE_IN.get(entry.kind, frozenset(Life)):
-            yield Mismatch(Code.JACKPOT_LIFE, entry.book, entry.place, f"a {entry.kind} of a jackpot that was {life}")
+            yield Mismatch(Code.JACKPOT_STATUS, entry.book, entry.place, f"a {entry.kind} of a jackpot that was {life}")

@@ -43,7 +43,7 @@ DECISION_OF: Final = {decision.step: decision for decision in Decision}
 
 
 class HeldMoney:
-    """What `awards:held` holds by the entries, to be compared with the awards that are held."""
+    """The balance of `awards:held` by the entries, to be compared with the awards that are held."""
 
     def __init__(self, since: Verified = NOTHING) -> None:
         self._since = since
@@ -52,7 +52,7 @@ class HeldMoney:
 
     @property
     def left(self) -> Decimal:
-        """What is booked for rounds of which no notice was taken yet."""
+        """The amount booked for rounds of which no notice was taken yet."""
         return self.booked - self.due
 
     def note(self, entry: BookedEntry) -> None:
@@ -76,14 +76,14 @@ class HeldMoney:
         return any(entry.seq <= self._since.seq_on(entry.stripe_no) for entry in settled)
 
     def check(self, book: str) -> Found:
-        """What is held is what the held awards cost."""
+        """The amount held is the cost of the held awards."""
         if self.booked != self.due:
             detail = f"holds {plain(self.booked)}, the awards that are held cost {plain(self.due)}"
             yield Mismatch(Code.HELD_BALANCE, book, AWARDS_HELD, detail)
 
 
 def _held(round_: RoundDocuments, steps: Mapping[AwardKey, Sequence[Row[Any]]]) -> Decimal:
-    """What the round's awards cost that stand as held after these steps."""
+    """The cost of the round's awards that stand as held after these steps."""
     held = (row for row in round_.of("awards") if _stands(steps.get(_key(row), ()), AwardState.HELD))
     return sum((row.cost for row in held if replay.is_exact(row.cost)), ZERO)
 
@@ -204,7 +204,7 @@ class ActsOnRounds:
             yield Mismatch(Code.ACT_RECORD, jackpot.jackpot_id, f"act {row.seq}", detail)
 
     def _running(self, row: Row[Any], round_: RoundDocuments) -> Running:
-        """What a reinstatement saw: it pays from where the rejections returned the money, or a meter won since."""
+        """The state a reinstatement saw: it pays from where the rejections returned the money, or a meter won since."""
         jackpot, positions = self._jackpot, row.after["positions"]
         running = jackpot.cycle_at(self._entries[row.effects[0]["seq"]])
         returned_before = self._returned_before(running.seq_on(0), round_)

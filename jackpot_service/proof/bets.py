@@ -32,8 +32,8 @@ def bets_were_acceptable(round_: RoundDocuments, jackpot: Jackpot) -> Found:
         except Refused as refusal:
             yield Mismatch(Code.BET_STAKE, entry.book, entry.place, _said(round_, entry, refusal))
         try:
-            standing = round_.live(before_step=entry.step or 0)
-            require_hands(batch, standing=[one.bet for one in standing], rules=rules)
+            live = round_.live(before_step=entry.step or 0)
+            require_hands(batch, live=[one.bet for one in live], rules=rules)
         except HandLimit as refusal:
             yield Mismatch(Code.BET_HANDS, entry.book, entry.place, _said(round_, entry, refusal))
 

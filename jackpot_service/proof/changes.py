@@ -65,10 +65,10 @@ def two_people_decided(references: References, _entries: Entries) -> Found:
             yield _mismatch(Code.CHANGE_RECORD, row, "was decided, and was never asked for")
             continue
         if row.maker != request.maker or (row.checker == request.maker) is not row.is_emergency:
-            yield _mismatch(Code.CHANGE_PEOPLE, row, f"{request.maker} asked, {row.checker} decided")
+            yield _mismatch(Code.CHANGE_PRINCIPAL, row, f"{request.maker} asked, {row.checker} decided")
             continue
         for why in people.reasons_against_checker(row, request, references):
-            yield _mismatch(Code.CHANGE_PEOPLE, row, f"{row.checker} decided: {why}")
+            yield _mismatch(Code.CHANGE_PRINCIPAL, row, f"{row.checker} decided: {why}")
         if not request.made_at <= row.decided_at < request.expires_at:
             yield _mismatch(Code.CHANGE_RECORD, row, f"decided at {row.decided_at}, when it could not be")
 
@@ -83,7 +83,7 @@ def what_was_approved_was_done(references: References, _entries: Entries) -> Fou
     for request_id in sorted(done.keys() | references.change_decisions.keys()):
         due = _due(references, request_id)
         if done[request_id] != due:
-            detail = f"was done by {_told(done[request_id])}, due was {_told(due)}"
+            detail = f"was done by {_listed(done[request_id])}, due was {_listed(due)}"
             yield Mismatch(Code.CHANGE_DONE, REFERENCE_BOOK, f"change request {request_id}", detail)
 
 
@@ -94,7 +94,7 @@ def _due(references: References, request_id: str) -> list[Done]:
     return [(decision.entry_seq + 1, request.kind, request.jackpot_id)]
 
 
-def _told(done: Sequence[Done]) -> str:
+def _listed(done: Sequence[Done]) -> str:
     return ", ".join(f"act {seq} ({kind}, {jackpot_id or 'no jackpot'})" for seq, kind, jackpot_id in done) or "none"
 
 
@@ -122,7 +122,7 @@ def _not_as_asked(request: Row[Any], act: Row[Any]) -> Iterator[str]:
 
 
 def nobody_did_alone_what_takes_two(references: References, _entries: Entries) -> Found:
-    """What needs two people was done on an approval; of rate sheets, all but the first of a base currency."""
+    """An act that needs two people was done on an approval; of rate sheets, all but the first of a base currency."""
     first_sheets = {sheet.entry_seq for (_, number), sheet in references.sheet_rows.items() if number == 1}
     for seq, act in references.acts.items():
         if act.kind in CARRIES_OUT and act.decides is None and seq not in first_sheets:

@@ -194,7 +194,7 @@ def given_seals_hold(session: Session, given: Iterable[GivenSeal], keys: Mapping
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """What is kept of a seal when it was looked at: its chain."""
+    """The part of a seal that is kept when it was looked at: its chain."""
 
     name: str
     link: SealLink

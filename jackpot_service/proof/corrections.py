@@ -10,7 +10,7 @@ from sqlalchemy import Row
 
 from jackpot_service.domain import facts
 from jackpot_service.domain.awards import FIRST_STEPS, AwardState, AwardStep
-from jackpot_service.domain.corrections import Correction, VerdictInForce, borne_by
+from jackpot_service.domain.corrections import Correction, VerdictInForce, charged_to_pools
 from jackpot_service.domain.entries import Attribution
 from jackpot_service.domain.errors import Refused
 from jackpot_service.domain.journal import EntryKind
@@ -51,16 +51,16 @@ def corrections_are_as_due(round_: RoundDocuments, jackpot: Jackpot) -> Found:
     corrected: list[Corrected] = []
     last: Mapping[str, Any] | None = None
     for entry in _entries(round_, jackpot):
-        act, told = _act(entry, jackpot), jackpot.effects[entry.seq].recorded
+        act, recorded = _act(entry, jackpot), jackpot.effects[entry.seq].recorded
         in_force = corrections.in_force(_first(entry, act, round_, jackpot), last)
         try:
-            due, done = _due(entry, told, in_force, round_, jackpot)
+            due, done = _due(entry, recorded, in_force, round_, jackpot)
         except Refused as refusal:
             yield Mismatch(Code.RESULT_HANDS, entry.book, entry.place, f"{round_.place}: {refusal.detail}")
             return
         corrected.append(Corrected(entry, act, due, done))
-        yield from _recorded_is(corrected[-1], told, round_, jackpot)
-        last = told
+        yield from _recorded_is(corrected[-1], recorded, round_, jackpot)
+        last = recorded
     yield from _awards_are(corrected, round_, jackpot)
     yield from _steps_are(corrected, round_, jackpot)
 
@@ -91,14 +91,14 @@ def _first(entry: BookedEntry, act: Row[Any], round_: RoundDocuments, jackpot: J
             [award for award in round_.of("awards") if award.correction <= number],
             [step for step in round_.of("award_steps") if step.act_seq is None or step.act_seq < act.seq],
         ),
-        borne=borne_by(settled.lines),
+        charged_to=charged_to_pools(settled.lines),
         its_meter_runs=settlement["cycle_after"] == jackpot.cycle_at(entry).cycle,
     )
 
 
 def _due(
     entry: BookedEntry,
-    told: Mapping[str, Any],
+    recorded: Mapping[str, Any],
     in_force: VerdictInForce,
     round_: RoundDocuments,
     jackpot: Jackpot,
@@ -109,12 +109,12 @@ def _due(
         [one.bet for one in round_.bets if not one.is_void],
         in_force,
         terms_of(round_, jackpot, running=jackpot.cycle_at(entry), following=None),
-        jackpot.pools.at(told["positions"]),
-        told["positions"],
+        jackpot.pools.at(recorded["positions"]),
+        recorded["positions"],
         won_since(entry, round_, jackpot),
         booked_on(round_, jackpot),
     )
-    return decide(state, facts.result_of(told["result"]))
+    return decide(state, facts.result_of(recorded["result"]))
 
 
 def booked_on(round_: RoundDocuments, jackpot: Jackpot) -> Mapping[int, date]:
@@ -126,23 +126,23 @@ def booked_on(round_: RoundDocuments, jackpot: Jackpot) -> Mapping[int, date]:
 
 def _recorded_is(
     corrected: Corrected,
-    told: Mapping[str, Any],
+    recorded: Mapping[str, Any],
     round_: RoundDocuments,
     jackpot: Jackpot,
 ) -> Found:
     """The act recorded the correction that was due, and the verdict before it, and booked what that makes."""
     entry, act, done = corrected.entry, corrected.act, corrected.done
     running = jackpot.cycle_at(entry)
-    yield from positions_are_right(told["positions"], running, entry, jackpot, names_all=True)
+    yield from positions_are_right(recorded["positions"], running, entry, jackpot, names_all=True)
     yield from postings_are(done.postings, entry, round_)
     yield from figures.are(entry, Attribution.of(round_.round), done.figures)
-    counted = facts.result_of(told["result"]).bet_count
+    counted = facts.result_of(recorded["result"]).bet_count
     live = [one for one in round_.bets if not one.is_void]
     if counted != len(live):
         detail = f"{round_.place}: counts {counted}, live were {len(live)}"
         yield Mismatch(Code.RESULT_COUNT, entry.book, entry.place, detail)
     shown = (
-        ("it recorded", told, done.recorded),
+        ("it recorded", recorded, done.recorded),
         ("its act shows", act.after, done.shown),
         ("its act shows before", act.before or {}, done.before),
     )

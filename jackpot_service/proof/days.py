@@ -19,7 +19,7 @@ from jackpot_service.ledger.stripes import MOST_STRIPES
 from jackpot_service.ledger.verification import NOTHING, Verified
 from jackpot_service.proof.decoding import unless_refused
 
-# An entry is of the cycle of the last cut that it stands after. Keys are told as texts: a day or a number may be one
+# An entry is of the cycle of the last cut that it stands after. Keys are compared as texts: a day or number may be one
 # that only the database knows.
 _DIFFERING = text(
     """
@@ -75,7 +75,7 @@ def check(session: Session, book: str, stripes: tuple[BookedStripe, ...], since:
         "afters": [*afters, *(0 for _ in stripes[len(afters) :])],
     }
     yield from unless_refused(
-        session, _differing(session, book, asked), partial(Mismatch, Code.ROLLUP_FIGURES, book, "days")
+        session, _differing(session, book, asked), partial(Mismatch, Code.DAY_FIGURES, book, "days")
     )
     yield from _not_beyond(book, stripes)
 
@@ -100,12 +100,12 @@ def _not_beyond(book: str, stripes: tuple[BookedStripe, ...]) -> Found:
     for stripe in stripes:
         if not 0 <= stripe.summed_to <= stripe.seq:
             detail = f"is summed up to {stripe.summed_to}, its last entry is {stripe.seq}"
-            yield Mismatch(Code.ROLLUP_FIGURES, book, f"stripe {stripe.stripe_no}", detail)
+            yield Mismatch(Code.DAY_FIGURES, book, f"stripe {stripe.stripe_no}", detail)
 
 
 def _mismatch(book: str, row: RowMapping) -> Mismatch:
-    told: dict[str, Any] = dict(row)
-    kept, due = told.pop("kept"), told.pop("due")
-    place = f"days of {', '.join(f'{name} {value}' for name, value in told.items() if value != '')}"
+    key: dict[str, Any] = dict(row)
+    kept, due = key.pop("kept"), key.pop("due")
+    place = f"days of {', '.join(f'{name} {value}' for name, value in key.items() if value != '')}"
     detail = f"holds {kept or 'nothing'}, its entries make {due or 'nothing'}"
-    return Mismatch(Code.ROLLUP_FIGURES, book, place, detail)
+    return Mismatch(Code.DAY_FIGURES, book, place, detail)

@@ -1,7 +1,7 @@
 """
-What columns of JSON and of arrays hold, read as strictly as the ledger writes them.
+The contents of columns of JSON and of arrays, read as strictly as the ledger writes them.
 
-A value that the ledger never writes becomes a mismatch that names its table, its row and its column; in its place
+A value that the ledger never writes becomes a mismatch that names its table, its row and its column. In its place
 stands an empty one, so that everything else is still proved.
 """
 
@@ -30,7 +30,7 @@ EFFECT_KEYS: Final = {"book", "seq", "kind", "recorded"}
 
 
 UNDERIVABLE: Final = (LedgerError, LookupError, ValueError, TypeError, AttributeError, ArithmeticError)
-"""What the domain raises of rows and documents that are not what the ledger wrote."""
+"""The errors that the domain raises of rows and documents that are not what the ledger wrote."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ _STRICT: Final = json.JSONDecoder(parse_float=_refuse)
 
 
 def is_written_alike(one: object, other: object) -> bool:
-    """Tell whether two facts are written alike: to Python 1 equals true."""
+    """Return whether two facts are written alike: to Python 1 equals true."""
     return one == other and orjson.dumps(one, option=orjson.OPT_SORT_KEYS) == orjson.dumps(
         other, option=orjson.OPT_SORT_KEYS
     )
@@ -129,7 +129,7 @@ class Shape:
 
 
 def is_vector(value: object) -> bool:
-    """Tell whether a value is a list of whole numbers, as positions and cuts are."""
+    """Return whether a value is a list of whole numbers, as positions and cuts are."""
     return isinstance(value, list) and {*map(type, value)} <= {int}
 
 
@@ -185,7 +185,7 @@ _VECTOR: Final = Shape(is_vector, list)
 
 SHAPES: Final = {
     "acts": {
-        "asked": _OBJECT_OR_NULL,
+        "request": _OBJECT_OR_NULL,
         "before": _OBJECT_OR_NULL,
         "after": _OBJECT,
         "effects": Shape(_are_effects, list),

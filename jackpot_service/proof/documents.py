@@ -75,7 +75,7 @@ class RoundDocuments:
 
     @property
     def ended(self) -> Facts:
-        """What the round's result or cancellation recorded. Raises: LookupError if there is none."""
+        """The facts of the round's result or cancellation. Raises: LookupError if there is none."""
         if self.ending is None:
             message = "the round has neither a result nor a cancellation"
             raise LookupError(message)
@@ -138,7 +138,7 @@ def _one_of(keys: Sequence[int]) -> Within:
 
 
 def _rounds(session: Session, *conditions: ColumnElement[bool]) -> tuple[list[Round], bool]:
-    """Read the first rounds that are such, as many as make a page; and tell whether there are no more."""
+    """Read the first rounds that are such, as many as make a page; and return whether there are no more."""
     rows = session.execute(
         select(
             RoundRow.jackpot_id,

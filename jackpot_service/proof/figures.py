@@ -28,7 +28,7 @@ HAVE_FIGURES = frozenset(
         EntryKind.AWARDS_REINSTATED,
     }
 )
-"""What acts book about awards: its figures are checked where it is decided again, in `corrections` and `awards`."""
+"""The acts about awards: their figures are checked where they are decided again, in `corrections` and `awards`."""
 
 
 def entries_come_to_what_they_say(round_: RoundDocuments, jackpot: Jackpot) -> Found:
@@ -123,13 +123,13 @@ _PAYMENTS = text(
 def payments_come_to_their_awards(session: Session, book: str, since: Verified = NOTHING) -> Found:
     """The payments of a jackpot's awards come to what these were, made on their day, at the table of their round."""
     found = _wrong_payments(session, book, since)
-    yield from unless_refused(session, found, partial(Mismatch, Code.ROLLUP_FIGURES, book, "payments"))
+    yield from unless_refused(session, found, partial(Mismatch, Code.DAY_FIGURES, book, "payments"))
 
 
 def _wrong_payments(session: Session, book: str, since: Verified) -> Found:
     for seq, kept, due in session.execute(_PAYMENTS, {"book": book, "after": since.acts}):
         detail = f"comes to {kept or 'nothing'}, due was {due or 'nothing'}"
-        yield Mismatch(Code.ROLLUP_FIGURES, book, f"act {seq}", detail)
+        yield Mismatch(Code.DAY_FIGURES, book, f"act {seq}", detail)
 
 
 def are(entry: BookedEntry, attribution: Attribution, due: Sequence[Figure]) -> Found:
@@ -140,7 +140,7 @@ def are(entry: BookedEntry, attribution: Attribution, due: Sequence[Figure]) -> 
 
 
 def _mismatch(entry: BookedEntry, detail: str) -> Mismatch:
-    return Mismatch(Code.ROLLUP_FIGURES, entry.book, entry.place, f"{entry.kind}: {detail}")
+    return Mismatch(Code.DAY_FIGURES, entry.book, entry.place, f"{entry.kind}: {detail}")
 
 
 CHECKS: tuple[Callable[[RoundDocuments, Jackpot], Found], ...] = (entries_come_to_what_they_say,)

@@ -71,7 +71,7 @@ def stripes_follow(book: str, stripes: Sequence[BookedStripe], changes: Sequence
 @dataclass(frozen=True, slots=True)
 class Jackpot:
     """
-    What a jackpot's entries are checked against. `documents` are the rules versions as stored, whatever they say.
+    A jackpot's data, for the checks of its entries. `documents` are the rules versions as stored, whatever they say.
 
     `rules` lacks a version that cannot be read; `rules_seqs` are the entries, on stripe 0, that recorded the versions.
     `corrections` are the entries that corrected settled rounds, by the key that each recorded, if it did; `outside` are
@@ -118,7 +118,7 @@ class Jackpot:
         return frozenset(cycle.rules_version for cycle in self.cycles if cycle.cycle <= last)
 
     def recorded_at(self, entry: BookedEntry) -> Mapping[str, Any] | None:
-        """What the act that booked an entry of no round says that it recorded; None if no act does."""
+        """The facts of an entry of no round, by the act that booked it; None if no act did."""
         effect = self.effects.get(entry.seq) if entry.stripe_no == 0 else None
         return None if effect is None else effect.recorded
 
@@ -221,7 +221,7 @@ def entries_are_effects_of_acts(jackpot: Jackpot, entries: Sequence[BookedEntry]
             yield Mismatch(Code.ENTRY_DIGEST, jackpot.jackpot_id, entry.place, detail)
         elif entry.principal != (actor := jackpot.references.acts[effect.act].principal):
             detail = f"{entry.kind} by {entry.principal}, its act {effect.act} is of {actor}"
-            yield Mismatch(Code.ACT_PEOPLE, jackpot.jackpot_id, entry.place, detail)
+            yield Mismatch(Code.ACT_PRINCIPAL, jackpot.jackpot_id, entry.place, detail)
     for seq in sorted(effects.keys() - {entry.seq for entry in entries if entry.stripe_no == 0}):
         detail = f"act {effects[seq].act} says that it booked a {effects[seq].kind} there"
         yield Mismatch(Code.ACT_EFFECTS, jackpot.jackpot_id, f"stripe 0, seq {seq}", detail)

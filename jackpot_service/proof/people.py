@@ -36,7 +36,7 @@ def acts_were_of_those_who_may(references: References) -> Found:
             continue  # Named by the check of entries.
         actor = references.principals.get(act.principal)
         for why in _reasons_against_actor(act, actor, references):
-            yield Mismatch(Code.ACT_PEOPLE, REFERENCE_BOOK, f"act {seq}", f"a {act.kind} by {act.principal}: {why}")
+            yield Mismatch(Code.ACT_PRINCIPAL, REFERENCE_BOOK, f"act {seq}", f"a {act.kind} by {act.principal}: {why}")
 
 
 def _reasons_against_actor(act: Row[Any], actor: Row[Any] | None, references: References) -> Iterator[str]:
@@ -71,7 +71,7 @@ ROLES: Final[Mapping[str, frozenset[Role]]] = {
     EntryKind.EXCEPTION_ACKNOWLEDGED: frozenset({Role.FINANCE, Role.OPERATOR}),
     EntryKind.PERIOD_CLOSED: frozenset({Role.FINANCE}),
 }
-"""Who does acts by themselves, other than operators."""
+"""The roles that do acts alone, besides operators."""
 
 
 def reasons_against_checker(row: Row[Any], request: Row[Any], references: References) -> Iterator[str]:
@@ -111,7 +111,7 @@ def nobody_released_what_an_own_key_won(
         actors = {act.principal} | _makers(references, act.principal, act.received_at)
         for name in sorted(makers & actors):
             detail = f"act {act.seq}, a {act.kind} by {act.principal}: {name} made a key of the round"
-            yield Mismatch(Code.AWARD_PEOPLE, round_.round.jackpot_id, round_.place, detail)
+            yield Mismatch(Code.AWARD_PRINCIPAL, round_.round.jackpot_id, round_.place, detail)
 
 
 def _makers_of_round(round_: RoundDocuments, references: References) -> frozenset[str]:
@@ -157,7 +157,7 @@ def check_keys(references: References, entries: Mapping[int, BookedEntry]) -> Fo
 
 
 def bindings_of_people_exist(references: References) -> Found:
-    """What principals and keys name exists: casinos, principals, tables."""
+    """The casinos, principals and tables exist that principals and keys name."""
     for row in references.principals.values():
         if row.casino_id is not None and row.casino_id not in references.casinos:
             yield _unknown(f"principal {row.name}", f"casino {row.casino_id}")

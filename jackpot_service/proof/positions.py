@@ -28,9 +28,9 @@ class PoolsByPosition:
     The pools of a book at any vector of positions.
 
     Entries are read a block at a time, and the blocks read last are kept, since rounds that are near in time settle at
-    positions that are near. Where a block begins is summed from the nearest position whose pools are known: the
-    beginning, where the book was verified before, or the end of the block read last, which is mostly where it begins.
-    So memory does not grow with the books.
+    positions that are near. The pools at a block's beginning are summed from the nearest position whose pools are
+    known. That is the beginning, where the book was verified before, or the end of the block read last, which is mostly
+    where it begins. So memory does not grow with the books.
     """
 
     def __init__(self, session: Session, book: str, since: Verified = NOTHING) -> None:

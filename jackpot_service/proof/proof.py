@@ -1,4 +1,4 @@
-"""The proof that the books are right: everything that was booked is derived again from what was told to the ledger."""
+"""The proof that the books are right: everything that was booked is derived again from what the ledger received."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -73,7 +73,7 @@ from jackpot_service.proof.times import Times
 from jackpot_service.records.checkpoints import DayPart
 
 SUMS_ARE_LIKE_DAYS: Final = 1
-"""To compare all days with figures takes as long as to read so many of them again: for those who are told how far."""
+"""To compare all days with figures takes as long as to read so many of them again: for the progress that is shown."""
 
 ROUND_CHECKS = (
     records.digests_cover_the_rows,
@@ -83,7 +83,7 @@ ROUND_CHECKS = (
     *corrections.CHECKS,
     *figures.CHECKS,
 )
-"""What is checked of every round, each by itself."""
+"""The checks of every round, each by itself."""
 
 _BOOKS_OF = (
     StripeRow.jackpot_id,
@@ -121,16 +121,16 @@ def verify(
     """
     Derive the books again from zero, and name everything that is not as it should be.
 
-    Told how far each book is verified, it takes that for granted and goes on from there: see
-    docs/decisions/proof.md for what that proves. The session must see one instant of the database
-    (`db.snapshot`); the service may go on meanwhile. Memory does not grow with entries, rounds or bets. `on_progress`
-    is called after each page, `on_reached` where a later verification could go on, as long as nothing is wrong.
+    With `since`, how far each book is verified, it takes that for granted and goes on from there: see
+    docs/decisions/proof.md for what that proves. The session must see one instant of the database (`db.snapshot`); the
+    service may go on meanwhile. Memory does not grow with entries, rounds or bets. `on_progress` is called after each
+    page, `on_reached` where a later verification could go on, as long as nothing is wrong.
     """
     proof = _Proof(session, dict(since or {}), on_progress, on_reached)
     with decoding.strictly(session):
         for mismatch in proof.of_everything():
             proof.mismatches.append(mismatch)
-    proof.tell_reached(is_whole=True)
+    proof.report_reached(is_whole=True)
     counts = (len(proof.books), proof.entries, proof.rounds, proof.bets, proof.awards)
     return Verification(*counts, tuple(proof.mismatches), proof.not_compared)
 
@@ -207,7 +207,7 @@ class _Proof:
         yield from _guarded(days.check(self.session, REFERENCE_BOOK, stripes, since), book=REFERENCE_BOOK, place="days")
         yield from _guarded(checkpoints.kept_seals_hold(self.session), book=REFERENCE_BOOK, place="seals")
         self.reached[REFERENCE_BOOK] = replace(self._verified(stripes), is_whole=True)
-        self._tell_progress(REFERENCE_BOOK)
+        self._report_progress(REFERENCE_BOOK)
 
     def of_jackpot(self, jackpot_id: str, known: References) -> Found:
         """A jackpot's laws, its opening, its rounds, and the order of its settlements."""
@@ -245,7 +245,7 @@ class _Proof:
         crossing = sequence_checks.settlements_do_not_cross(self.session, jackpot_id, seen, since=since)
         yield from _guarded(crossing, book=jackpot_id, place="order")
         self.reached[jackpot_id] = replace(self.reached[jackpot_id], is_whole=True, held=ZERO)
-        self.tell_reached()
+        self.report_reached()
 
     def _of_sums(
         self, jackpot: Jackpot, since: Verified, reconciled: Sequence[DayPart], *, fresh_entries: int
@@ -257,7 +257,7 @@ class _Proof:
 
         def advance() -> None:
             self.looks.done = before + due * next(numbers) // parts
-            self._tell_progress(book)
+            self._report_progress(book)
 
         yield from _guarded(days.check(session, book, jackpot.stripes, since), book=book, place="days")
         found = figures.payments_come_to_their_awards(session, book, since)
@@ -302,7 +302,7 @@ class _Proof:
             yield from _guarded(on_rounds.check(round_), book=jackpot.jackpot_id, place=round_.place)
             held.add(round_)
             self.looks.done += Looks.IN_ROUND * len(round_.entries)
-        self._tell_progress(jackpot.jackpot_id)
+        self._report_progress(jackpot.jackpot_id)
 
     def _of_round(self, round_: RoundDocuments, jackpot: Jackpot) -> Found:
         self.rounds += 1
@@ -332,12 +332,12 @@ class _Proof:
     def _count_entry(self, entry: BookedEntry) -> None:
         self.entries += 1
         self.looks.done += Looks.IN_CHAIN
-        if entry.book == REFERENCE_BOOK:  # Its documents are few, and looked at beside.
+        if entry.book == REFERENCE_BOOK:  # Its documents are few, and looked at apart.
             self.looks.done += Looks.IN_SUMS + Looks.IN_ROUND
         if self.entries % replay.PAGE == 0:
-            self._tell_progress(entry.book)
+            self._report_progress(entry.book)
 
-    def _tell_progress(self, book: str) -> None:
+    def _report_progress(self, book: str) -> None:
         done = min(self.looks.done, self.looks.total)
         self.on_progress(Progress(book, self.entries, self.rounds, done, self.looks.total))
 
@@ -348,10 +348,10 @@ class _Proof:
 
     def _reach(self, book: str, verified: Verified, held: HeldMoney) -> None:
         self.reached[book] = replace(verified, held=held.left)
-        self.tell_reached()
+        self.report_reached()
 
-    def tell_reached(self, *, is_whole: bool = False) -> None:
-        """Tell how far all books are verified, unless something is wrong."""
+    def report_reached(self, *, is_whole: bool = False) -> None:
+        """Report how far all books are verified, unless something is wrong."""
         if not self.mismatches:
             counts = (self.entries, self.rounds, self.bets, self.awards)
             self.on_reached(Reached(dict(self.reached), is_whole, *counts))

@@ -1,4 +1,4 @@
-"""What a round's entries recorded: the facts that they store, those in rows, and whether their digests cover both."""
+"""The records of a round's entries: the facts that they store, those in rows, and whether their digests cover both."""
 
 from dataclasses import replace
 
@@ -69,7 +69,7 @@ def _in_rows(entry: BookedEntry, round_: RoundDocuments, jackpot: Jackpot) -> Fa
 
 
 def _voids(entry: BookedEntry, round_: RoundDocuments) -> Facts:
-    """What the rows of an entry's voids say; when they occurred, the entry alone stores."""
+    """The facts of an entry's voids, from their rows; when they occurred, the entry alone stores."""
     rows = [row for row in round_.of("voids") if row.step == entry.step]
     return {
         **facts.of_voids(

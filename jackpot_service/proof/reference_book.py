@@ -119,7 +119,7 @@ def _entry(entry: BookedEntry, row: Row[Any]) -> Entry:
         subject=row.subject,
         jackpot_id=row.jackpot_id,
         reason=row.reason,
-        asked=row.asked,
+        request=row.request,
         before=row.before,
         after=row.after,
         effects=row.effects,
@@ -175,7 +175,7 @@ WRITES_A_DOCUMENT = frozenset(
 
 
 def bindings_exist(references: References) -> Found:
-    """What tables name exists: casinos, jackpots."""
+    """The casinos and jackpots that tables name exist."""
     for row in references.tables.values():
         if row.casino_id not in references.casinos:
             yield _unknown(Code.TABLE_BINDING, f"table {row.table_id}", f"casino {row.casino_id}")

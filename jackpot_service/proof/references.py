@@ -114,7 +114,7 @@ class References:
     Each row has the columns of its table; an act's also its entry's `kind`, `principal` and `received_at`, a
     principal's its name `in_one_case` and `by_look`. All but the acts are kept in memory: there are few, and everything
     refers to them. Of acts there is one for each award that was paid; they are read when they are asked for, and
-    `indexes`, by jackpot, tell which to ask for. `keys_made` are by the names of those who hold the keys.
+    `indexes`, by jackpot, name those to ask for. `keys_made` are by the names of those who hold the keys.
     """
 
     jackpots: Mapping[str, str]

@@ -1,4 +1,4 @@
-"""Whether a round is what its entries make of it: table, pins, steps, state, ending, and who wrote each of its rows."""
+"""Whether a round is what its entries make of it: table, terms, steps, state, ending, and the writers of its rows."""
 
 from collections.abc import Callable, Mapping
 from datetime import timedelta
@@ -47,22 +47,22 @@ def table_is_its_own(round_: RoundDocuments, jackpot: Jackpot) -> Found:
         yield _mismatch(Code.ROUND_TABLE, round_, detail)
 
 
-def pins_were_in_force(round_: RoundDocuments, jackpot: Jackpot) -> Found:
+def terms_were_in_force(round_: RoundDocuments, jackpot: Jackpot) -> Found:
     """
-    The pinned rules version and rate sheet exist; the sheet was effective when the round was opened.
+    The round's rules version and rate sheet exist; the sheet was effective when the round was opened.
 
     A cycle under the version had begun. It need not be the running one: a hit may come between the look at what is in
     force and the round's first entry.
     """
     version, number = round_.round.rules_version, round_.round.rate_sheet
     if version not in jackpot.documents:
-        yield _mismatch(Code.ROUND_PINS, round_, f"there is no rules version {version}")
+        yield _mismatch(Code.ROUND_TERMS, round_, f"there is no rules version {version}")
     elif round_.entries and version not in jackpot.versions_by(round_.entries[0]):
-        yield _mismatch(Code.ROUND_PINS, round_, f"no cycle under rules version {version} had begun")
+        yield _mismatch(Code.ROUND_TERMS, round_, f"no cycle under rules version {version} had begun")
     if (jackpot.base, number) not in jackpot.references.sheet_rows:
-        yield _mismatch(Code.ROUND_PINS, round_, f"there is no rate sheet {jackpot.base} {number}")
+        yield _mismatch(Code.ROUND_TERMS, round_, f"there is no rate sheet {jackpot.base} {number}")
     elif jackpot.references.effective_at(jackpot.base, number) > round_.round.opened_at:
-        yield _mismatch(Code.ROUND_PINS, round_, f"rate sheet {jackpot.base} {number} was not yet in force")
+        yield _mismatch(Code.ROUND_TERMS, round_, f"rate sheet {jackpot.base} {number} was not yet in force")
 
 
 def opening_is_that_of_its_first_entry(round_: RoundDocuments, _jackpot: Jackpot) -> Found:
@@ -133,7 +133,7 @@ def _mismatch(code: Code, round_: RoundDocuments, detail: str) -> Mismatch:
 
 CHECKS: tuple[Callable[[RoundDocuments, Jackpot], Found], ...] = (
     table_is_its_own,
-    pins_were_in_force,
+    terms_were_in_force,
     opening_is_that_of_its_first_entry,
     steps_are_dense,
     state_is_what_its_entries_make,

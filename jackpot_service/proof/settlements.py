@@ -71,7 +71,7 @@ def positions_are_right(
     """
     Positions end right before the entry on its own stripe, and lie inside its cycle on every other.
 
-    What pays from the meter saw all stripes, and so names a position of each (`names_all`).
+    An entry that pays from the meter saw all stripes, and so names a position of each (`names_all`).
     """
     place = entry.place
     if not entry.stripe_no < len(positions) or positions[entry.stripe_no] != entry.seq - 1:

@@ -33,7 +33,7 @@ def now(session: Session) -> datetime:
 
 @dataclass(slots=True)
 class Times:
-    """What a book's entries say of the times that its stripes have passed; `now` is the database's clock."""
+    """The times that a book's stripes have passed, by its entries; `now` is the database's clock."""
 
     now: datetime
     stripes: Sequence[BookedStripe]

@@ -28,7 +28,7 @@ class RecordedAct:
     subject: str
     jackpot_id: str | None
     reason: str | None
-    asked: Mapping[str, Any] | None
+    request: Mapping[str, Any] | None
     before: Mapping[str, Any] | None
     after: Mapping[str, Any]
     effects: list[dict[str, Any]]
@@ -105,7 +105,7 @@ def recorded_acts() -> Select[*tuple[Any, ...]]:
         ActRow.subject,
         ActRow.jackpot_id,
         ActRow.reason,
-        ActRow.asked,
+        ActRow.request,
         ActRow.before,
         ActRow.after,
         ActRow.effects,

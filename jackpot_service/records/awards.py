@@ -81,7 +81,7 @@ _BOOKED_ON = text("""
 """)
 
 _KEYS: Final = ("jackpot_id", "round_key", "bet_id", "tier", "correction")
-"""What tells awards apart."""
+"""The key of an award."""
 
 _OUT_OF_THE_ORDINARY = frozenset({AwardState.HELD, AwardState.REJECTED, AwardState.REVERSED})
 
@@ -125,7 +125,7 @@ class AwardRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class AwardFilters:
     """Which awards to list: None and nothing stand for all. `after` is the position of the last one before."""
 
     state: AwardState | None = None
@@ -143,24 +143,24 @@ def visible(session: Session, principal: Principal, award_id: str) -> AwardRecor
     return found[0]
 
 
-def latest(session: Session, principal: Principal, wanted: Wanted, *, limit: int) -> list[AwardRecord]:
+def latest(session: Session, principal: Principal, filters: AwardFilters, *, limit: int) -> list[AwardRecord]:
     """List awards that a principal may see, those of the latest rounds first."""
-    return _read(session, _listed(principal, wanted).limit(limit))
+    return _read(session, _listed(principal, filters).limit(limit))
 
 
-def _listed(principal: Principal, wanted: Wanted) -> Select[Any]:
+def _listed(principal: Principal, filters: AwardFilters) -> Select[Any]:
     question = select(_RECORDS).order_by(_ALL.round_key.desc(), _ALL.award_id.desc())
-    if wanted.state is not None:
-        question = _in_state(question, wanted.state)
-    if wanted.jackpot_id is not None:
-        question = question.where(_ALL.jackpot_id == wanted.jackpot_id)
-    for casino_id in (wanted.casino_id, principal.casino_id):
+    if filters.state is not None:
+        question = _in_state(question, filters.state)
+    if filters.jackpot_id is not None:
+        question = question.where(_ALL.jackpot_id == filters.jackpot_id)
+    for casino_id in (filters.casino_id, principal.casino_id):
         if casino_id is not None:
             question = question.where(_ALL.casino_id == casino_id)
     if principal.table_ids:
         question = question.where(_ALL.table_id == any_(cast(sorted(principal.table_ids), ARRAY(Text))))
-    if wanted.after is not None:
-        question = question.where(tuple_(_ALL.round_key, _ALL.award_id) < tuple_(*wanted.after))
+    if filters.after is not None:
+        question = question.where(tuple_(_ALL.round_key, _ALL.award_id) < tuple_(*filters.after))
     return question
 
 
@@ -177,8 +177,8 @@ def _those_that_took(steps: Collection[str]) -> CTE:
     """
     Find the awards that took one of some steps: the list starts there, since few ever did.
 
-    An index holds just them. It is taken only if the steps are written into the statement, and nothing is said of the
-    jackpot: while the table is new, the index of all steps of a jackpot seems to be as good.
+    An index holds just them. It is taken only if the steps are written into the statement, and the jackpot is not.
+    While the table is new, the index of all steps of a jackpot seems to be as good.
     """
     written = bindparam("steps", steps, Text, expanding=True, literal_execute=True)
     columns = (getattr(AwardStepRow, name) for name in _KEYS)

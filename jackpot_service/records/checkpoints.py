@@ -58,7 +58,7 @@ def add_period(session: Session, closed: ClosedPeriod) -> None:
 
 def period_of(row: Row[Any]) -> ClosedPeriod:
     """Read a period from its row."""
-    reports = {name: KeptReport(told["report_version"], told["sha256"]) for name, told in row.reports.items()}
+    reports = {name: KeptReport(kept["report_version"], kept["sha256"]) for name, kept in row.reports.items()}
     return ClosedPeriod(Period(row.starts_at, row.ends_at), reports, row.entry_seq)
 
 
@@ -155,7 +155,7 @@ def reconciled_days(
 
 
 def sums_of_day(session: Session, jackpot_id: str, *, report_version: int, day: date) -> list[dict[str, Any]]:
-    """What a day that was read came to."""
+    """Read the sums of a day that was reconciled."""
     found: list[dict[str, Any]] = session.execute(
         select(ReconciledDayRow.sums).where(
             ReconciledDayRow.jackpot_id == jackpot_id,
@@ -181,7 +181,7 @@ class KeptSeal:
 
     @property
     def sha256(self) -> str:
-        """What the next seal names."""
+        """The hash that the next seal names."""
         return seals.sha256(self.content)
 
 
@@ -227,7 +227,7 @@ def _seal(number: int, document: str, entry_seq: int, public_key: bytes) -> Kept
 
 
 class VerificationUnreadable(Refused, code="verification-unreadable", title="The last verification cannot be read"):
-    """What the last verification noted is not what verifications note."""
+    """The last verification's note is not what verifications write."""
 
 
 @dataclass(frozen=True, slots=True)

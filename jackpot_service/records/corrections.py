@@ -132,7 +132,7 @@ def _past_award(row: Row[Any], steps: Collection[AwardStep]) -> PastAward:
 
 
 def last(session: Session, round_: Round) -> Mapping[str, Any] | None:
-    """What a round's last correction recorded; None if it was never corrected."""
+    """The facts of a round's last correction; None if it was never corrected."""
     recorded: Mapping[str, Any] | None = session.scalar(
         select(ActRow.after)
         .join(CorrectionRow, CorrectionRow.act_seq == ActRow.seq)
@@ -147,5 +147,5 @@ def in_force(first: VerdictInForce, last: Mapping[str, Any] | None) -> VerdictIn
     """Put what the last correction recorded, if there is one, in the place of a round's settlement."""
     if last is None:
         return first
-    borne = {Account(account): Decimal(amount) for account, amount in last["borne"].items()}
-    return replace(first, number=last["number"], result=facts.result_of(last["result"]), borne=borne)
+    charged_to = {Account(account): Decimal(amount) for account, amount in last["charged_to"].items()}
+    return replace(first, number=last["number"], result=facts.result_of(last["result"]), charged_to=charged_to)

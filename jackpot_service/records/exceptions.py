@@ -22,7 +22,7 @@ from jackpot_service.records import immutable
 @dataclass(frozen=True, slots=True)
 class ExceptionRecord:
     """
-    A refusal: its kind (the problem's code), whose call it answered, and what the call asked and was told.
+    A refusal: its kind (the problem's code), whose call it answered, what the call asked, and the answer.
 
     `content` is what makes a call the same when it is repeated; `request` also has its remarks.
     """
@@ -48,8 +48,8 @@ def keep(session: Session, record: ExceptionRecord) -> None:
     """
     Write a refusal, unless the very same call was refused for the same reason before.
 
-    It is dated no earlier than the last act, nor than any instant that a report was asked about: a clock that is behind
-    must not put it into a period that was told of.
+    It is dated no earlier than the last act, nor than any instant that a report was made for. A clock that is behind
+    must not put it into a period that was reported.
     """
     session.execute(_ONE_BY_ONE)
     tail = select(ExceptionRow.number, ExceptionRow.head).order_by(ExceptionRow.number.desc()).limit(1)
@@ -90,5 +90,5 @@ def acknowledge(session: Session, exception_id: str, *, entry_seq: int) -> None:
 
 
 def id_of(since: Any, *what: Any) -> ColumnElement[str]:  # noqa: ANN401  values and columns alike
-    """Write, as SQL, the id of what is an exception since an instant; `what` tells it from everything else."""
+    """Write, as SQL, the id of an exception since an instant; `what` distinguishes it from all others."""
     return func.exception_id(since, func.concat_ws(" ", *what), type_=Text(collation="C"))

@@ -1,8 +1,8 @@
 """
-What never changes once it is written (tables, rules versions, rate sheets), cached with the connection that read it.
+Rows that never change once written (tables, rules versions, rate sheets), cached with the connection that read them.
 
 A connection belongs to one database and lives for minutes, so nothing has to be invalidated and nothing grows for long.
-What a transaction writes itself is not read here: it may be taken back, and something else written in its place.
+A transaction's own rows are not read here: they may be taken back, and others written in their place.
 """
 
 from collections.abc import Callable, Mapping

@@ -39,7 +39,7 @@ def find(session: Session, job_id: str) -> Job | None:
 
 
 def by_request(session: Session, principal: str, request_id: str) -> Job | None:
-    """The job that somebody asked for under an id of his own, if there is one."""
+    """The job that a principal requested under an id of its own, if there is one."""
     return _one(session, select(*COLUMNS).where(JobRow.principal == principal, JobRow.request_id == request_id))
 
 
@@ -64,14 +64,14 @@ def waiting_of(session: Session, principal: str) -> int:
 
 
 def cancel(session: Session, job_id: str, *, by: str, at: datetime) -> None:
-    """End a job that is not over: whoever runs it finds out when it writes its next chunk."""
+    """End a job that is not over: its worker finds out when it writes the next chunk."""
     session.execute(
         update(JobRow)
         .where(JobRow.job_id == job_id, IS_TO_DO)
         .values(
             state=JobState.CANCELLED.value,
             cancelled_by=by,
-            ended_at=func.greatest(JobRow.asked_at, at),
+            ended_at=func.greatest(JobRow.created_at, at),
             holder=None,
             lease_until=None,
         )
@@ -112,7 +112,7 @@ class LeaseLost(Conflict, code="lease-lost", title="Another worker has the job")
 
 @dataclass(frozen=True, slots=True)
 class Lease:
-    """Who works on jobs, and for how long nobody else may take one up that it has not been heard of."""
+    """A worker's hold of jobs, and for how long no other may take one up while the worker is silent."""
 
     holder: str
     length: timedelta
@@ -169,7 +169,7 @@ def take(session: Session, lease: Lease, *, kinds: Collection[str]) -> Job | Non
 
 
 def _begin_anew_without_position(session: Session, job_id: str) -> None:
-    """What has written chunks and cannot go on after them begins at the beginning."""
+    """A job that has written chunks and cannot go on after them begins at the beginning."""
     is_partial = and_(JobRow.job_id == job_id, JobRow.position.is_(None), JobRow.chunks > 0)
     emptied = session.execute(update(JobRow).where(is_partial).values(chunks=0, size=0, done=0))
     if emptied.rowcount:

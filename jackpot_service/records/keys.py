@@ -34,7 +34,7 @@ class NewKey:
 
     @property
     def columns(self) -> dict[str, Any]:
-        """What its act shows, by the names of the table's columns."""
+        """The values that its act shows, by the names of the table's columns."""
         subject = self.shown if isinstance(self.shown, Subject) else None
         return {
             "key_id": self.key_id,

@@ -24,7 +24,7 @@ _HELD = literal_column("'held'", Text)
 
 
 def life_of(session: Session, jackpot_id: str, *, is_accepting: bool) -> Life:
-    """Tell where a jackpot stands: its stripes say whether it takes bets, its acts why not."""
+    """Return the state of a jackpot: its stripes say whether it takes bets, its acts why not."""
     if is_accepting:
         return Life.OPEN
     last = acts.last_kind(session, jackpot_id, EntryKind.JACKPOT_SUSPENDED, EntryKind.JACKPOT_RETIRED)
@@ -49,9 +49,9 @@ def open_round(session: Session, jackpot_id: str) -> RoundName | None:
 
 def open_weights(session: Session, jackpot_id: str) -> Sequence[tuple[int, Decimal]]:
     """
-    What the live bets of a jackpot's open rounds are worth in its base currency, by the rules version of their rounds.
+    The value of the live bets of a jackpot's open rounds, in its base currency, by their rounds' rules version.
 
-    With all stripes locked it is what refunds may still take back: whoever changes a round books before the commit.
+    With all stripes locked it is what refunds may still take back: a change of a round books before its commit.
     """
     rows = session.execute(
         select(RoundRow.rules_version, func.sum(RoundRow.weight))

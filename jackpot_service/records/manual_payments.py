@@ -13,7 +13,7 @@ from jackpot_service.domain.rounds import Round
 
 @dataclass(frozen=True, slots=True)
 class Compensation:
-    """What was given for a bet, what it cost in the base currency, by which act and document."""
+    """The amount granted for a bet, its cost in the base currency, and the act and document that granted it."""
 
     act_seq: int
     bet_id: str
@@ -62,7 +62,7 @@ def add_compensation(session: Session, round_: Round, given: Compensation) -> No
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """Whose account it is, in which currency, in which jackpot's book."""
+    """The account of a casino, in a currency, in a jackpot's book."""
 
     jackpot_id: str
     casino_id: str
@@ -71,7 +71,7 @@ class Account:
 
 @dataclass(frozen=True, slots=True)
 class SettledStatement:
-    """What was settled; see `schema.StatementSettlementRow`."""
+    """A settled statement; see `schema.StatementSettlementRow`."""
 
     account: Account
     reference: str

@@ -52,7 +52,7 @@ from jackpot_service.records.exceptions import id_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class ExceptionFilters:
     """Which exceptions to list; None asks for all. The period's end is excluded."""
 
     kind: str | None = None
@@ -65,13 +65,13 @@ class Wanted:
 
 
 def latest(
-    session: Session, wanted: Wanted, *, opened_before: datetime, limit: int, before: str | None = None
+    session: Session, filters: ExceptionFilters, *, opened_before: datetime, limit: int, before: str | None = None
 ) -> Sequence[NotedException]:
     """List exceptions, the latest first: those before one; of rounds, those open since before an instant."""
     # Each kind is cut to the page by itself, so that none is read whole to be put in order with the others.
     parts = []
     for source in _sources(opened_before):
-        part = _with_acknowledgements(source).where(*_conditions(source, wanted))
+        part = _with_acknowledgements(source).where(*_conditions(source, filters))
         if before is not None:
             part = part.where(source.c.exception_id < before)
         parts.append(select(part.order_by(source.c.exception_id.desc()).limit(limit).subquery()))
@@ -79,37 +79,37 @@ def latest(
     return _read(session, select(together).order_by(together.c.exception_id.desc()).limit(limit))
 
 
-def between(session: Session, wanted: Wanted, *, acts_end: int) -> Iterator[NotedException]:
+def between(session: Session, filters: ExceptionFilters, *, acts_end: int) -> Iterator[NotedException]:
     """
     Read the refusals and emergency approvals of a period, in their order, a thousand at a time.
 
     Acts later than the one of seq `acts_end` do not count: neither approvals nor acknowledgements.
     """
-    together = _between(wanted, acts_end).subquery()
+    together = _between(filters, acts_end).subquery()
     question = select(together).order_by(together.c.exception_id)
     with session.execute(question, execution_options={"stream_results": True, "yield_per": 1000}) as found:
         for row in found:
             yield _exception(row)
 
 
-def counts_between(session: Session, wanted: Wanted, *, acts_end: int) -> Sequence[tuple[str, int, int]]:
+def counts_between(session: Session, filters: ExceptionFilters, *, acts_end: int) -> Sequence[tuple[str, int, int]]:
     """Count, by kind, what `between` reads, and what of it was acknowledged."""
-    together = _between(wanted, acts_end).subquery()
+    together = _between(filters, acts_end).subquery()
     counts = (together.c.kind, func.count(), func.count(together.c.acknowledged_by))
     found = session.execute(select(*counts).group_by(together.c.kind).order_by(together.c.kind))
     return [(kind, count, acknowledged) for kind, count, acknowledged in found]
 
 
-def _between(wanted: Wanted, acts_end: int) -> CompoundSelect[*tuple[Any, ...]]:
+def _between(filters: ExceptionFilters, acts_end: int) -> CompoundSelect[*tuple[Any, ...]]:
     """An approval belongs to the period in which it was booked, a refusal to that in which it was noticed."""
     approvals = _emergencies().where(ChangeDecisionRow.entry_seq <= acts_end)
-    if wanted.noticed_from is not None:
+    if filters.noticed_from is not None:
         entry = and_(EntryRow.jackpot_id == REFERENCE_BOOK, EntryRow.stripe_no == 0)
         entry = and_(entry, EntryRow.seq == ChangeDecisionRow.entry_seq)
-        approvals = approvals.join(EntryRow, entry).where(EntryRow.booked_at >= wanted.noticed_from)
-    of_any_time = replace(wanted, noticed_from=None, noticed_to=None)
+        approvals = approvals.join(EntryRow, entry).where(EntryRow.booked_at >= filters.noticed_from)
+    of_any_time = replace(filters, noticed_from=None, noticed_to=None)
     parts = []
-    for source, conditions in ((_refusals(), wanted), (approvals, of_any_time)):
+    for source, conditions in ((_refusals(), filters), (approvals, of_any_time)):
         relation = source.subquery()
         parts.append(_with_acknowledgements(relation, upto=acts_end).where(*_conditions(relation, conditions)))
     return union_all(*parts)
@@ -217,17 +217,17 @@ def _document(facts: Mapping[str, Any]) -> ColumnElement[Any]:
     return type_coerce(func.jsonb_build_object(literal_column("'request'"), func.jsonb_build_object(*named)), JSONB)
 
 
-def _conditions(source: Subquery, wanted: Wanted) -> list[ColumnElement[bool]]:
-    equal = {"kind": wanted.kind, "jackpot_id": wanted.jackpot_id, "casino_id": wanted.casino_id}
-    equal["table_id"] = wanted.table_id
+def _conditions(source: Subquery, filters: ExceptionFilters) -> list[ColumnElement[bool]]:
+    equal = {"kind": filters.kind, "jackpot_id": filters.jackpot_id, "casino_id": filters.casino_id}
+    equal["table_id"] = filters.table_id
     conditions = [source.c[name] == value for name, value in equal.items() if value is not None]
-    if wanted.is_acknowledged is not None:
+    if filters.is_acknowledged is not None:
         unacknowledged = AcknowledgementRow.exception_id.is_(None)
-        conditions.append(~unacknowledged if wanted.is_acknowledged else unacknowledged)
-    if wanted.noticed_from is not None:
-        conditions.append(source.c.exception_id >= first_id_at(wanted.noticed_from))
-    if wanted.noticed_to is not None:
-        conditions.append(source.c.exception_id < first_id_at(wanted.noticed_to))
+        conditions.append(~unacknowledged if filters.is_acknowledged else unacknowledged)
+    if filters.noticed_from is not None:
+        conditions.append(source.c.exception_id >= first_id_at(filters.noticed_from))
+    if filters.noticed_to is not None:
+        conditions.append(source.c.exception_id < first_id_at(filters.noticed_to))
     return conditions
 
 

@@ -29,7 +29,7 @@ def casino(session: Session, casino_id: str) -> Casino | None:
 
 
 def is_zone(session: Session, zone: str) -> bool:
-    """Tell whether the database knows a time zone of this very name."""
+    """Return whether the database knows a time zone of this very name."""
     return bool(session.scalar(_IS_ZONE, {"zone": zone}))
 
 

@@ -135,7 +135,7 @@ def require(session: Session, jackpot_id: str, name: RoundName) -> Round:
 def is_at_some_table(
     session: Session, jackpot_id: str, round_id: str, *, casino_id: str | None, table_id: str | None
 ) -> bool:
-    """Tell whether a table of a jackpot has a round of this id: any, or that of a casino and an id if one is said."""
+    """Return whether a table of a jackpot has a round of this id: any, or that of a casino and an id if given."""
     with pipelined(session) as pipe:
         asked = {"jackpot_id": jackpot_id, "round_id": round_id, "casino_id": casino_id, "table_id": table_id}
         cursor = pipe.send(_IS_AT_SOME_TABLE, asked)

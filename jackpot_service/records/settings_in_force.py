@@ -1,5 +1,5 @@
 """
-What is in force for a jackpot now: what a round that is first seen gets pinned.
+The settings in force for a jackpot now: a round's terms are fixed from them at its opening.
 
 Statements may be sent on a guess, together with the question whether it is right: if not, they write nothing. Between
 statements that are sent together no answer can be looked at. So the question leaves its answer, `right` or `wrong`, in
@@ -68,7 +68,7 @@ WHERE base = %(base)s AND stripes = %(stripes)s AND is_accepting AND rules_versi
 """
 
 RIGHT: Final = "right"
-"""What the question answers if the guess is right."""
+"""The answer to the question if the guess is right."""
 
 LIKELY_AFTER: Final = 4
 """After so many readings in a row of rounds that were all new, the next are likely to be new too."""
@@ -79,7 +79,7 @@ class UnknownJackpot(NotFound, code="jackpot-unknown", title="Unknown jackpot"):
 
 
 class NotAsExpected(Exception):
-    """What was expected is not so, or is not enough: nothing was written, and it has to be asked for."""
+    """The expected settings are others, or not enough: nothing was written, and they have to be asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +88,8 @@ class InForce:
     A jackpot's base currency, its number of stripes, and the rules version and rate sheets in force.
 
     `is_accepting` is whether it took bets when it was asked for: it may be suspended before any are booked, so the
-    statement that books looks again.
-    `rate_sheets` are those at each of the instants that were asked about, None where there was none. `rounds_seen`
-    tells which of the rounds that were asked about were there a moment ago, by their places from 1.
+    statement that books looks again. `rate_sheets` are those at each of the instants that were asked about, None where
+    there was none. `rounds_seen` are those of the rounds asked about that were there a moment ago, by place from 1.
     """
 
     jackpot_id: str
@@ -112,7 +111,7 @@ class InForce:
 
 class OptimisticSettings:
     """
-    What a process expects to be in force for its jackpots: with it, it need not ask before it writes.
+    The settings that a process expects to be in force for its jackpots: with them, it need not ask before it writes.
 
     It expects that nothing has changed since it last asked, and that rounds are new where they were of late. Each guess
     is required of the books, in the transaction and before anything is written: `send_required` and `require_right`.
@@ -122,7 +121,7 @@ class OptimisticSettings:
         self._likely: dict[str, tuple[InForce, int]] = {}
 
     def of(self, jackpot_id: str, batches: int) -> InForce | None:
-        """What to expect for so many batches, each of a new round; None if it is better to ask."""
+        """Return the settings to expect for so many batches, each of a new round; None if it is better to ask."""
         in_force, times = self._likely.get(jackpot_id, (None, 0))
         if in_force is None or times < LIKELY_AFTER:
             return None

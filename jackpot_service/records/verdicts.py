@@ -144,7 +144,7 @@ def add_awards(
 
 
 def as_booked(round_: Round, awards: Iterable[Award]) -> tuple[BookedAward, ...]:
-    """Tell what `awards_of` will read of awards that a settlement has just made, without reading them."""
+    """Return what `awards_of` will read of awards that a settlement has just made, without reading them."""
     in_order = sorted(awards, key=lambda award: (award.bet.bet_id, award.tier.value))
     return tuple(_as_booked(round_, award) for award in in_order)
 

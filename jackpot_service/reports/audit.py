@@ -15,7 +15,7 @@ from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.principals import Principal
 from jackpot_service.records import acts, noted_exceptions
 from jackpot_service.records.acts import RecordedAct
-from jackpot_service.records.noted_exceptions import Wanted
+from jackpot_service.records.noted_exceptions import ExceptionFilters
 
 SECRETS = frozenset({"secret_hash"})
 """Fields that acts record and that are never shown."""
@@ -114,7 +114,7 @@ def _without_secrets(document: Any) -> Any:  # noqa: ANN401  any JSON
 def latest_exceptions(
     session: Session,
     principal: Principal,
-    query: Wanted,
+    query: ExceptionFilters,
     *,
     opened_before: datetime,
     limit: int,

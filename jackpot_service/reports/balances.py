@@ -1,4 +1,4 @@
-"""What casinos owe and are owed, and what was awarded, from the books."""
+"""The balances of casinos, and the awards that were made, from the books."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -44,7 +44,7 @@ _AWARD_TOTALS = text(
 
 @dataclass(frozen=True, slots=True)
 class CasinoAccount:
-    """What a casino is owed (negative: owes) in a currency of a jackpot: what a statement of it settles."""
+    """The amount that a casino is owed (negative: owes) in a currency of a jackpot: its statement settles that."""
 
     jackpot_id: str
     currency: str
@@ -77,5 +77,5 @@ def casino_accounts(session: Session, casino_id: str) -> tuple[CasinoAccount, ..
 
 
 def award_totals(session: Session) -> tuple[AwardTotal, ...]:
-    """Sum the awards by jackpot, tier and currency; the exponent is the one pinned with each round's rate sheet."""
+    """Sum the awards by jackpot, tier and currency; the exponent is the one fixed with each round's rate sheet."""
     return tuple(AwardTotal(*row) for row in session.execute(_AWARD_TOTALS))

@@ -41,7 +41,7 @@ class SheetAge:
 
 @dataclass(frozen=True, slots=True)
 class BookedPools:
-    """What a jackpot's pools hold in its base currency, as booked: a limit is not looked at."""
+    """The amounts of a jackpot's pools in its base currency, as booked: a limit is not looked at."""
 
     jackpot_id: str
     base: str

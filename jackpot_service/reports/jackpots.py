@@ -1,4 +1,4 @@
-"""What a jackpot is and holds now, and its last hits."""
+"""The state of a jackpot and its pools now, and its last hits."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -63,7 +63,7 @@ class Hit:
 
     @property
     def paid(self) -> Decimal:
-        """What the winners together cost the meter, in base units."""
+        """The cost of the winners together to the meter, in base units."""
         return sum((award.cost for award in self.awards), ZERO)
 
 

@@ -2,7 +2,7 @@
 Making a report: the instants of its question are resolved first, then it is read in one snapshot, within bounds.
 
 Once an instant is resolved, nothing is booked before it any more, so that its positions are final. Stripes that have
-not passed it are raised to it one at a time, each in a transaction of its own, which locks it for no longer than a bet
+not passed it are raised to it one at a time. Each has a transaction of its own, which locks it for no longer than a bet
 does. No row is written for it: see docs/decisions/instants.md.
 """
 

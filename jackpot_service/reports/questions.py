@@ -134,7 +134,7 @@ class QuestionSchema(StrictSchema):
 
     start = InstantOrDay(data_key="from", metadata={"description": f"Included. {_EDGE}"})
     end = InstantOrDay(data_key="to", metadata={"description": f"Not included. {_EDGE}"})
-    as_of = Instant(metadata={"description": "What was booked before this instant, whatever came later."})
+    as_of = Instant(metadata={"description": "The state before this instant, whatever came later."})
     jackpot_id = Identifier()
     casino_id = Identifier()
     table_id = Identifier()

@@ -1,7 +1,7 @@
 """
 The schema's revisions: bringing a database to one of them with the service's rights, and whether we work on its own.
 
-A version works on the schema that it was made with, and on a newer one as long as that says so: each revision states
+A version works on the schema that it was made with, and on a newer one as long as that says so. Each revision states
 the oldest one whose services go on working (`compatible_from`). See docs/decisions/schema.md.
 """
 
@@ -37,7 +37,7 @@ SCRIPTS = next(place / "migrations" for place in _PLACES if (place / "migrations
 """The revisions: a wheel has them in the package, a checkout next to the package."""
 
 CATALOGUE = SCRIPTS / "catalogue.txt"
-"""What the revisions come to: each column, constraint, index, trigger, view and function of a migrated database."""
+"""The result of the revisions: each column, constraint, index, trigger, view and function of a migrated database."""
 
 NEWEST: Final = "head"
 
@@ -55,7 +55,7 @@ must not wait for as long as the service lets a call wait (`JACKPOT_LOCK_TIMEOUT
 """
 
 LOCK_TIMEOUT_MS: Final = 5_000
-"""Who makes rights gives up, rather than queue others behind itself."""
+"""The time after which making rights gives up, rather than queue others behind itself."""
 
 
 class SchemaInUse(Unavailable, code="schema-in-use", title="The schema is in use"):
@@ -132,12 +132,12 @@ def downgrade(url: str, revision: str) -> None:
 
 
 def is_current(engine: sqlalchemy.Engine) -> bool:
-    """Tell whether this version works on the database's schema: its own, or a newer one that says so."""
+    """Return whether this version works on the database's schema: its own, or a newer one that says so."""
     return state(engine).is_workable
 
 
 def state(engine: sqlalchemy.Engine) -> SchemaState:
-    """Tell how the database's schema stands to this version."""
+    """Return how the database's schema stands to this version."""
     known = _known(SCRIPTS)
     with engine.connect() as connection:
         found = MigrationContext.configure(connection).get_current_revision()
@@ -200,7 +200,7 @@ def differences(url: str) -> list[str]:
     return [*changed, *map(str, columns)]
 
 
-# Partitions come with the months, and are what their parent is. Functions and views are told by their texts' hashes.
+# Partitions come with the months, and are what their parent is. Functions and views are known by their texts' hashes.
 _CATALOGUE: Final = """
 WITH relations AS (
     SELECT oid, relname, relkind, reloptions FROM pg_class

@@ -32,7 +32,7 @@ AHEAD = 3
 """For how many months after the current one there is a partition, unless the operator says otherwise."""
 
 LOCK_TIMEOUT_MS = 100
-"""For how long whoever reads bets may queue behind us in vain; then we step aside for a while."""
+"""For how long calls that read bets may queue behind us in vain; then we step aside for a while."""
 
 STALL_MS = 1_000
 """For how long attaching may hold them up: less than the time after which the service would refuse a call for it."""

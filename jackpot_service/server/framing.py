@@ -94,7 +94,7 @@ def begins_with_method(data: bytes) -> bool:
 @dataclass(slots=True)
 class Head:
     """
-    What a request says before its body. Names of fields are in small letters.
+    The part of a request before its body. Names of fields are in small letters.
 
     `method`, `version` and `target` are known when it is complete; the fields come one after another.
     """

@@ -1,5 +1,5 @@
 """
-The process that does jobs beside a server: `jackpot jobs worker`, started again whenever it ends.
+The process that does a server's jobs: `jackpot jobs worker`, started again whenever it ends.
 
 It has an interpreter and connections of its own, and gives way to all others, so that no bet waits for an export. Its
 standard input is a pipe from here: if this process is killed, the pipe ends, and so does the runner.
@@ -18,7 +18,7 @@ import structlog
 COMMAND: Final = (sys.executable, "-m", "jackpot_service.cli", "jobs", "worker", "--supervised")
 
 OF_TERMINALS: Final = frozenset({signal.SIGINT, signal.SIGQUIT, signal.SIGHUP})
-"""What a terminal sends to all processes in it. Those that the service starts never take them: they are ended by it."""
+"""The signals of a terminal to all its processes. Those that the service starts never take them: it ends them."""
 
 FIRST_PAUSE_S: Final = 1.0
 LONGEST_PAUSE_S: Final = 60.0
@@ -29,7 +29,7 @@ log = structlog.get_logger()
 
 @contextmanager
 def job_runner() -> Iterator[None]:
-    """Keep a runner beside the block; it reads the environment, where the database's URL has to be."""
+    """Keep a runner while the block runs; it reads the environment, where the database's URL has to be."""
     keeper = _Keeper()
     keeper.start()
     try:

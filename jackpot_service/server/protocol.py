@@ -185,7 +185,7 @@ class Connection(HttpToolsProtocol):
         """
         Close the connection when the request in hand is answered.
 
-        The first request of a new connection may be on its way, and its client was told nothing: it has a moment.
+        The first request of a new connection may be on its way, and its client was not notified: it has a moment.
         """
         if self._received or self._refusal is not None:
             super().shutdown()
@@ -248,7 +248,7 @@ class Connection(HttpToolsProtocol):
         return self._answered < self._received
 
     def _is_deaf(self) -> bool:
-        """Whether nothing that comes is a request any more: the client was told that the connection is closed."""
+        """Whether nothing that comes is a request any more: the client was notified that the connection is closed."""
         return self._refusal is not None or self._is_over or self.transport.is_closing()
 
     def _is_late_at_taking(self, now: float) -> bool:

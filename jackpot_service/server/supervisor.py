@@ -35,15 +35,15 @@ LONGEST_REPLY_S: Final = 0.25
 """For so long each look waits for a worker to say that it serves."""
 
 LONGEST_LEAVE_S: Final = LONGEST_END_S + 1
-"""From when a worker is told to end until it is killed: its own alarm has ended it before, unless it is stopped."""
+"""From the signal to end until a worker is killed: its own alarm has ended it before, unless it is stopped."""
 
 BETWEEN_LOOKS_S: Final = 0.05
 """While something is waited for."""
 
 LONGEST_BETWEEN_LOOKS_S: Final = 5.0
-"""What is counted as a worker's silence between two looks: the supervisor may have been suspended itself."""
+"""The most that counts as a worker's silence between two looks: the supervisor may have been suspended itself."""
 
-TELL_TO_END: Final = frozenset({signal.SIGTERM, signal.SIGINT, signal.SIGQUIT})
+END_SIGNALS: Final = frozenset({signal.SIGTERM, signal.SIGINT, signal.SIGQUIT})
 
 BACKLOG: Final = 2048
 """Connections that wait until a worker takes them."""
@@ -133,7 +133,7 @@ class Supervisor(Multiprocess):
         self._had_terminal = _has_terminal()
 
     def run(self) -> None:
-        """Supervise until told to end. Workers are born with the signals of terminals blocked, and leave it so."""
+        """Supervise until a signal to end. Workers are born with the signals of terminals blocked, and leave it so."""
         before = signal.pthread_sigmask(signal.SIG_BLOCK, OF_TERMINALS)
         try:
             super().run()
@@ -205,14 +205,14 @@ class Supervisor(Multiprocess):
             self._part_with(self.processes.pop())
 
     def restart_all(self) -> None:
-        """Replace the workers one by one, each when the next one serves; leave off as soon as it is told to end."""
+        """Replace the workers one by one, each when the next one serves; leave off as soon as it has to end."""
         for number, before in enumerate(self.processes):
             after = Process(self.config, self.sockets)
             after.start()
             if not self._comes_true(lambda: after.is_ready(timeout=LONGEST_REPLY_S), of=after):  # noqa: B023  here and now
                 after.kill()
                 after.join()
-                if not self._is_told_to_end():
+                if not self._has_to_end():
                     log.error("worker-not-replaced", pid=before.pid)
                 return
             self.processes[number] = after
@@ -220,18 +220,18 @@ class Supervisor(Multiprocess):
             self._comes_true(lambda: before not in self._leaving, of=after)  # noqa: B023  here and now
 
     def _comes_true(self, question: Callable[[], bool], *, of: Process) -> bool:
-        """Wait until something is so, unless a worker ends or takes too long, or this is told to end."""
+        """Wait until something is so, unless a worker ends or takes too long, or this has to end."""
         until = time.monotonic() + LONGEST_START_S
         while not question():
-            if self._is_told_to_end() or time.monotonic() > until or of.exitcode is not None:
+            if self._has_to_end() or time.monotonic() > until or of.exitcode is not None:
                 return False
             self._bury()
             time.sleep(BETWEEN_LOOKS_S)
         return True
 
-    def _is_told_to_end(self) -> bool:
+    def _has_to_end(self) -> bool:
         self._take_signals()
-        return not TELL_TO_END.isdisjoint(self.signal_queue)
+        return not END_SIGNALS.isdisjoint(self.signal_queue)
 
     def _part_with(self, worker: Process) -> None:
         """Have a worker end that another has taken the place of."""
@@ -239,7 +239,7 @@ class Supervisor(Multiprocess):
         self._leaving[worker] = time.monotonic() + LONGEST_LEAVE_S
 
     def _bury(self) -> None:
-        """Forget the workers that have ended as they were told, and kill those that do not."""
+        """Forget the workers that have ended as they had to, and kill those that do not."""
         for worker, until in tuple(self._leaving.items()):
             if worker.exitcode is not None:
                 worker.join()

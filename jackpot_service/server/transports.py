@@ -16,9 +16,9 @@ class ClientTransport(asyncio.Transport):
     """
     A transport whose writes in one turn of the event loop leave together, and which either side can keep from reading.
 
-    uvicorn writes a head and a body one after the other, and each would be a call of the kernel: a tenth of the
-    processor that a small bet costs the service. uvicorn pauses the reading while it holds a body; the connection holds
-    it while it has read more than one request.
+    uvicorn writes a head and a body one after the other. Each would be a call of the kernel: a tenth of the processor
+    that a small bet costs the service. Reading is paused by uvicorn while it holds a body, and held by the connection
+    while that has read more than one request.
     """
 
     __slots__ = ("_is_held", "_is_paused", "_loop", "_pieces", "_size", "_transport")

@@ -100,12 +100,12 @@ class Served:
 @asynccontextmanager
 async def living(clients: Clients, end_waits: Callable[[], None]) -> AsyncIterator[None]:
     """Keep an eye on the connections, on the supervisor and on the loop itself; drain at SIGTERM."""
-    loop, told_to_end = asyncio.get_running_loop(), asyncio.Event()
+    loop, has_to_end = asyncio.get_running_loop(), asyncio.Event()
     end = partial(_call, signal.getsignal(signal.SIGTERM))
-    loop.add_signal_handler(signal.SIGTERM, told_to_end.set)
+    loop.add_signal_handler(signal.SIGTERM, has_to_end.set)
     faulthandler.register(signal.SIGALRM, chain=True)  # It says where the worker stood still, before that ends.
-    watch = loop.create_task(_watch(clients, told_to_end))
-    drain = loop.create_task(_drain(clients, told_to_end, end_waits, end))
+    watch = loop.create_task(_watch(clients, has_to_end))
+    drain = loop.create_task(_drain(clients, has_to_end, end_waits, end))
     yield
     watch.cancel()
     drain.cancel()
@@ -116,27 +116,27 @@ def _call(handler: Any, number: int = signal.SIGTERM) -> None:  # noqa: ANN401  
     handler(number, None)
 
 
-async def _watch(clients: Clients, told_to_end: asyncio.Event) -> None:
+async def _watch(clients: Clients, has_to_end: asyncio.Event) -> None:
     """Once a second: put off the end of a worker that stands still, and look who is late, or gone."""
     loop, supervisor = asyncio.get_running_loop(), multiprocessing.parent_process()
-    while not told_to_end.is_set():
+    while not has_to_end.is_set():
         signal.alarm(LONGEST_STANDSTILL_S)
         clients.close_late(loop.time())
         if supervisor is not None and os.getppid() != supervisor.pid:
-            told_to_end.set()
+            has_to_end.set()
         await asyncio.sleep(1)
 
 
 async def _drain(
-    clients: Clients, told_to_end: asyncio.Event, end_waits: Callable[[], None], end: Callable[[], None]
+    clients: Clients, has_to_end: asyncio.Event, end_waits: Callable[[], None], end: Callable[[], None]
 ) -> None:
     """
-    When told to end, answer for a while and say with each answer that the connection is closed; then let uvicorn end.
+    Once it has to end, answer for a while and say with each answer that the connection is closed; then let uvicorn end.
 
     A client that did not know would send its next request into a connection that is being closed, and not learn whether
     it was booked.
     """
-    await told_to_end.wait()
+    await has_to_end.wait()
     faulthandler.unregister(signal.SIGALRM)
     signal.alarm(LONGEST_END_S)
     clients.is_draining = True

@@ -3,8 +3,8 @@ Counters of named events, for `/metrics`: one number for the service, counted by
 
     counters.count("jackpot_database_errors", kind="disk-full")
 
-Every counter stands in `COUNTED`, with all the values that its labels take, so that each series is there from the
-start at 0: Prometheus sees no increase in a series whose first value is 1. A label never takes what a caller sends.
+Every counter stands in `COUNTED`, with all the values that its labels take, so that each series is there from the start
+at 0. Prometheus sees no increase in a series whose first value is 1. A label never takes what a caller sends.
 
 `shared()` is entered once, by the process that starts the others; see docs/decisions/server.md.
 """
@@ -33,7 +33,7 @@ _PREFIX: Final = "jackpot-counters-"
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """What a counter counts, in a sentence, and the values that each of its labels takes."""
+    """The meaning of a counter, in a sentence, and the values that each of its labels takes."""
 
     says: str
     labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -135,7 +135,7 @@ def shared() -> Iterator[None]:
     Have the processes that are started in the block share their counters; they begin at 0.
 
     Their numbers are in files of a directory in memory: of a full disk, writing to such a file would end the process.
-    The directory is removed at the end; that of a process that was killed, by whoever comes next.
+    The directory is removed at the end; that of a process that was killed, by the next one.
     """
     place = _place()
     for directory in place.glob(f"{_PREFIX}*"):

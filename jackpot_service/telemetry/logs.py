@@ -1,7 +1,7 @@
 """
 How the service logs: one line an event on standard error, JSON unless a person watches.
 
-What repeats is written once a minute, with how often it was passed over before.
+A line that repeats is written once a minute, with how often it was passed over before.
 """
 
 import logging

@@ -1,7 +1,7 @@
 """
-What goes wrong at the database leaves a trace: a counter, and a line in the log a minute and kind.
+Trouble with the database leaves a trace: a counter, and a line in the log a minute and kind.
 
-What the ledger refuses is no trouble, nor is a race that is lost and run again.
+A refusal of the ledger is no trouble, nor is a race that is lost and run again.
 """
 
 import re
@@ -27,7 +27,7 @@ _KINDS: Final = {
     "57P03": "no-connection",
     "58030": "disk-full",
 }
-"""What a SQLSTATE means here; 58030 is a disk that fails, after which nothing can be written either."""
+"""The meaning of a SQLSTATE here; 58030 is a disk that fails, after which nothing can be written either."""
 
 _KINDS_OF_CLASS: Final = {"08": "connection-lost", "28": "sign-in-refused", "53": "too-few-resources"}
 

@@ -70,7 +70,7 @@ class BetsAccepted:
 
 @dataclass(frozen=True, slots=True)
 class _Seen:
-    """What the books hold of a round that a batch may meet; nothing, if the round was never seen."""
+    """The rows of a round that a batch may meet; none, if the round was never seen."""
 
     round: Round | None = None
     booked: Sequence[BookedBet] = ()
@@ -79,7 +79,7 @@ class _Seen:
 
 @dataclass(frozen=True, slots=True)
 class _Decision:
-    """What becomes of a batch: the round after it; its new bets as they are written, and its entry, if it has any."""
+    """The decision on a batch: the round after it; its new bets as they are written, and its entry, if it has any."""
 
     batch: SortedBatch
     round: Round
@@ -99,15 +99,15 @@ def accept_group(
     """
     Accept batches of one jackpot, each of another round, in one transaction; it commits with its last statements.
 
-    What is in force is asked for first, unless it may be, and is, expected to be as it was: then it is required, before
-    the statements that write and together with them.
+    The settings in force are asked for first, unless they may be, and are, expected to be as they were. Then they are
+    required, before the statements that write and together with them.
 
-    The outcomes are in the order of the commands: an answer, or the error that a batch is refused by: UnknownTable,
-    NoJackpot, DuplicateBet, BetConflict, RoundSettled, RoundCancelled, UnknownCurrency, NoRate, CurrencyNotAccepted,
-    StakeOutOfRange, HandLimit.
+    The outcomes are in the order of the commands: an answer, or the error that a batch is refused by. Errors are
+    UnknownTable, NoJackpot, DuplicateBet, BetConflict, RoundSettled, RoundCancelled, UnknownCurrency, NoRate,
+    CurrencyNotAccepted, StakeOutOfRange, HandLimit.
 
     Locks the rounds that are known, in the order of table and round id. One that is not is opened: its unique key stops
-    whoever opens it too, and the loser tries again. The entries stand one after another on one stripe, in the last
+    others that open it too, and the loser tries again. The entries stand one after another on one stripe, in the last
     statement that writes. A replay is counted on its round.
 
     Raises: JackpotSuspended; NotAsExpected, and nothing was written: ask instead; ValueError for batches of several
@@ -268,7 +268,7 @@ def _require_acceptable(
             )
             raise
     require_stakes(new, rules=rules, sheet=sheet)
-    require_hands(new, standing=live, rules=rules)
+    require_hands(new, live=live, rules=rules)
 
 
 def _book_as_expected(
@@ -314,7 +314,7 @@ def _book(session: Session, in_force: InForce, decisions: Mapping[int, _Decision
 
 
 class _Asked(NamedTuple):
-    """What is asked with what is written: the books, and in which cycle the rounds of replays ended."""
+    """The questions that are sent with the writes: the books, and in which cycle the rounds of replays ended."""
 
     books: Cursor
     cycles: Cursor | None

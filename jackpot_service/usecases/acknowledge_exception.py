@@ -57,8 +57,8 @@ def acknowledge_exception(session: Session, command: AcknowledgeException) -> Ac
     """
     _require_role(command.act.principal)
     acts.lock(session)
-    asked = {"exception_id": command.exception_id, "reason": command.act.reason}
-    replayed = acts.find_replay(session, command.act, EntryKind.EXCEPTION_ACKNOWLEDGED, asked)
+    request = {"exception_id": command.exception_id, "reason": command.act.reason}
+    replayed = acts.find_replay(session, command.act, EntryKind.EXCEPTION_ACKNOWLEDGED, request)
     if replayed is not None:
         return Acknowledged(replayed, is_replay=True)
     found = _visible(session, command)
@@ -73,7 +73,7 @@ def acknowledge_exception(session: Session, command: AcknowledgeException) -> Ac
         subject=f"exception {found.exception_id}",
         before=facts.of_exception(found),
         after=facts.of_acknowledgement(found.exception_id),
-        asked=asked,
+        request=request,
         jackpot_id=found.jackpot_id,
     )
     exceptions.acknowledge(session, found.exception_id, entry_seq=seq)

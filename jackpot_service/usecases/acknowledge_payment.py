@@ -23,7 +23,7 @@ class WrongCasino(Forbidden, code="wrong-casino", title="Only the casino that pa
 
 @dataclass(frozen=True, slots=True)
 class AcknowledgePayment:
-    """Which award was paid, and the casino's own reference and time of it, if it tells them."""
+    """The award that was paid, and the casino's own reference and time of the payment, if it states them."""
 
     act: Act
     award_id: str
@@ -47,16 +47,16 @@ def acknowledge_payment(session: Session, command: AcknowledgePayment) -> Paymen
     award is not payable, or was paid otherwise.
     """
     acts.lock(session)
-    act, told = command.act, held_awards.of_payment(reference=command.reference, paid_at=command.paid_at)
-    asked = {"award_id": command.award_id, **told}
+    act, payment = command.act, held_awards.of_payment(reference=command.reference, paid_at=command.paid_at)
+    request = {"award_id": command.award_id, **payment}
     record = records.visible(session, act.principal, command.award_id)
     _require_payer(act.principal)
-    replayed = acts.find_replay(session, act, EntryKind.AWARD_PAID, asked)
-    if replayed is not None or (record.award.state is AwardState.PAID and record.payment == told):
+    replayed = acts.find_replay(session, act, EntryKind.AWARD_PAID, request)
+    if replayed is not None or (record.award.state is AwardState.PAID and record.payment == payment):
         return PaymentAcknowledged(record, is_replay=True)
     keys.require_not_maker(session, act, jackpot_id=record.jackpot_id, round_key=record.round_key)
     require_step(AwardStep.PAID, taken=record.award.steps, award_id=command.award_id)
-    _record(session, act, record, asked=asked, told=told)
+    _record(session, act, record, request=request, payment=payment)
     return PaymentAcknowledged(records.visible(session, act.principal, command.award_id), is_replay=False)
 
 
@@ -66,7 +66,7 @@ def _require_payer(principal: Principal) -> None:
         raise WrongCasino(message)
 
 
-def _record(session: Session, act: Act, record: AwardRecord, *, asked: Facts, told: Facts) -> None:
+def _record(session: Session, act: Act, record: AwardRecord, *, request: Facts, payment: Facts) -> None:
     """
     Write the act and the step.
 
@@ -81,8 +81,8 @@ def _record(session: Session, act: Act, record: AwardRecord, *, asked: Facts, to
         EntryKind.AWARD_PAID,
         subject=f"award {record.award.award_id}",
         before={"state": record.award.state.value},
-        after={**held_awards.of_step(record, AwardStep.PAID, [made]), "payment": told},
-        asked=asked,
+        after={**held_awards.of_step(record, AwardStep.PAID, [made]), "payment": payment},
+        request=request,
         not_before=records.credited_at(session, record),
         figures=[figures.of_payment(made, jackpot_id=record.jackpot_id, made_on=made_on)],
         attributed_to=Attribution(record.casino_id, record.table_id),

@@ -1,8 +1,8 @@
 """
 Administrative acts: each is an entry of the reference book, and a row that says who did what, why, before and after.
 
-Together they are the audit trail. Whoever acts locks the reference book first, so acts come one by one and each sees
-those before it; what it books in a jackpot's book comes after that lock, and names the act.
+Together they are the audit trail. An act locks the reference book first, so acts come one by one and each sees those
+before it. Its entries in a jackpot's book come after that lock, and name the act.
 """
 
 from collections.abc import Mapping, Sequence
@@ -37,7 +37,7 @@ class RequestConflict(Conflict, code="request-conflict", title="The request id b
 @dataclass(frozen=True, slots=True)
 class Act:
     """
-    Who does an administrative act, when, and why.
+    An administrative act: the principal who does it, when, and why.
 
     `request_id` is the caller's id of it, kept for ever; `decides` the change request that it decides or carries out.
     """
@@ -52,9 +52,9 @@ class Act:
 @dataclass(frozen=True, slots=True)
 class Done:
     """
-    What an act comes to: its kind and its entry's, what the entry records, what it books, and its figures.
+    The result of an act: its kind and its entry's, what the entry records, what it books, and its figures.
 
-    The act shows `before`, and `after`: unless stated, what the entry records. the figures are `attributed_to`.
+    The act shows `before`, and `after`: unless stated, what the entry records. The figures are `attributed_to`.
     `document` is what else is written of it.
     """
 
@@ -69,7 +69,7 @@ class Done:
 
     @property
     def shown(self) -> Facts:
-        """What the act shows as the state after it."""
+        """The state that the act shows after it."""
         return self.recorded if self.after is None else self.after
 
 
@@ -95,18 +95,18 @@ def booking_time(session: Session, act: Act) -> datetime:
     return stripes.booking_time(session, REFERENCE_BOOK, now=act.now)
 
 
-def find_replay(session: Session, act: Act, kind: EntryKind, asked: Facts) -> RecordedAct | None:
+def find_replay(session: Session, act: Act, kind: EntryKind, request: Facts) -> RecordedAct | None:
     """
     Find the act that was done under this request id before, with the lock held; None if there was none.
 
-    Raises: RequestConflict if it was another act, asked something else, or was somebody else's.
+    Raises: RequestConflict if it was another act, another request, or was somebody else's.
     """
     if act.request_id is None:
         return None
     found = acts.by_request(session, act.request_id)
     if found is None:
         return None
-    if (found.kind, found.principal, found.asked) != (kind, act.principal.name, dict(asked)):
+    if (found.kind, found.principal, found.request) != (kind, act.principal.name, dict(request)):
         # Whose it was and what, not everybody who meets the id may know.
         message = f"Request {act.request_id} was made before, by somebody else or for something else."
         raise RequestConflict(message, request_id=act.request_id)
@@ -152,7 +152,7 @@ def record(
     subject: str,
     after: Facts,
     before: Facts | None = None,
-    asked: Facts | None = None,
+    request: Facts | None = None,
     jackpot_id: str | None = None,
     effects: Sequence[Effect] = (),
     not_before: datetime | None = None,
@@ -162,7 +162,7 @@ def record(
     """
     Record an act in the reference book, with the lock held; returns its seq. It is not booked before its effects.
 
-    `subject` names what it is about, `before` and `after` show it; `asked` is what makes a repeated request the same.
+    `subject` names what it is about, `before` and `after` show it; `request` is what makes a repeated request the same.
     `figures` are what it comes to, `attributed_to` is theirs.
     """
     booked = [
@@ -174,7 +174,7 @@ def record(
         "subject": subject,
         "jackpot_id": jackpot_id,
         "reason": act.reason,
-        "asked": asked,
+        "request": request,
         "before": before,
         "after": after,
         "effects": booked,
@@ -204,7 +204,7 @@ def record_done(
     subject: str,
     book: str,
     effects: Sequence[Effect],
-    asked: Facts | None = None,
+    request: Facts | None = None,
 ) -> int:
     """Record an act whose effects in a jackpot's book were booked; returns its seq."""
     return record(
@@ -214,7 +214,7 @@ def record_done(
         subject=subject,
         before=done.before or None,
         after=done.shown,
-        asked=asked,
+        request=request,
         jackpot_id=book,
         effects=effects,
     )

@@ -49,7 +49,7 @@ def cancel_round(session: Session, command: CancelRound) -> RoundCancelledNow:
     """
     Refund all live bets of a round at their original figures, and close it.
 
-    A round that was never seen is opened, pinned and closed.
+    A round that was never seen is opened, its terms are fixed, and it is closed.
 
     Raises: UnknownTable, NoJackpot, RoundSettled, CancellationConflict, NoRate.
     """

@@ -16,7 +16,7 @@ from jackpot_service.usecases import acts
 from jackpot_service.usecases.acts import Act, AlreadyExists
 
 LOCAL_NAMES = frozenset({"localtime"})
-"""Files beside the zones that mean another zone on each machine."""
+"""Files next to the zones that mean another zone on each machine."""
 
 
 class UnknownZone(Refused, code="zone-unknown", title="Unknown time zone"):
@@ -29,7 +29,7 @@ def add_casino(
     """
     Add a casino, once: the same again changes nothing. Returns whether it was added now.
 
-    Its zone and the time at which its gaming days start never change: days that were told are told for good.
+    Its zone and the time at which its gaming days start never change: days that were reported stay as they are.
 
     Raises: UnknownZone; AlreadyExists if the id belongs to a casino of another name, zone or start of the day.
     """

@@ -15,7 +15,7 @@ from jackpot_service.usecases.acts import Act
 
 @dataclass(frozen=True, slots=True)
 class ClosePeriod:
-    """Which period to close, and what its reports say: whoever closes it made them just before."""
+    """The period to close, and the hashes of its reports: the caller made them just before."""
 
     act: Act
     period: Period
@@ -58,7 +58,7 @@ def close_period(session: Session, command: ClosePeriod) -> PeriodClosed:
         subject=f"period to {end}",
         before={"closed_to": None if last is None else instant(last.period.end)},
         after=closed_periods.facts_of(period, command.reports),
-        asked={"to": end, "reason": command.act.reason},
+        request={"to": end, "reason": command.act.reason},
     )
     closed = ClosedPeriod(period, command.reports, seq)
     records.add_period(session, closed)

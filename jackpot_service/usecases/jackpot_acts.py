@@ -33,7 +33,7 @@ def hold(session: Session, jackpot_id: str) -> StillJackpot:
     """
     Lock all stripes of a jackpot until the commit and read what it holds, after the lock of the acts.
 
-    No order is needed among several jackpots: whoever holds more than one holds the lock of the acts as well.
+    No order is needed among several jackpots: an act that holds more than one holds the lock of the acts as well.
 
     Raises: UnknownJackpot.
     """

@@ -10,7 +10,7 @@ from jackpot_service.domain.entries import REFERENCE_BOOK
 from jackpot_service.domain.errors import Refused
 from jackpot_service.domain.facts import Facts
 from jackpot_service.domain.journal import EntryKind
-from jackpot_service.domain.lives import Life, PersonRequired, facts_of_life, require_not_retired
+from jackpot_service.domain.lives import Life, UserRequired, facts_of_life, require_not_retired
 from jackpot_service.domain.money import plain
 from jackpot_service.domain.rulebooks import published_rules
 from jackpot_service.domain.rules import BadRules, JackpotRules, require_amount
@@ -25,7 +25,7 @@ from jackpot_service.usecases.acts import Act, AlreadyExists, Done, Effect
 @dataclass(frozen=True, slots=True)
 class OpenJackpot:
     """
-    What to open: a published rulebook in a base currency, with some parameters set otherwise.
+    A jackpot to open: a published rulebook in a base currency, with some parameters set otherwise.
 
     `base_amount` is what the first cycle starts with; None for the reset amount.
     """
@@ -86,9 +86,10 @@ def _record(
     *,
     jackpot_id: str,
     effects: Sequence[Effect],
-    asked: Facts | None = None,
+    request: Facts | None = None,
 ) -> None:
-    acts.record_done(session, act, done, subject=f"jackpot {jackpot_id}", book=jackpot_id, effects=effects, asked=asked)
+    subject = f"jackpot {jackpot_id}"
+    acts.record_done(session, act, done, subject=subject, book=jackpot_id, effects=effects, request=request)
 
 
 def _require_base_amount(base_amount: Decimal, rules: JackpotRules) -> None:
@@ -154,7 +155,7 @@ def add_stripes(session: Session, command: AddStripes) -> int:
 
 @dataclass(frozen=True, slots=True)
 class ChangeSuspension:
-    """Who suspends or resumes which jackpot; the act carries the request id and the reason."""
+    """A suspension or resumption of a jackpot; the act carries the request id and the reason."""
 
     act: Act
     jackpot_id: str
@@ -185,18 +186,18 @@ def resume_jackpot(session: Session, command: ChangeSuspension) -> SuspensionCha
     """
     Take a jackpot's bets again. One operator does it, and a user: why it was suspended is for somebody to judge.
 
-    Raises: PersonRequired, UnknownJackpot, JackpotRetired, RequestConflict.
+    Raises: UserRequired, UnknownJackpot, JackpotRetired, RequestConflict.
     """
     if command.act.principal.is_service_account:
         message = f"{command.act.principal.name} is a service account: it may suspend a jackpot, and a user resumes it."
-        raise PersonRequired(message)
+        raise UserRequired(message)
     return _set(session, command, EntryKind.JACKPOT_RESUMED, Life.OPEN)
 
 
 def _set(session: Session, command: ChangeSuspension, kind: EntryKind, life: Life) -> SuspensionChanged:
-    act, asked = command.act, {"jackpot_id": command.jackpot_id, "reason": command.act.reason}
+    act, request = command.act, {"jackpot_id": command.jackpot_id, "reason": command.act.reason}
     acts.lock(session)
-    if acts.find_replay(session, act, kind, asked) is not None:
+    if acts.find_replay(session, act, kind, request) is not None:
         return SuspensionChanged(command.jackpot_id, life, is_replay=True)
     jackpot = jackpot_acts.hold_unretired(session, command.jackpot_id)
     recorded = facts_of_life(life, positions=jackpot.books.positions)
@@ -208,5 +209,5 @@ def _set(session: Session, command: ChangeSuspension, kind: EntryKind, life: Lif
         effects.append(
             jackpot_acts.book(session, act, jackpot, done, act_seq=act_seq, not_before=not_before, accepting=is_open)
         )
-    _record(session, act, done, jackpot_id=command.jackpot_id, effects=effects, asked=asked)
+    _record(session, act, done, jackpot_id=command.jackpot_id, effects=effects, request=request)
     return SuspensionChanged(command.jackpot_id, life, is_replay=False)

@@ -1,8 +1,8 @@
 """
-Keys and whose they are: made once, seen whole once, revoked for good.
+Keys and their principals: made once, seen whole once, revoked for good.
 
-The first key of a name makes a principal; every later key of it must agree. Who signs in elsewhere has a key without a
-secret: a subject of the issuer of tokens. The maker of a key releases nothing that was won by it.
+The first key of a name makes a principal; every later key of it must agree. A user who signs in elsewhere has a key
+without a secret: a subject of the issuer of tokens. The maker of a key releases nothing that was won by it.
 """
 
 import hashlib
@@ -70,7 +70,7 @@ class KeyCreated:
 
     @property
     def whole(self) -> str:
-        """The key, of whoever has created it just now. Raises: LookupError in a replay: it is told once."""
+        """The key, for the call that has created it just now. Raises: LookupError in a replay: it is shown once."""
         if self.key is None:
             message = f"Key {self.key_id} was created before."
             raise LookupError(message)
@@ -78,7 +78,7 @@ class KeyCreated:
 
 
 def hash_of(secret: str) -> bytes:
-    """What is stored of a secret. 256 random bits need no slow hash."""
+    """The hash that is stored of a secret. 256 random bits need no slow hash."""
     return hashlib.sha256(secret.encode()).digest()
 
 
@@ -92,12 +92,12 @@ def create_key(session: Session, act: Act, principal: Principal) -> KeyCreated:
     principals.require_possible(principal)
     principals.require_may_create(act.principal, principal)
     acts.lock(session)
-    asked = _asked(act, principal)
-    replayed = acts.find_replay(session, act, EntryKind.KEY_CREATED, asked)
+    request = _request_of(act, principal)
+    replayed = acts.find_replay(session, act, EntryKind.KEY_CREATED, request)
     if replayed is not None:
         return KeyCreated(replayed.after["key_id"], None)
     key_id, secret = new_id(), secrets.token_urlsafe(SECRET_BYTES)
-    book_key(session, act, NewKey(key_id, hash_of(secret), principal), asked=asked)
+    book_key(session, act, NewKey(key_id, hash_of(secret), principal), request=request)
     return KeyCreated(key_id, f"{PREFIX}_{key_id}_{secret}")
 
 
@@ -106,7 +106,7 @@ def new_id() -> str:
     return secrets.token_hex(8)
 
 
-def book_key(session: Session, act: Act, key: NewKey, *, asked: Facts) -> None:
+def book_key(session: Session, act: Act, key: NewKey, *, request: Facts) -> None:
     """
     Write a key and its act, with the lock held, and the principal if it is the first.
 
@@ -116,11 +116,11 @@ def book_key(session: Session, act: Act, key: NewKey, *, asked: Facts) -> None:
     live = records.live_ids(session, key.principal.name, of_subjects=isinstance(key.shown, Subject))
     principals.require_room(key.principal.name, live=len(live))
     recorded = facts.of_key(**key.columns)
-    seq = acts.record(session, act, EntryKind.KEY_CREATED, subject=f"key {key.key_id}", after=recorded, asked=asked)
+    seq = acts.record(session, act, EntryKind.KEY_CREATED, subject=f"key {key.key_id}", after=recorded, request=request)
     records.add(session, key, entry_seq=seq)
 
 
-def _asked(act: Act, principal: Principal) -> Facts:
+def _request_of(act: Act, principal: Principal) -> Facts:
     return {
         **facts.of_principal(principal),
         "table_ids": sorted(principal.table_ids),
@@ -151,8 +151,8 @@ def revoke_key(session: Session, act: Act, key_id: str) -> Revocation:
     Raises: UnknownKey; RequestConflict; KeyRevoked.
     """
     acts.lock(session)
-    asked = {"key_id": key_id, "reason": act.reason}
-    replayed = acts.find_replay(session, act, EntryKind.KEY_REVOKED, asked)
+    request = {"key_id": key_id, "reason": act.reason}
+    replayed = acts.find_replay(session, act, EntryKind.KEY_REVOKED, request)
     key = find(session, key_id)
     if replayed is not None:
         return Revocation(key, is_replay=True)
@@ -166,7 +166,7 @@ def revoke_key(session: Session, act: Act, key_id: str) -> Revocation:
         subject=f"key {key_id}",
         before={"revoked_at": None},
         after=facts.of_revocation(key_id=key_id, principal=key.principal.name, revoked_at=act.now),
-        asked=asked,
+        request=request,
     )
     records.revoke(session, key_id, at=act.now)
     return Revocation(find(session, key_id), is_replay=False)
@@ -181,7 +181,7 @@ def find(session: Session, key_id: str) -> ListedKey:
     return found
 
 
-def add_person(session: Session, act: Act, principal: Principal, subject: Subject) -> bool:
+def add_user(session: Session, act: Act, principal: Principal, subject: Subject) -> bool:
     """
     Let a subject of an issuer speak as a user, once: the same again changes nothing. Returns whether it was now.
 
@@ -198,8 +198,8 @@ def add_person(session: Session, act: Act, principal: Principal, subject: Subjec
             return False
         message = f"That subject is {live.principal.name}."
         raise AlreadyExists(message, principal=live.principal.name)
-    asked = {**facts.of_principal(principal), "issuer": subject.issuer, "subject": subject.subject}
-    book_key(session, act, NewKey(new_id(), subject, principal), asked=asked)
+    request = {**facts.of_principal(principal), "issuer": subject.issuer, "subject": subject.subject}
+    book_key(session, act, NewKey(new_id(), subject, principal), request=request)
     return True
 
 

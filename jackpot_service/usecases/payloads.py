@@ -1,4 +1,4 @@
-"""What a request holds for somebody else to read: the payload of a change, the parameters of a job, hands and cards."""
+"""The parts of a request that others read: the payload of a change, the parameters of a job, hands and cards."""
 
 import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Mapping

@@ -31,7 +31,7 @@ class ProposeReferenceRates:
     Reference rates to be proposed for a base currency, and the document that they stand in.
 
     The act carries the request id, which names source and day, so that a document is proposed once. Of the currencies
-    those of the sheet in force are taken: a currency that players may not bet in yet is taken only if `all_currencies`
+    those of the sheet in force are taken. A currency that players may not bet in yet is taken only if `all_currencies`
     says so, since a sheet opens every currency that it holds to bets.
     """
 
@@ -53,7 +53,7 @@ class Proposed:
 
 def propose_reference_rates(session: Session, command: ProposeReferenceRates) -> Proposed:
     """
-    Ask for a change of rates to those of a document; the same document again changes nothing, whoever brings it.
+    Request a change of rates to those of a document; the same document again changes nothing, by any principal.
 
     Raises: NotYetDated; NotQuoted for the base currency; NothingToPropose; RequestConflict if its request id stands
     for another document; whatever the change is refused by.
@@ -101,7 +101,7 @@ def _known(session: Session, command: ProposeReferenceRates) -> ChangeRequested 
 
 
 def _quoted(command: ProposeReferenceRates, currencies: Iterable[str]) -> dict[str, str]:
-    """What the document says of currencies, without those that it does not quote."""
+    """The document's rates of currencies, without those that it does not quote."""
     known = command.rates.currencies.intersection(currencies)
     return {code: plain(command.rates.base_per_unit(code, base=command.base)) for code in sorted(known)}
 

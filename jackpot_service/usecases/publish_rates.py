@@ -34,7 +34,7 @@ class ExponentChanged(Conflict, code="exponent-changed", title="The currency had
     """
     The currency's minor units were others in earlier sheets.
 
-    Sums of minor units by day could not be told apart. Whoever renames a currency gives it another code.
+    Sums of minor units by day would mix both. A currency that is redenominated gets another code.
     """
 
 
@@ -68,9 +68,9 @@ def publish_first_sheet(session: Session, command: PublishRates) -> RateSheet:
 
 def publish_rates(session: Session, command: PublishRates) -> RateSheet:
     """
-    Put a sheet in force from its effective time; rounds already seen keep the sheet they were pinned to.
+    Put a sheet in force from its effective time; rounds already seen keep the sheet of their opening.
 
-    For the first sheet and for an approved change: whoever calls this has seen to it that it may be.
+    For the first sheet and for an approved change: the caller has seen to it that it may be.
 
     Raises: UnknownCurrency; BadRate; ExponentChanged.
     """

@@ -62,7 +62,7 @@ class RoundSettledNow:
 
 @dataclass(frozen=True, slots=True)
 class _Locked:
-    """What was read under the lock: the books, and where the round's entries stand."""
+    """The state that was read under the lock: the books, and where the round's entries stand."""
 
     books: Books
     places: dict[int, tuple[int, int]]
@@ -72,8 +72,8 @@ def settle_round(session: Session, command: SettleRound) -> RoundSettledNow:
     """
     Judge a round, pay its awards and refill what was won. Commits, with its last statements.
 
-    Locks the round; then all stripes if the meter pays, otherwise one. What does not need the meter's amount is done
-    before that.
+    Locks the round; then all stripes if the meter pays, otherwise one. Work that does not need the meter's amount is
+    done before that.
 
     Raises: BadHands, CardRepeated, UnknownTable, NoJackpot, ResultConflict, RoundCancelled, BetCountMismatch,
     HandMissing, NoRate.

@@ -46,8 +46,8 @@ def void_bets(session: Session, command: VoidBets) -> BetsVoided:
     """
     Refund the bets at their original figures; leave a tombstone for each id that is not booked.
 
-    A round that was never seen is opened and pinned by it. Ids that are void already are a replay; the answer to a
-    replay shows the round as it was then.
+    A round that was never seen is opened by it, and its terms are fixed. Ids that are void already are a replay; the
+    answer to a replay shows the round as it was then.
 
     Raises: UnknownTable, NoJackpot, RoundSettled, RoundCancelled, NoRate.
     """

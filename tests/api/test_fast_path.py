@@ -18,7 +18,7 @@ from jackpot_service.api.asgi import InThreads, Receive, Scope, Send
 from jackpot_service.api.bet_groups import BetGroups
 from jackpot_service.api.entrance import TooManyRequests
 from jackpot_service.api.fast_path import Call
-from jackpot_service.api.parsing import Invalid, KeyTwice, NotJson
+from jackpot_service.api.parsing import DuplicateMember, Invalid, NotJson
 from jackpot_service.api.places import Caller, Places, Turns
 from jackpot_service.api.request_context import EXTENSION
 from jackpot_service.api.requests import LONGEST_BODY
@@ -272,7 +272,7 @@ ERRORS: dict[str, Exception] = {
     "outcome unknown": OutcomeUnknown("It broke."),
     "books broken": BooksBroken("They do not add up."),
     "not JSON": NotJson("It is none."),
-    "a key twice": KeyTwice("It names one twice."),
+    "a member twice": DuplicateMember("It names one twice."),
     "invalid": Invalid((FieldError("/bets", "validation", "is missing"),)),
     "too large": RequestEntityTooLarge(),
     "another method": MethodNotAllowed(["GET"]),

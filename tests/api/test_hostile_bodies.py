@@ -55,7 +55,7 @@ NO_JSON: Final = {
     "gzip without saying so": gzip.compress(b'{"reason":"misdeal"}'),
 }
 
-KEY_TWICE: Final = {
+DUPLICATE_MEMBERS: Final = {
     "plainly": b'{"reason":"a","reason":"b"}',
     "with the same value": b'{"bets":[],"bets":[]}',
     "with white space before the colon": b'{"reason" :"a","reason"\n\t:"b"}',
@@ -123,7 +123,7 @@ def test_what_is_no_json_is_refused(opened: World, subtests: pytest.Subtests) ->
 def test_a_key_that_stands_twice_in_an_object_is_refused(opened: World, subtests: pytest.Subtests) -> None:
     for call in CALLS:
         with subtests.test(call):
-            require_all_refused(opened, call, KEY_TWICE, 400, "key-twice")
+            require_all_refused(opened, call, DUPLICATE_MEMBERS, 400, "duplicate-member")
 
 
 def test_a_key_that_stands_twice_among_90000_is_found_without_comparing_all_with_all(
@@ -136,7 +136,7 @@ def test_a_key_that_stands_twice_among_90000_is_found_without_comparing_all_with
 
             answer = send(opened, call, b"{" + b",".join([*keys, keys[0]]) + b"}")
 
-            require_refused(opened, answer, before, 400, "key-twice")
+            require_refused(opened, answer, before, 400, "duplicate-member")
 
 
 def test_what_is_no_object_is_refused(opened: World, subtests: pytest.Subtests) -> None:

@@ -128,7 +128,7 @@ def test_what_a_job_was_asked_for_is_settled_then(opened: World) -> None:
         "made_at": to,
         "kept": None,
     }
-    assert datetime.fromisoformat(to) == datetime.fromisoformat(job["asked_at"])
+    assert datetime.fromisoformat(to) == datetime.fromisoformat(job["created_at"])
     assert opened.books.value("SELECT bool_and(booked_at >= :to) FROM stripes", to=datetime.fromisoformat(to))
     go_on(opened)
     again = ask(opened, **{"from": BEGINNING, "by": ["day", "casino"], "name": "contributions"}).ok(200)
@@ -170,7 +170,7 @@ def test_the_file_says_what_it_is_and_what_it_is_called(opened: World) -> None:
 
     assert [one["file"]["media_type"] for one in shown] == [files.CSV_TYPE, xlsx_file.MEDIA_TYPE]
     for one, form in zip(shown, ("csv", "xlsx"), strict=True):
-        stamp = f"{datetime.fromisoformat(one['asked_at']).astimezone(UTC):%Y%m%dT%H%M%SZ}"
+        stamp = f"{datetime.fromisoformat(one['created_at']).astimezone(UTC):%Y%m%dT%H%M%SZ}"
         assert one["file"]["name"] == f"trial-balance-{stamp}.{form}"
         assert one["file"]["size"] == len(file_of(opened, one))
 

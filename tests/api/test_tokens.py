@@ -21,7 +21,7 @@ from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
 from jackpot_service.records import keys
 from jackpot_service.records.keys import Subject
 from jackpot_service.usecases.acts import Act
-from jackpot_service.usecases.keys import add_person, revoke_key
+from jackpot_service.usecases.keys import add_user, revoke_key
 from tests.support.answers import Answer
 from tests.support.issuer import AUDIENCE, LocalIssuer, local_issuer
 from tests.support.world import World
@@ -48,7 +48,7 @@ def register(
     world: World, issuer: LocalIssuer, name: str = "Ann", role: Role = Role.OPERATOR, subject: str = "sub-ann"
 ) -> None:
     person, known_as = Principal(name, role), Subject(issuer.url, subject)
-    world.transact(lambda session: add_person(session, Act(SYSTEM_OPERATOR, world.clock()), person, known_as))
+    world.transact(lambda session: add_user(session, Act(SYSTEM_OPERATOR, world.clock()), person, known_as))
 
 
 def show(world: World, token: str, path: str = "/v1/keys") -> Answer:
@@ -475,6 +475,6 @@ def test_nobody_is_two_people_by_showing_a_token_and_a_key(world: World, issuer:
     rates = issuer.token(world.clock.at, sub="sub-cleo")
     world.post("/v1/change-requests", change | {"reason": "as agreed"}, key=rates).ok(201)
 
-    world.post("/v1/change-requests/q1/approval", {}, key=world.person("Cleo", Role.RATES)).problem(403, "same-person")
+    world.post("/v1/change-requests/q1/approval", {}, key=world.person("Cleo", Role.RATES)).problem(403, "same-user")
     world.post("/v1/change-requests/q1/approval", {}, key=token).problem(403, "role-forbidden")
     world.post("/v1/change-requests/q1/approval", {}, key=world.person("Bob", Role.RATES)).ok()

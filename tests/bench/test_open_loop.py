@@ -91,11 +91,11 @@ def _doing_something() -> str:
     return "done"
 
 
-def test_load_goes_on_beside_what_is_done_and_ends_with_it(port: int) -> None:
-    result, beside = load.run_beside(_doing_something, port, Questions(), connections=2)
+def test_load_goes_on_during_what_is_done_and_ends_with_it(port: int) -> None:
+    result, loaded = load.run_during(_doing_something, port, Questions(), connections=2)
 
     assert result == "done"
-    assert beside.requests > 2
+    assert loaded.requests > 2
 
 
 def test_another_answer_than_expected_ends_the_run(port: int) -> None:

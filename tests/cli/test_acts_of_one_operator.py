@@ -32,7 +32,7 @@ ACTS: Final = {
 
 OF_THE_MACHINE: Final = (
     ("keys", "create", "--role", "rates", "--name", "Rita"),
-    ("people", "add", "Rita", "--role", "rates", "--oidc-subject", "sub-1"),
+    ("users", "add", "Rita", "--role", "rates", "--oidc-subject", "sub-1"),
 )
 """What is recorded under `cli`, whatever JACKPOT_KEY says."""
 

@@ -35,7 +35,7 @@ WITH_A_REASON: Final = (
     ("jackpots", "stripes", "j1", "20"),
     ("rates", "publish", "--base", "USD", "GBP=1.17"),
     ("keys", "create", "--role", "auditor", "--name", "Eve"),
-    ("people", "add", "Eve", "--role", "auditor", "--oidc-subject", "sub-1"),
+    ("users", "add", "Eve", "--role", "auditor", "--oidc-subject", "sub-1"),
     ("keys", "revoke", "0123456789abcdef"),
 )
 

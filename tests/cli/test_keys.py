@@ -78,8 +78,8 @@ REFUSED: Final = (
     ("keys create --role table --casino nowhere --name server --reason hired", 1, "jackpot: casino-unknown: "),
     ("keys revoke 0a --reason lost", 1, "jackpot: key-unknown: "),
     ("keys revoke 0a", 2, "Missing option '--reason'"),
-    ("people add Bea --role operator --oidc-subject s --reason hired", 1, "set JACKPOT_OIDC_ISSUER"),
-    ("people add Bea --role table --oidc-subject s", 2, "'table' is not one of"),
+    ("users add Bea --role operator --oidc-subject s --reason hired", 1, "set JACKPOT_OIDC_ISSUER"),
+    ("users add Bea --role table --oidc-subject s", 2, "'table' is not one of"),
 )
 
 
@@ -100,14 +100,14 @@ def test_a_person_who_signs_in_elsewhere_is_added_once_and_revoked_as_a_key(
 ) -> None:
     monkeypatch.setenv("JACKPOT_OIDC_ISSUER", "https://sign-in.example")
     monkeypatch.setenv("JACKPOT_OIDC_AUDIENCE", "jackpot-ledger")
-    add = "people add Ann --role operator --oidc-subject sub-1 --reason 'she began today'"
+    add = "users add Ann --role operator --oidc-subject sub-1 --reason 'she began today'"
 
     assert run(add) == (0, "", "Ann: added.\n")
     assert run(add) == (0, "", "Ann: was there already.\n")
-    status, _, err = run("people add Bea --role operator --oidc-subject sub-1 --reason hired")
+    status, _, err = run("users add Bea --role operator --oidc-subject sub-1 --reason hired")
     assert (status, err) == (1, "jackpot: already-exists: That subject is Ann.\n")
     status, _, err = run(
-        "people add \N{GREEK CAPITAL LETTER ALPHA}nn --role auditor --oidc-subject sub-2 --reason hired"
+        "users add \N{GREEK CAPITAL LETTER ALPHA}nn --role auditor --oidc-subject sub-2 --reason hired"
     )
     assert (status, err.split(": ")[1]) == (1, "principal-conflict")
     key_id, *_ = run("keys list")[1].split()

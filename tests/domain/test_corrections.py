@@ -13,7 +13,7 @@ from jackpot_service.domain.accounts import AWARDS_HELD, METER_HOUSE, METER_PLAY
 from jackpot_service.domain.awards import AwardState
 from jackpot_service.domain.bets import Bet
 from jackpot_service.domain.cards import parse_cards
-from jackpot_service.domain.corrections import Correction, PastAward, VerdictInForce, borne_by, correct
+from jackpot_service.domain.corrections import Correction, PastAward, VerdictInForce, charged_to_pools, correct
 from jackpot_service.domain.journal import Postings
 from jackpot_service.domain.money import ZERO, Rate, RateSheet
 from jackpot_service.domain.outcomes import Hand, HandStatus, Result, judge
@@ -44,7 +44,7 @@ class Table:
             result=Result(len(round_.bets), round_.hands),
             meter=settlement.meter_before,
             awards=tuple(PastAward(award, 0) for award in settlement.awards),
-            borne=borne_by(replay.lines_of(settlement.postings)),
+            charged_to=charged_to_pools(replay.lines_of(settlement.postings)),
             its_meter_runs=its_meter_runs,
         )
         is_over = settlement.carried is not None or not its_meter_runs
@@ -87,7 +87,7 @@ class Table:
             self.in_force,
             number=done.number,
             result=result,
-            borne=done.borne,
+            charged_to=done.charged_to,
             awards=(*past, *(PastAward(award, done.number) for award in done.awards)),
         )
         return done
@@ -177,7 +177,7 @@ def test_no_correction_brings_the_meter_or_the_reserve_below_zero(
         table.correct(hands)
         assert table.pools.meter >= min(before.meter, ZERO)
         assert table.pools.reserve >= min(before.reserve, ZERO)
-        assert all(amount >= 0 for amount in table.in_force.borne.values())
+        assert all(amount >= 0 for amount in table.in_force.charged_to.values())
 
 
 @repeatable
@@ -255,7 +255,7 @@ def test_what_was_rejected_has_come_back_already_to_whom_it_was_taken_from() -> 
     table.pools += Pools(Decimal(10), Decimal(990))
     done = table.correct((_hand("1", NOTHING), _hand("2", FLUSH)))
 
-    assert done.borne == {PRIZE_FUND: 0, METER_PLAYERS: 10, METER_HOUSE: 40}
+    assert done.charged_to == {PRIZE_FUND: 0, METER_PLAYERS: 10, METER_HOUSE: 40}
     assert table.pools == Pools(Decimal(0), Decimal(9950))
 
 

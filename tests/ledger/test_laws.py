@@ -162,7 +162,7 @@ def test_days_that_do_not_add_up_to_the_entries_are_named_by_their_account() -> 
     assert codes(laws.days_add_up(replayed)) == []
     replayed.balances["house:margin", "EUR"] += Decimal("1e-18")
     (mismatch,) = laws.days_add_up(replayed)
-    assert (mismatch.code, mismatch.place) == (Code.ROLLUP_FIGURES, "house:margin")
+    assert (mismatch.code, mismatch.place) == (Code.DAY_FIGURES, "house:margin")
 
 
 def test_a_stripe_may_owe_the_reserve_what_the_others_hold_but_not_more() -> None:

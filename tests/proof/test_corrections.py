@@ -143,7 +143,7 @@ CORRUPTIONS: Final = (
         "awards",
         "cost = cost + 1",
         f"{MISREAD} AND correction = 1",
-        "award-figures correction-figures act-record rollup-figures",
+        "award-figures correction-figures act-record day-figures",
     ),
     remove("awards", f"{FALSE} AND correction = 1", "award-figures document-without-entry"),
     forge(
@@ -172,7 +172,7 @@ CORRUPTIONS: Final = (
         "award_steps",
         "step = 'approved'",
         f"{MISREAD} AND step = 'paid' AND correction = 1",
-        "award-steps correction-figures entry-postings award-figures rollup-figures",
+        "award-steps correction-figures entry-postings award-figures day-figures",
     ),
     change("acts", "before = before || '{\"number\": 7}'", f"seq = {ACT}", "entry-digest correction-figures"),
     change("acts", "before = NULL", f"seq = {ACT}", "entry-digest correction-figures"),
@@ -218,7 +218,7 @@ CORRUPTIONS: Final = (
         "acts",
         "effects = jsonb_set(effects, '{0,kind}', '\"jackpot_retired\"')",
         "request_id = 'suspension'",
-        "entry-digest entry-kind act-record jackpot-life",
+        "entry-digest entry-kind act-record jackpot-status",
     ),
     change("acts", "decides = NULL", f"seq = {ACT}", "entry-digest change-done"),
     change(

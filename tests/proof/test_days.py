@@ -69,38 +69,38 @@ A_BET_BEHIND: Final = entry(
     "AND seq > (SELECT s.summed_to FROM stripes s WHERE s.jackpot_id = 'j1' AND s.stripe_no = 0)",
 )
 OF_A_CORRECTION: Final = entry("award_paid", "(figures[1]).made_on < booked_at::date")
-ENTRY: Final = "rollup-figures entry-digest"
+ENTRY: Final = "day-figures entry-digest"
 
 CORRUPTIONS: Final = (
     *(
         corruption
         for kind in FigureKind
         for corruption in (
-            change("days", "number = number + 1", of(kind), "rollup-figures"),
-            change("days", "minor = minor + 1", of(kind), "rollup-figures"),
-            change("days", "value = value + 1e-18", of(kind), "rollup-figures"),
-            change("days", "rules_version = rules_version + 1", of(kind), "rollup-figures"),
-            change("days", "table_id = 'T9'", of(kind), "rollup-figures"),
-            change("days", "casino_id = 'reno'", of(kind, "casino_id = 'riga'"), "rollup-figures"),
-            change("days", "jackpot_id = 'j3'", of(kind), "rollup-figures book-unknown"),
-            remove("days", of(kind), "rollup-figures"),
-            forge("days", with_other(table_id="'T9'"), f"days WHERE kind = '{kind}'", "rollup-figures"),
+            change("days", "number = number + 1", of(kind), "day-figures"),
+            change("days", "minor = minor + 1", of(kind), "day-figures"),
+            change("days", "value = value + 1e-18", of(kind), "day-figures"),
+            change("days", "rules_version = rules_version + 1", of(kind), "day-figures"),
+            change("days", "table_id = 'T9'", of(kind), "day-figures"),
+            change("days", "casino_id = 'reno'", of(kind, "casino_id = 'riga'"), "day-figures"),
+            change("days", "jackpot_id = 'j3'", of(kind), "day-figures book-unknown"),
+            remove("days", of(kind), "day-figures"),
+            forge("days", with_other(table_id="'T9'"), f"days WHERE kind = '{kind}'", "day-figures"),
         )
     ),
-    change("days", "gaming_day = gaming_day - 7", BETS, "rollup-figures"),
-    change("days", "stripe_no = stripe_no + 5", BETS, "rollup-figures"),
-    change("days", "cycle = 3 - cycle", BETS, "rollup-figures"),
-    change("days", "jackpot_id = '-'", BETS, "rollup-figures"),
-    change("days", "gaming_day = gaming_day - 7", POSTINGS, "rollup-figures"),
-    change("days", "casino_id = ''", A_RELEASE, "rollup-figures"),
-    change("days", "cycle = 2", THE_HIT, "rollup-figures"),
-    change("days", "cycle = 2", THE_OPENING, "rollup-figures"),
+    change("days", "gaming_day = gaming_day - 7", BETS, "day-figures"),
+    change("days", "stripe_no = stripe_no + 5", BETS, "day-figures"),
+    change("days", "cycle = 3 - cycle", BETS, "day-figures"),
+    change("days", "jackpot_id = '-'", BETS, "day-figures"),
+    change("days", "gaming_day = gaming_day - 7", POSTINGS, "day-figures"),
+    change("days", "casino_id = ''", A_RELEASE, "day-figures"),
+    change("days", "cycle = 2", THE_HIT, "day-figures"),
+    change("days", "cycle = 2", THE_OPENING, "day-figures"),
     change("entries", "figures[1].made_on = (figures[1]).made_on - 1", OF_A_CORRECTION, ENTRY),
     change("entries", "figures[1].tier = 'pair'", OF_A_CORRECTION, ENTRY),
-    remove("days", A_RELEASE, "rollup-figures"),
-    change("stripes", "summed_to = seq", one("stripes", "summed_to < seq"), "rollup-figures"),
-    change("stripes", "summed_to = 0", one("stripes", "summed_to > 0 AND jackpot_id = 'j1'"), "rollup-figures"),
-    change("stripes", "summed_to = seq + 1", one("stripes", "summed_to = seq"), "rollup-figures"),
+    remove("days", A_RELEASE, "day-figures"),
+    change("stripes", "summed_to = seq", one("stripes", "summed_to < seq"), "day-figures"),
+    change("stripes", "summed_to = 0", one("stripes", "summed_to > 0 AND jackpot_id = 'j1'"), "day-figures"),
+    change("stripes", "summed_to = seq + 1", one("stripes", "summed_to = seq"), "day-figures"),
     change("entries", "figures[1].number = figures[1].number + 1", A_BET_BEHIND, ENTRY),
     change("entries", "figures[2].minor = figures[2].minor + 1", A_GROUP, ENTRY),
     change("entries", "figures[2].value = figures[2].value + 1e-18", A_GROUP, ENTRY),
@@ -125,7 +125,7 @@ CORRUPTIONS: Final = (
     change("entries", "table_id = 'T9'", entry("award_paid"), ENTRY),
     change("entries", "casino_id = 'riga'", one("entries", "kind = 'adjustment' AND casino_id = ''"), ENTRY),
     change("entries", "casino_id = 'riga'", one("entries", "kind = 'casino_added'"), ENTRY),
-    change("casinos", "zone = 'Asia/Tokyo'", "casino_id = 'riga'", "entry-digest rollup-figures"),
+    change("casinos", "zone = 'Asia/Tokyo'", "casino_id = 'riga'", "entry-digest day-figures"),
     change("casinos", "day_starts = '05:59'", "casino_id = 'riga'", "entry-digest"),
 )
 
@@ -170,13 +170,13 @@ def test_a_change_of_any_column_is_found(superuser: Session, column: sqlalchemy.
     is_text = isinstance(column.type, sqlalchemy.Text)
     changed = f"{column.name} || 'x'" if is_text else f"{column.name} + 100"
     found = {mismatch.code for mismatch in mismatches_after_changing(superuser, column, changed)}
-    assert Code.ROLLUP_FIGURES in found
+    assert Code.DAY_FIGURES in found
 
 
 def test_a_mismatch_tells_the_row_what_it_holds_and_what_is_due(superuser: Session) -> None:
     superuser.execute(text(f"DELETE FROM days WHERE {A_RELEASE}"))  # noqa: S608  a constant
     (mismatch,) = verify(superuser).mismatches
-    assert (mismatch.code, mismatch.book) == (Code.ROLLUP_FIGURES, "j1")
+    assert (mismatch.code, mismatch.book) == (Code.DAY_FIGURES, "j1")
     assert "day 2026-11-2" in mismatch.place
     assert "kind postings, currency EUR, account casino:reno, detail release" in mismatch.place
     assert mismatch.detail.startswith("holds nothing, its entries make (1,")
@@ -206,7 +206,7 @@ def test_a_day_on_which_something_was_booked_since_is_looked_at_again(superuser:
     place = of(kind, f"day = (SELECT max(day) FROM days WHERE kind = '{kind}')")  # noqa: S608  constants
     superuser.execute(text(f"DELETE FROM days WHERE {place}"))  # noqa: S608  constants
 
-    assert Code.ROLLUP_FIGURES in {mismatch.code for mismatch in verify(superuser, since=since).mismatches}
+    assert Code.DAY_FIGURES in {mismatch.code for mismatch in verify(superuser, since=since).mismatches}
 
 
 def test_of_payments_the_days_are_looked_at_on_which_acts_were_recorded_since(superuser: Session) -> None:
@@ -221,12 +221,12 @@ def test_of_payments_the_days_are_looked_at_on_which_acts_were_recorded_since(su
     for place, is_found in ((first_paid, False), (later_paid, True)):
         superuser.execute(text(f"UPDATE entries SET figures[1].minor = 1 WHERE {place}"))  # noqa: S608  constants
         found = figures.payments_come_to_their_awards(superuser, "j1", since["j1"])
-        assert {mismatch.code for mismatch in found} == ({Code.ROLLUP_FIGURES} if is_found else set())
+        assert {mismatch.code for mismatch in found} == ({Code.DAY_FIGURES} if is_found else set())
 
 
 @pytest.mark.parametrize("kind", FigureKind)
 def test_a_day_that_no_calendar_holds_is_named(superuser: Session, kind: str) -> None:
-    changed = change("days", "day = 'infinity'", of(kind), "rollup-figures")
+    changed = change("days", "day = 'infinity'", of(kind), "day-figures")
     assert codes_after(superuser, changed) == changed.codes
 
 
@@ -258,6 +258,6 @@ def test_a_pool_of_a_day_that_was_verified_before_is_not_changed_unseen(
 
     found = verify(superuser, since=reached[-1].books).mismatches
 
-    differ = [(mismatch.book, mismatch.place) for mismatch in found if mismatch.code is Code.ROLLUP_FIGURES]
+    differ = [(mismatch.book, mismatch.place) for mismatch in found if mismatch.code is Code.DAY_FIGURES]
     assert sorted(differ) == sorted(("j1", account) for account in accounts)
-    assert {mismatch.code for mismatch in found} == {Code.ROLLUP_FIGURES, Code.DOCUMENT_WITHOUT_ENTRY}
+    assert {mismatch.code for mismatch in found} == {Code.DAY_FIGURES, Code.DOCUMENT_WITHOUT_ENTRY}

@@ -60,7 +60,7 @@ CORRUPTIONS = (
         "entries",
         "principal = 'somebody'",
         "kind = 'exception_acknowledged' AND seq % 2 = 0",
-        "entry-digest act-people",
+        "entry-digest act-principal",
     ),
 )
 

@@ -196,7 +196,7 @@ def test_what_is_changed_of_what_came_before_is_found_from_zero_only(
     superuser: Session, before: Mapping[str, Verified], corruption: Corruption
 ) -> None:
     # The days on which something came since are added up whole, and these histories take a day.
-    assert codes_from(superuser, corruption, before) <= {Code.ROLLUP_FIGURES}
+    assert codes_from(superuser, corruption, before) <= {Code.DAY_FIGURES}
     assert corruption.codes <= {mismatch.code for mismatch in verify(superuser).mismatches}
 
 

@@ -16,7 +16,7 @@ from jackpot_service.records.immutable import Table
 from jackpot_service.records.keys import Subject
 from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.casinos import add_casino, add_table
-from jackpot_service.usecases.keys import add_person, create_key, revoke_key
+from jackpot_service.usecases.keys import add_user, create_key, revoke_key
 from tests.proof.corruption import Corruption, change, codes_after, forge, remove
 from tests.support import history
 
@@ -42,10 +42,10 @@ def _write(session: Session) -> None:
     revoke_key(session, act("lost"), create_key(session, act(), SERVER).key_id)
     create_key(session, act(), SERVER)
     create_key(session, act(), ANN)
-    add_person(session, act(), ANN, Subject(ISSUER, "sub-1"))
+    add_user(session, act(), ANN, Subject(ISSUER, "sub-1"))
     subject = session.scalar(text("SELECT key_id FROM keys WHERE subject = 'sub-1'"))
     revoke_key(session, act("another sign-in"), str(subject))
-    add_person(session, act(), ANN, Subject(ISSUER, "sub-2"))
+    add_user(session, act(), ANN, Subject(ISSUER, "sub-2"))
 
 
 LIVE: Final = "principal = 'srv' AND revoked_at IS NULL"

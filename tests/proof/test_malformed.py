@@ -17,7 +17,7 @@ from tests.support import everything, history
 
 COLUMNS: Final[Mapping[str, str]] = {
     "acts.after": "jsonb",
-    "acts.asked": "jsonb",
+    "acts.request": "jsonb",
     "acts.before": "jsonb",
     "acts.effects": "jsonb",
     "change_decisions.confirmed": "jsonb",
@@ -32,7 +32,7 @@ COLUMNS: Final[Mapping[str, str]] = {
     "entries.figures": "figure[]",
     "entries.movements": "text[]",
     "exceptions.detail": "jsonb",
-    "jobs.asked": "jsonb",
+    "jobs.request": "jsonb",
     "jobs.parameters": "jsonb",
     "jobs.position": "jsonb",
     "keys.table_ids": "text[]",
@@ -47,7 +47,7 @@ COLUMNS: Final[Mapping[str, str]] = {
 """Every column of JSON or of an array, with its type."""
 
 NOT_PROVED: Final = {
-    "jobs.asked",
+    "jobs.request",
     "jobs.parameters",
     "jobs.position",
     "verifications.books",

@@ -103,29 +103,32 @@ HELD: Final = f"request_id = '{'held-awards'}'"
 
 CORRUPTIONS: Final = (
     *(
-        Corruption("entries", BY_ANOTHER.format("Olga", kind), "entry-digest award-people act-people")
+        Corruption("entries", BY_ANOTHER.format("Olga", kind), "entry-digest award-principal act-principal")
         for kind in ("awards_approved", "compensation", "round_corrected")
     ),
-    Corruption("entries", BY_ANOTHER.format("Olga", "award_paid"), "entry-digest award-people"),
-    Corruption("entries", BY_ANOTHER.format("server", "award_paid"), "entry-digest award-people"),
+    Corruption("entries", BY_ANOTHER.format("Olga", "award_paid"), "entry-digest award-principal"),
+    Corruption("entries", BY_ANOTHER.format("server", "award_paid"), "entry-digest award-principal"),
     Corruption("entries", BY_ANOTHER.format("Oda", "award_paid"), "entry-digest"),
-    change("change_decisions", "checker = 'robot'", HELD, "change-record change-people"),
-    change("change_decisions", "checker = 'server'", HELD, "change-record change-people"),
-    change("change_decisions", "checker = 'cli'", HELD, "change-record change-people"),
-    change("change_decisions", "checker = 'nobody'", HELD, "change-record change-people"),
+    change("change_decisions", "checker = 'robot'", HELD, "change-record change-principal"),
+    change("change_decisions", "checker = 'server'", HELD, "change-record change-principal"),
+    change("change_decisions", "checker = 'cli'", HELD, "change-record change-principal"),
+    change("change_decisions", "checker = 'nobody'", HELD, "change-record change-principal"),
     change("change_decisions", "checker = 'Oda'", HELD, "change-record"),
-    change("principals", "role = 'auditor'", "name = 'Otto'", "entry-digest change-people act-people"),
-    change("principals", "is_automaton = true", "name = 'Otto'", "entry-digest change-people"),
-    change("emergency_switches", "is_on = false", "is_on", "entry-digest change-people"),
+    change("principals", "role = 'auditor'", "name = 'Otto'", "entry-digest change-principal act-principal"),
+    change("principals", "is_automaton = true", "name = 'Otto'", "entry-digest change-principal"),
+    change("emergency_switches", "is_on = false", "is_on", "entry-digest change-principal"),
     change("emergency_switches", "is_on = true", "entry_seq = 0", "document-without-entry"),
     change("emergency_switches", "entry_seq = -1", "entry_seq = 0", "document-without-entry"),
     change("emergency_switches", "entry_seq = 1000", "entry_seq = 0", "document-without-entry entry-digest"),
     change("emergency_switches", "entry_seq = entry_seq - 1", "is_on", "document-without-entry entry-digest"),
     change(
-        "emergency_switches", "entry_seq = entry_seq + 2", "is_on", "document-without-entry entry-digest change-people"
+        "emergency_switches",
+        "entry_seq = entry_seq + 2",
+        "is_on",
+        "document-without-entry entry-digest change-principal",
     ),
     remove("emergency_switches", "entry_seq = 0", "entry-digest document-without-entry"),
-    remove("emergency_switches", "is_on", "entry-digest change-people"),
+    remove("emergency_switches", "is_on", "entry-digest change-principal"),
     forge("emergency_switches", "entry_seq + 100, true", "emergency_switches", "document-without-entry"),
 )
 """What somebody with every right might change, and every code by which the proof names it."""
@@ -142,7 +145,7 @@ def test_every_corruption_is_found_under_its_name(superuser: Session, corruption
 
 def test_a_checker_whose_name_is_the_makers_in_other_letters_is_found(superuser: Session) -> None:
     superuser.execute(text("DROP INDEX uq_principals_name_in_one_case, uq_principals_name_by_look"))
-    renamed = change("principals", "name = 'OLGA'", "name = 'Otto'", "entry-digest change-people act-people")
+    renamed = change("principals", "name = 'OLGA'", "name = 'Otto'", "entry-digest change-principal act-principal")
     assert codes_after(superuser, renamed) == renamed.codes
 
 

@@ -82,7 +82,7 @@ def test_every_corruption_is_found_under_its_name(superuser: Session, corruption
 
 def test_a_figure_that_is_not_what_was_reported_is_found(superuser: Session) -> None:
     """Whoever alters a figure that a report is summed from has the hash of what it said against him."""
-    altered = change("days", "value = value + 1", "account = 'house:seed'", "closed-period rollup-figures")
+    altered = change("days", "value = value + 1", "account = 'house:seed'", "closed-period day-figures")
     assert codes_after(superuser, altered) == altered.codes
 
 
@@ -93,7 +93,7 @@ def test_rules_that_cannot_be_read_are_named_though_closed_reports_are_split_by_
     altered = f"UPDATE rules_versions SET document = jsonb_set(document, '{{split,meter}}', '{split}')"  # noqa: S608
     superuser.execute(text(altered))
 
-    assert {Code.ROLLUP_FIGURES} < {mismatch.code for mismatch in verify(superuser).mismatches}
+    assert {Code.DAY_FIGURES} < {mismatch.code for mismatch in verify(superuser).mismatches}
 
 
 @pytest.mark.parametrize("column", Base.metadata.tables["closed_periods"].columns, ids=str)

@@ -58,9 +58,7 @@ CORRUPTIONS = (
     remove(TABLE, "number = 1", "entry-digest seal-chain"),
     forge(TABLE, "3, document, 1, public_key", f"{TABLE} WHERE number = 2", "document-without-entry seal-chain"),
     change("entries", "head = sha256(head)", OPENING, "chain-broken stripe-end seal-head"),
-    change(
-        "stripes", "seq = seq - 1", "jackpot_id = 'live' AND stripe_no = 0", "stripe-end seal-stripe rollup-figures"
-    ),
+    change("stripes", "seq = seq - 1", "jackpot_id = 'live' AND stripe_no = 0", "stripe-end seal-stripe day-figures"),
 )
 
 

@@ -149,16 +149,16 @@ RULES: Final = (
         "cycles",
         "rules_version = 1",
         "jackpot_id = 'j1' AND cycle = 2",
-        "entry-digest entry-postings cycle-rules round-pins settlement-figures",
+        "entry-digest entry-postings cycle-rules round-terms settlement-figures",
     ),
     change(
         "cycles",
         "rules_version = 3",
         "jackpot_id = 'j1' AND cycle = 2",
-        "entry-digest entry-postings award-figures award-steps cycle-rules round-pins",
+        "entry-digest entry-postings award-figures award-steps cycle-rules round-terms",
     ),
     change(
-        "rounds", "rules_version = 2", "round_id = 'before-1'", "entry-digest entry-postings round-pins rollup-figures"
+        "rounds", "rules_version = 2", "round_id = 'before-1'", "entry-digest entry-postings round-terms day-figures"
     ),
 )
 
@@ -176,7 +176,7 @@ DOORS: Final = (
         "0,kind",
         '"jackpot_resumed"',
         "request_id = 's1'",
-        "entry-digest entry-kind act-record effect-figures jackpot-life",
+        "entry-digest entry-kind act-record effect-figures jackpot-status",
     ),
     recorded("0,recorded,state", '"open"', "request_id = 's1'", "entry-digest effect-figures"),
     recorded(
@@ -206,7 +206,7 @@ DOORS: Final = (
         "entries",
         "kind = 'jackpot_resumed'",
         "kind = 'jackpot_suspended' AND jackpot_id = 'j3'",
-        "entry-kind jackpot-life",
+        "entry-kind jackpot-status",
     ),
 )
 
@@ -254,33 +254,33 @@ MONEY: Final = (
         "amounts[1] = amounts[1] + 1, amounts[2] = amounts[2] - 1",
         "jackpot_id = 'j1' AND kind = 'adjustment' AND accounts[2] = 'pool:reserve'",
         "entry-digest entry-postings cut-reserve effect-figures reserve-negative settlement-figures stripe-pools "
-        "rollup-figures",
+        "day-figures",
     ),
     change(
         "entries",
         "accounts[1] = 'house:margin'",
         "jackpot_id = 'j1' AND kind = 'prize_fund_trued_up'",
-        "entry-digest entry-postings rollup-figures",
+        "entry-digest entry-postings day-figures",
     ),
     change(
         "entries",
         "accounts[1] = 'transfer:q9'",
         "kind = 'transfer_received'",
-        "entry-digest entry-postings rollup-figures",
+        "entry-digest entry-postings day-figures",
     ),
     change("entries", "kind = 'seed_recovered'", "jackpot_id = 'j1' AND kind = 'prize_fund_trued_up'", "entry-kind"),
     remove(
         "entries",
         "kind = 'transfer_received'",
         "entry-postings act-effects award-figures chain-broken cut-reserve reserve-negative seq-gap settlement-figures "
-        "stripe-pools rollup-figures",
+        "stripe-pools day-figures",
     ),
     change("rounds", "state = 'open'", "round_id = 'after-1' AND jackpot_id = 'j1'", "round-state"),
     change(
         "entries",
         "kind = 'voids'",
         "kind = 'result' AND round_key = (SELECT round_key FROM rounds WHERE round_id = 'after-1')",
-        "entry-digest retired-in-play round-ending round-state rollup-figures",
+        "entry-digest retired-in-play round-ending round-state day-figures",
     ),
 )
 
@@ -302,7 +302,7 @@ COLUMNS: Final = {
     "acts.jackpot_id": (done("q1"), "'j2'"),
     "acts.subject": (done("q1"), "'x'"),
     "acts.reason": (done("q1"), "'x'"),
-    "acts.asked": ("request_id = 's1'", "NULL"),
+    "acts.request": ("request_id = 's1'", "NULL"),
     "acts.before": (done("q1"), "NULL"),
     "acts.after": (done("q1"), "'{}'"),
     "acts.effects": (done("q1"), "'[]'"),
@@ -320,7 +320,7 @@ def test_a_change_of_any_column_is_found(superuser: Session, column: str) -> Non
 NEW_CODES: Final = {
     Code.EFFECT_POSITIONS,
     Code.EFFECT_FIGURES,
-    Code.JACKPOT_LIFE,
+    Code.JACKPOT_STATUS,
     Code.BET_SUSPENDED,
     Code.RETIRED_IN_PLAY,
     Code.CYCLE_RULES,

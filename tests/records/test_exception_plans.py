@@ -11,7 +11,7 @@ from jackpot_service.config.settings import Config
 from jackpot_service.database.connections import create_engine
 from jackpot_service.database.transactions import Session
 from jackpot_service.records import noted_exceptions
-from jackpot_service.records.noted_exceptions import Wanted
+from jackpot_service.records.noted_exceptions import ExceptionFilters
 
 NOW = datetime(2026, 11, 20, 9, 0, tzinfo=UTC)
 
@@ -25,7 +25,7 @@ def session(database_url: str) -> Iterator[Session]:
     engine.dispose()
 
 
-def plan_of(session: Session, wanted: Wanted) -> str:
+def plan_of(session: Session, filters: ExceptionFilters) -> str:
     """Show the plan of the list, for any parameters."""
     asked: list[tuple[str, Any]] = []
 
@@ -33,16 +33,18 @@ def plan_of(session: Session, wanted: Wanted) -> str:
     def note(**sent: Any) -> None:
         asked.append((sent["statement"], sent["parameters"]))
 
-    noted_exceptions.latest(session, wanted, opened_before=NOW, limit=50)
+    noted_exceptions.latest(session, filters, opened_before=NOW, limit=50)
     event.remove(session, "before_cursor_execute", note)
     ((statement, parameters),) = asked
     found = session.exec_driver_sql(f"EXPLAIN {statement}", parameters)
     return "\n".join(line for (line,) in found)
 
 
-@pytest.mark.parametrize("wanted", [Wanted(), Wanted(is_acknowledged=False)])
-def test_open_rounds_are_found_by_their_index_and_refusals_by_their_time(session: Session, wanted: Wanted) -> None:
-    found = plan_of(session, wanted)
+@pytest.mark.parametrize("filters", [ExceptionFilters(), ExceptionFilters(is_acknowledged=False)])
+def test_open_rounds_are_found_by_their_index_and_refusals_by_their_time(
+    session: Session, filters: ExceptionFilters
+) -> None:
+    found = plan_of(session, filters)
 
     assert "using ix_rounds_open on rounds" in found
     assert "Index Scan Backward using pk_exceptions on exceptions" in found

@@ -182,7 +182,7 @@ def test_a_tables_latest_rounds_are_read_in_their_order(engine: Engine) -> None:
 def test_awards_that_left_the_usual_way_are_listed_from_the_index_of_them(
     engine: Engine, state: AwardState, jackpot_id: str | None
 ) -> None:
-    question = awards._listed(AUDITOR, awards.Wanted(state=state, jackpot_id=jackpot_id)).limit(5)
+    question = awards._listed(AUDITOR, awards.AwardFilters(state=state, jackpot_id=jackpot_id)).limit(5)
     written = question.compile(engine, compile_kwargs={"literal_binds": True})
     with engine.begin() as session:
         found = "\n".join(session.exec_driver_sql(f"EXPLAIN {written}").scalars())

@@ -17,7 +17,7 @@ from jackpot_service.ledger import days as kept_days
 from jackpot_service.ledger.verification import Reached
 from jackpot_service.records import checkpoints, exceptions, noted_exceptions
 from jackpot_service.records.exceptions import ExceptionRecord
-from jackpot_service.records.noted_exceptions import Wanted
+from jackpot_service.records.noted_exceptions import ExceptionFilters
 from jackpot_service.records.rounds import RoundName
 from jackpot_service.reports.reconciling import reconcile_next
 from jackpot_service.usecases.acknowledge_exception import AcknowledgeException, acknowledge_exception
@@ -79,7 +79,9 @@ def play(engine: sqlalchemy.Engine, *, now: datetime) -> None:
         detail="Too late.",
     )
     transact(engine, lambda session: exceptions.keep(session, record))
-    noted = transact(engine, lambda session: noted_exceptions.latest(session, Wanted(), opened_before=now, limit=1))[0]
+    noted = transact(
+        engine, lambda session: noted_exceptions.latest(session, ExceptionFilters(), opened_before=now, limit=1)
+    )[0]
     act = Act(Principal("Olga", Role.OPERATOR), now, request_id="a1", reason="looked into")
     acknowledge = AcknowledgeException(people.enrolled(engine, act), noted.exception_id, now)
     transact(engine, lambda session: acknowledge_exception(session, acknowledge))

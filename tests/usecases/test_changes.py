@@ -41,7 +41,7 @@ def test_what_one_asks_for_another_approves_and_only_then_it_is_done(world: Worl
 def test_nobody_approves_what_they_asked_for(world: World) -> None:
     ask(world).ok(201)
 
-    approve(world, by="Ann").problem(403, "same-person")
+    approve(world, by="Ann").problem(403, "same-user")
     assert sheet_number(world) == 1
 
 
@@ -64,7 +64,7 @@ def test_a_machine_asks_and_never_approves(world: World) -> None:
     key = world.key_of(robot)
     ask(world).ok(201)
 
-    world.post("/v1/change-requests/q1/approval", {}, key=key).problem(403, "machine-approval")
+    world.post("/v1/change-requests/q1/approval", {}, key=key).problem(403, "user-approval-required")
     asked = {"request_id": "q2", "kind": "rate-sheet", "payload": NEW_RATE, "reason": "the morning's rates"}
     assert world.post("/v1/change-requests", asked, key=key).status == 201
 
@@ -162,8 +162,8 @@ def test_one_person_alone_acts_only_where_that_is_switched_on_and_it_is_told(wor
     approve(world, by="Ann", emergency=True).problem(403, "emergency-off")
 
     world.switch_emergency()
-    approve(world, by="Bob", emergency=True).problem(403, "same-person")
-    approve(world, by="Ann").problem(403, "same-person")
+    approve(world, by="Bob", emergency=True).problem(403, "same-user")
+    approve(world, by="Ann").problem(403, "same-user")
     with capture_logs() as logs:
         approved = approve(world, by="Ann", emergency=True).ok()
         assert approve(world, by="Ann", emergency=True).ok()["state"] == "approved"

@@ -73,17 +73,19 @@ def test_what_was_given_is_taken_back_and_no_more(cancelled: World) -> None:
     cancelled.change("compensation", GIVEN, request_id="q1")
     cancelled.change("compensation", GIVEN | {"bet_id": "a"}, request_id="q2")
     cancelled.change("compensation", GIVEN | {"currency": "EUR"}, request_id="q3")
-    owed, borne = cancelled.books.balance("j1", "casino:c1", "GBP"), cancelled.books.balance("j1", "house:adjustments")
+    owed, house = cancelled.books.balance("j1", "casino:c1", "GBP"), cancelled.books.balance("j1", "house:adjustments")
 
     too_much = cancelled.ask("compensation", GIVEN | {"amount_minor": -2501}, request_id="q0")
     effect = cancelled.change("compensation", GIVEN | {"amount_minor": -2500, "document": "error"}, request_id="q4")
 
-    assert too_much.problem(409, "compensation-not-given")["given_minor"] == 2500
+    assert too_much.problem(409, "compensation-not-granted")["granted_minor"] == 2500
     assert effect["after"]["cost"] == "-29.25"
     assert cancelled.books.balance("j1", "casino:c1", "GBP") == owed - 25
-    assert cancelled.books.balance("j1", "house:adjustments") == borne + Decimal("29.25")
+    assert cancelled.books.balance("j1", "house:adjustments") == house + Decimal("29.25")
     assert [one["amount_minor"] for one in cancelled.round()["compensations"]] == [2500, 2500, 2500, -2500]
-    cancelled.ask("compensation", GIVEN | {"amount_minor": -1}, request_id="q5").problem(409, "compensation-not-given")
+    cancelled.ask("compensation", GIVEN | {"amount_minor": -1}, request_id="q5").problem(
+        409, "compensation-not-granted"
+    )
 
 
 def test_only_a_cancelled_round_is_compensated(cancelled: World) -> None:
@@ -107,7 +109,7 @@ NOT_GIVEN: Final[tuple[tuple[Body, int, str], ...]] = (
     ({"currency": "gbp"}, 422, "payload-invalid"),
     ({"currency": None}, 422, "payload-invalid"),
     ({"amount_minor": 0}, 422, "payload-invalid"),
-    ({"amount_minor": -1}, 409, "compensation-not-given"),
+    ({"amount_minor": -1}, 409, "compensation-not-granted"),
     ({"amount_minor": -(10**15) - 1}, 422, "payload-invalid"),
     ({"amount_minor": 1.0}, 422, "payload-invalid"),
     ({"amount_minor": "5"}, 422, "payload-invalid"),

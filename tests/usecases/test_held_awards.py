@@ -252,7 +252,7 @@ def test_a_replayed_result_has_the_same_body_whatever_became_of_its_awards(held:
 def test_nothing_is_decided_by_one_person(held: World) -> None:
     held.ask("held-awards", APPROVE).ok(201)
 
-    held.approve(by="Ann").problem(403, "same-person")
+    held.approve(by="Ann").problem(403, "same-user")
     assert set(states(held).values()) == {"held"}
 
 

@@ -43,7 +43,7 @@ def test_scenario_39_an_adjustment_takes_two_people_and_a_reason_and_is_no_win(o
     opened.post("/v1/change-requests", without, key=key).problem(422, "validation", "/reason")
     ask(opened, request_id="q2", amount="-450.01").problem(422, "below-zero")
     ask(opened).ok(201)
-    opened.approve(by="Ann").problem(403, "same-person")
+    opened.approve(by="Ann").problem(403, "same-user")
     assert opened.books.pools("j1").meter == 1450
 
     effect = opened.approve().ok()["effect"]

@@ -28,7 +28,7 @@ def test_nothing_is_corrected_until_another_person_approves(world: World) -> Non
 
     asked = ask(world, hand("1", STRAIGHT)).ok(201)
     assert (asked["subject"], asked["jackpot_id"], asked["state"]) == ("round T1/r1", "j1", "pending")
-    world.approve(by="Ann").problem(403, "same-person")
+    world.approve(by="Ann").problem(403, "same-user")
 
     assert world.books.pools("j1") == before
     assert world.round()["corrections"] == []
@@ -238,7 +238,7 @@ def test_what_two_people_rejected_no_correction_brings_back(world: World) -> Non
     effect = correct(world, hand("1", FLUSH), dead("2"))
 
     assert awards(effect) == []
-    assert effect["after"]["borne"] == {}
+    assert effect["after"]["charged_to"] == {}
 
 
 def test_the_awards_of_a_correction_have_ids_of_their_own(world: World) -> None:

@@ -103,7 +103,7 @@ def test_a_machine_suspends_and_a_person_resumes(world: World) -> None:
     key = world.key_of(robot)
 
     put(world, "suspension", "s1", key=key).ok(201)
-    put(world, "resumption", "s2", key=key).problem(403, "person-required")
+    put(world, "resumption", "s2", key=key).problem(403, "user-required")
     put(world, "resumption", "s2").ok(201)
 
 

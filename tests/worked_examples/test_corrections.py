@@ -99,8 +99,8 @@ def test_the_effect_shows_the_verdict_before_and_after(world: World) -> None:
 
     assert done["before"]["number"] == 0
     assert [(one["tier"], one["state"]) for one in done["before"]["awards"]] == [("three_of_a_kind", "payable")]
-    assert done["before"]["borne"] == {"pool:prize_fund": "3"}
-    assert done["after"]["borne"] == {"pool:prize_fund": "10"}
+    assert done["before"]["charged_to"] == {"pool:prize_fund": "3"}
+    assert done["after"]["charged_to"] == {"pool:prize_fund": "10"}
     assert [entry["kind"] for entry in done["entries"]] == ["round_corrected"]
     assert asked["after"] == done["after"]
 
@@ -201,7 +201,7 @@ def test_before_the_next_hit_an_overlooked_royal_flush_takes_the_meter_that_it_w
 
     assert (effect["after"]["meter"], effect["after"]["weight"]) == ("1000", "1")
     assert awards(effect) == [("a", "royal_flush", 100_000)]
-    assert effect["after"]["borne"] == {"pool:meter:players": "0.9", "pool:meter:house": "999.1"}
+    assert effect["after"]["charged_to"] == {"pool:meter:players": "0.9", "pool:meter:house": "999.1"}
     assert world.books.pools("j1") == Pools(Decimal(0), Decimal("0.45"), Decimal("0.10"), Decimal("0.6368"))
     assert world.books.balance("j1", "house:adjustments") == 0
     assert world.meter()["cycle"] == 1
@@ -215,7 +215,7 @@ def test_after_the_next_hit_an_overlooked_royal_flush_is_paid_by_the_house(world
     effect = correct(world, hand("1", ROYAL_FLUSH))
 
     assert awards(effect) == [("a", "royal_flush", 100_000)]
-    assert effect["after"]["borne"] == {}
+    assert effect["after"]["charged_to"] == {}
     assert world.books.pools("j1") == before
     assert world.books.balance("j1", "house:adjustments") == -1000
     assert world.books.balance("j1", "casino:c1") == Decimal("1000.45") + 1000 - 2
@@ -262,7 +262,7 @@ def test_a_tenth_of_the_meter_comes_back_to_whom_it_was_taken_from(world: World)
 
     assert (reversed_awards(effect), awards(effect)) == ([("a", "straight_flush", 1_000_000)], [("a", "flush", 5000)])
     assert effect["after"]["entitlements"] == [{"bet_id": "a", "tier": "flush", "amount": "50"}]
-    assert effect["after"]["borne"] == {"pool:meter:players": "0.7", "pool:meter:house": "49.3"}
+    assert effect["after"]["charged_to"] == {"pool:meter:players": "0.7", "pool:meter:house": "49.3"}
     assert world.books.pools("j1") == Pools(Decimal(0), Decimal(99_950))
 
 
@@ -476,7 +476,7 @@ def test_what_was_rejected_does_not_come_back_to_the_meter_twice(world: World) -
     effect = correct(world, hand("1", NOTHING), hand("2", FLUSH))
 
     assert (reversed_awards(effect), awards(effect)) == ([("b", "flush", 5000)], [("b", "flush", 5000)])
-    assert effect["after"]["borne"] == {"pool:meter:players": "1.4", "pool:meter:house": "48.6"}
+    assert effect["after"]["charged_to"] == {"pool:meter:players": "1.4", "pool:meter:house": "48.6"}
     assert world.books.pools("j1") == Pools(Decimal(0), Decimal(9950))
     assert world.books.balance("j1", "awards:held") == 0
     assert world.books.balance("j1", "house:adjustments") == 0

@@ -48,7 +48,7 @@ class Piece:
     The next part of a file, and the position after which the file goes on.
 
     The same parameters and position must lead to the same bytes, of which there may be none: then it only shows how
-    much is done. A kind that cannot go on from the middle of its file gives the position None: taken up again, it
+    much is done. A kind that cannot go on from the middle of its file gives the position None. Taken up again, it
     begins at the beginning, and what it had written is thrown away. `total` is how much there is to do, where `Settled`
     did not know it and the kind does by now.
     """

@@ -85,12 +85,12 @@ def create(engine: sqlalchemy.Engine, command: CreateJob) -> JobCreated:
     job = Job(
         job_id=_new_id(requester.now),
         kind=kind.name,
-        asked=command.parameters,
+        request=command.parameters,
         parameters=settled.parameters,
         principal=requester.principal.name,
         casino_id=requester.principal.casino_id,
         request_id=command.request_id,
-        asked_at=requester.now,
+        created_at=requester.now,
         file_name=settled.file_name,
         media_type=settled.media_type,
         total=settled.total,
@@ -106,7 +106,7 @@ def _before(session: Session, command: CreateJob) -> Job | None:
         if jobs.waiting_of(session, principal) >= MOST_WAITING:
             message = f"{MOST_WAITING} jobs of yours are not over: wait for one, or cancel it."
             raise JobsWaiting(message)
-    elif (before.kind, dict(before.asked)) != (command.kind.name, dict(command.parameters)):
+    elif (before.kind, dict(before.request)) != (command.kind.name, dict(command.parameters)):
         message = f"{command.request_id} is your id of job {before.job_id}, which is another."
         raise JobConflict(message, job_id=before.job_id)
     return before

@@ -52,8 +52,8 @@ taken AS MATERIALIZED (
     GROUP BY s.round_key, s.bet_id, s.tier, s.correction
 )
 SELECT a.award_id, r.casino_id, r.table_id, r.round_id, a.bet_id, b.hand, b.player_id, a.tier,
-       a.amount_minor * CAST('1e-' || rate.exponent AS numeric) AS amount, a.currency, a.cost, a.funded_by,
-       a.correction, taken.state, made.booked_at AS made_at, taken.approved_at, taken.rejected_at,
+       a.amount_minor * CAST('1e-' || rate.exponent AS numeric) AS amount, a.currency, a.cost AS cost_base,
+       a.funded_by, a.correction, taken.state, made.booked_at AS made_at, taken.approved_at, taken.rejected_at,
        taken.reinstated_at, taken.paid_at, taken.payment_reference, taken.reversed_at
 FROM made
 JOIN awards a ON a.jackpot_id = :jackpot_id AND a.round_key = made.round_key AND a.correction = made.correction
@@ -103,7 +103,7 @@ _ONE_BY_ONE = text(
     """
 )
 
-_MONEY = (*amounts(amount="Amount"), *base_amounts(cost="Cost"))
+_MONEY = (*amounts(amount="Amount"), *base_amounts(cost_base="Cost"))
 
 AWARDS = columns(
     "jackpot_id base",

@@ -1,7 +1,8 @@
 """
 A casino's statement: its liability for the stakes that it collected, less the awards that it pays out for the jackpot.
 
-It has the sign of its reader, the opposite of the books': a positive balance is owed by the casino.
+It has the sign of its reader, the opposite of the books': a positive balance is owed by the casino. Each movement has
+the sign of the change that it makes to that balance, in every section; so a payment of the casino is negative.
 """
 
 from collections import defaultdict
@@ -54,14 +55,14 @@ SETTLED = columns(
     texts(reference="Reference"),
     "jackpot_id currency",
     instants(period_from="Period from", period_to="Period to"),
-    amounts(owed_before="Owed before", amount="Paid by the casino (negative: to it)"),
+    amounts(balance_before="Balance before", settled="Settled with the bank (negative: it paid)"),
     "booked_at act",
 )
 
 _SETTLED = text(
     """
-    SELECT s.reference, s.jackpot_id, s.currency, s.period_from, s.period_to, -s.balance_before AS owed_before,
-           s.amount, e.booked_at, f.act_seq AS act
+    SELECT s.reference, s.jackpot_id, s.currency, s.period_from, s.period_to, -s.balance_before AS balance_before,
+           -s.amount AS settled, e.booked_at, f.act_seq AS act
     FROM effects_of_acts(:jackpot_id, (CAST(:starts AS bigint[]))[1], (CAST(:ends AS bigint[]))[1]) AS f
     JOIN statement_settlements s ON s.jackpot_id = :jackpot_id AND s.act_seq = f.act_seq
     JOIN entries e ON e.jackpot_id = :jackpot_id AND e.stripe_no = 0 AND e.seq = f.seq
@@ -91,7 +92,7 @@ def make(session: Session, scope: Scope) -> Sequence[Section]:
         held = [one for one in held_awards.at_end(session, book) if one.casino_id == casino_id]
         for currency in sorted({*by_currency, *(one.currency for one in held)}):
             account = by_currency.get(currency, _Account(ZERO, {}))
-            contingent = [one.amount for one in held if one.currency == currency]
+            contingent = [-one.amount for one in held if one.currency == currency]
             whole = _line(account.opening, account.days.values())
             lines.append((book.jackpot_id, currency, *whole, len(contingent), sum(contingent, ZERO)))
             by_day += _day_by_day(book.jackpot_id, currency, account)

@@ -14,7 +14,7 @@ from jackpot_service.domain.exceptions import ROUND_OPEN, NotedException
 from jackpot_service.domain.rounds import first_key_at
 from jackpot_service.ledger.long_rounds import ENDED, LIFE, LONG, LONG_LIVED
 from jackpot_service.records import noted_exceptions
-from jackpot_service.records.noted_exceptions import Wanted
+from jackpot_service.records.noted_exceptions import ExceptionFilters
 from jackpot_service.reports.documents import NamedRow, Row, Section, rows_of
 from jackpot_service.reports.finance.columns import columns, counts, instants, texts
 from jackpot_service.reports.finance.frame import Report, Scope
@@ -23,7 +23,7 @@ from jackpot_service.reports.questions import MINUTE, Parameter, Parameters
 
 _ACKNOWLEDGED = (
     *instants(acknowledged_at="Acknowledged at"),
-    *texts(acknowledged_by="Acknowledged by", reason="What came of it"),
+    *texts(acknowledged_by="Acknowledged by", reason="Outcome"),
 )
 
 KINDS = columns("kind", counts(exceptions="Exceptions", acknowledged="Acknowledged", unacknowledged="Not acknowledged"))
@@ -31,7 +31,7 @@ KINDS = columns("kind", counts(exceptions="Exceptions", acknowledged="Acknowledg
 EXCEPTIONS = columns(
     instants(noticed_at="Noticed at"),
     "kind jackpot_id casino_id table_id round_id",
-    texts(principal="Whose call, or approval", detail="What happened"),
+    texts(principal="Caller or approver", detail="Case"),
     _ACKNOWLEDGED,
     texts(exception_id="Exception"),
 )
@@ -105,7 +105,7 @@ _OPEN = text(
 def make(session: Session, scope: Scope) -> Sequence[Section]:
     """List the exceptions of the period by kind and one by one, and the open rounds."""
     parameters, acts_end = scope.parameters, scope.acts_end
-    noticed = Wanted(
+    noticed = ExceptionFilters(
         jackpot_id=parameters.jackpot_id,
         casino_id=parameters.casino_id,
         table_id=parameters.table_id,

@@ -96,7 +96,7 @@ NONE = _Worth()
 
 @dataclass(slots=True)
 class _Flow:
-    """What came in one currency, and went: awards are those that casinos were credited with, less those taken back."""
+    """The flow of one currency: awards are those that casinos were credited with, less those taken back."""
 
     turnover: _Worth = NONE
     refunds: _Worth = NONE
@@ -105,7 +105,7 @@ class _Flow:
 
     @property
     def net(self) -> _Worth:
-        """What is left of it."""
+        """The rest: turnover less refunds, awards and compensations."""
         return self.turnover.less(self.refunds).less(self.awards).less(self.compensations)
 
 
@@ -134,7 +134,7 @@ class _InForce:
 
 @dataclass(frozen=True, slots=True)
 class _Position:
-    """What is left in a currency at the end; what it was worth at the rounds' own rates, and is at the one in force."""
+    """The rest in a currency at the end; its worth at the rounds' own rates, and its rate in the sheet in force."""
 
     currency: str
     left: _Worth
@@ -171,7 +171,7 @@ def make(session: Session, scope: Scope) -> Sequence[Section]:
 
 
 def _flows(session: Session, book: BookPeriod) -> defaultdict[str, _Flow]:
-    """What documents say of a part, by currency."""
+    """The flows of a part, from documents, by currency."""
     flows = defaultdict[str, _Flow](_Flow)
     for bets in figures.bets(session, book, by=(Key.CURRENCY,)):
         flows[bets.key[Key.CURRENCY]].turnover = _Worth(bets.stakes, bets.value)
@@ -187,7 +187,7 @@ def _flows(session: Session, book: BookPeriod) -> defaultdict[str, _Flow]:
 
 
 def _exchanged(session: Session, book: BookPeriod) -> defaultdict[str, Decimal]:
-    """What entries of a part put into the accounts where amounts change currency, by their currency."""
+    """The sums that entries of a part put into the accounts where amounts change currency, by their currency."""
     sums = defaultdict[str, Decimal](lambda: ZERO)
     for moved in figures.movements(session, book):
         if moved.account == accounts.exchange(moved.currency):
@@ -215,7 +215,7 @@ def _residue(positions: Sequence[_Position], booked: Decimal, in_force: _InForce
 
 
 def _revalued(value: Decimal, revalued: Decimal | None) -> Row:
-    """What it is worth at the sheet in force, the difference to what it was, and that in per cent."""
+    """Its worth at the sheet in force, the difference to what it was, and that in per cent."""
     if revalued is None:
         return (None, None, None)
     return compared(value, revalued)[1:]

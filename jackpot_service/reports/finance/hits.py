@@ -26,8 +26,8 @@ _HITS = text(
     SELECT s.jackpot_id, CAST(:base AS text) AS currency, CAST(:base AS text) AS base, s.cycle, e.stripe_no, e.seq,
            c.cut, e.received_at, e.booked_at, r.round_key, r.table_id, r.round_id, r.casino_id, r.rules_version,
            r.rate_sheet, s.policy,
-           s.meter_before AS meter, s.weight, s.overflow, s.carried, s.house_seed, s.meter_after, s.reserve_after,
-           s.entitlements, paid.awards, paid.cost AS paid,
+           s.meter_before AS meter, s.weight AS total_stake_base, s.overflow, s.carried, s.house_seed, s.meter_after,
+           s.reserve_after, s.entitlements, paid.awards, paid.cost AS paid,
            CAST((SELECT sum(position) FROM unnest(c.cut) AS position) - before.positions AS bigint) AS entries
     FROM cycles c
     JOIN entries e ON e.jackpot_id = c.jackpot_id AND e.stripe_no = c.stripe_no AND e.seq = c.seq
@@ -51,7 +51,7 @@ _HITS = text(
 _AWARDS = text(
     """
     SELECT a.bet_id, b.player_id, b.hand, array_to_string(h.cards, ' ') AS cards, a.tier, a.funded_by, a.currency,
-           b.stake_minor, a.amount_minor, a.cost
+           b.stake_minor, a.amount_minor, a.cost AS cost_base
     FROM awards a
     JOIN bets b ON b.jackpot_id = a.jackpot_id AND b.round_key = a.round_key AND b.bet_id = a.bet_id
     JOIN hands h ON h.jackpot_id = b.jackpot_id AND h.round_key = b.round_key AND h.hand = b.hand
@@ -62,8 +62,8 @@ _AWARDS = text(
 
 HITS = columns(
     "jackpot_id cycle booked_at casino_id table_id round_id policy currency",
-    amounts(meter="Meter on offer, M", overflow="Overflow", weight="Weight of the round, W"),
-    numbers(share="Share of a unit, M / W"),
+    amounts(meter="Meter on offer, M", overflow="Overflow", total_stake_base="Total stake, W"),
+    numbers(payout_per_unit="Payout per unit, M / W"),
     amounts(entitled="Entitled together"),
     counts(awards="Awards from the meter"),
     amounts(paid="Paid from the meter", carried="Carried", house_seed="House seed"),
@@ -78,10 +78,10 @@ PAYOFFS = columns(
     amounts(stake="Stake"),
     numbers(rate="Rate"),
     "base",
-    base_amounts(stake_value="Stake x rate", meter="Meter M", weight="Weight W"),
+    base_amounts(stake_value="Stake x rate", meter="Meter M", total_stake_base="Total stake W"),
     texts(formula="Due by", due_exact="Due, as a fraction"),
     amounts(due="Due", payable="Payable"),
-    base_amounts(cost="Cost"),
+    base_amounts(cost_base="Cost"),
 )
 
 ORDER = columns(
@@ -122,7 +122,7 @@ def hits_of(session: Session, book: BookPeriod) -> list[Hit]:
     Return the hits of a period, in the order of the ledger.
 
     The first committed takes the meter: every hit holds all stripes, so its cut lies beyond the one before on each.
-    Whatever the clocks show, stripe 0 has the order of hits and of the acts that moved money by hand between them.
+    Stripe 0 has the order of hits and of the acts that moved money by hand between them, whatever the clocks show.
     """
     opened = [cycle.cycle for cycle in pools.opened_by_hits(session, book)]
     rows = session.execute(_HITS, {"jackpot_id": book.jackpot_id, "base": book.base, "cycles": opened}).mappings()
@@ -135,8 +135,9 @@ def _share(hit: Hit) -> Hit:
     """Where the round shares, every bettor has the same share; otherwise each winning hand its own entitlement."""
     if hit["entitlements"]:
         entitled = sum((Fraction(claim["amount"]) for claim in hit["entitlements"]), Fraction(0))
-        return {"share": None, "entitled": rounded_down(entitled, SHARE_DECIMALS)}
-    return {"share": rounded_down(Fraction(hit["meter"]) / Fraction(hit["weight"]), SHARE_DECIMALS), "entitled": None}
+        return {"payout_per_unit": None, "entitled": rounded_down(entitled, SHARE_DECIMALS)}
+    share = Fraction(hit["meter"]) / Fraction(hit["total_stake_base"])
+    return {"payout_per_unit": rounded_down(share, SHARE_DECIMALS), "entitled": None}
 
 
 def _payoffs(session: Session, hit: Hit) -> Iterator[NamedRow]:
@@ -174,7 +175,7 @@ def _due(award: NamedRow, stake: Fraction, rate: Fraction, terms: _Terms) -> tup
         assert isinstance(prize, StakeMultiple)  # noqa: S101  narrows a type: no other prize is a prize fund's
         return f"stake x {prize.times}", stake * prize.times
     if terms.rules.is_shared:
-        return "stake x M / W", stake * Fraction(hit["meter"]) / Fraction(hit["weight"])
+        return "stake x M / W", stake * Fraction(hit["meter"]) / Fraction(hit["total_stake_base"])
     entitled = terms.claims[award["bet_id"], award["tier"]]
     shown = plain(rounded_down(entitled, POOL_DECIMALS))
     return f"entitled to {shown} of M, {hit['policy']}; / rate", entitled / rate

@@ -19,7 +19,9 @@ ITEMS = columns("jackpot_id", texts(item="Item"), _MONEY)
 
 JACKPOTS = columns("jackpot_id", _MONEY)
 
-UNPAID = columns("jackpot_id paid_from currency awards", amounts(amount="Amount"), "base", base_amounts(cost="Cost"))
+_COST = (*amounts(amount="Amount"), *columns("base"), *base_amounts(cost_base="Cost"))
+
+UNPAID = columns("jackpot_id paid_from currency awards", _COST)
 
 Item = tuple[str, Decimal, Decimal]
 """An item that is held, its part that is the players' money, and the house's."""

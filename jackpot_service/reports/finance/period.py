@@ -53,7 +53,7 @@ class Part:
 
     @property
     def is_empty(self) -> bool:
-        """Tell whether it has no entry."""
+        """Whether it has no entry."""
         return is_within(self.end, self.start)
 
     def slices(self, most: int) -> "Iterator[Part]":
@@ -86,7 +86,7 @@ class BookPeriod:
 
     @property
     def has_whole_days(self) -> bool:
-        """Tell whether days may be whole; where all that is booked is covered, they have not been counted."""
+        """Whether days may be whole; where all that is booked is covered, they have not been counted."""
         return self.end_day is None or self.first_day < self.end_day
 
     @property

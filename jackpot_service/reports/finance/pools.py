@@ -89,8 +89,8 @@ def cycles_with_entries(session: Session, book: BookPeriod) -> tuple[int, ...]:
     Return the cycles that the period has an entry of, in their order, also where it moved nothing.
 
     A cycle holds the entries after its cut, with the hit that ends it; the first also the jackpot's opening. Where
-    clocks differ, an instant may lie before some entry of a cycle and after the hit that ended it, on another stripe:
-    the entry is in that cycle all the same, and in the period that begins at the instant.
+    clocks differ, an instant may lie before some entry of a cycle and after the hit that ended it, on another stripe.
+    The entry is in that cycle all the same, and in the period that begins at the instant.
     """
     cycles = replay.cycles(session, book.jackpot_id)
     cuts: list[Positions] = [(), *(cycle.cut for cycle in cycles[1:]), book.end]

@@ -41,8 +41,8 @@ class Side(StrEnum):
     """
     The source of a sum.
 
-    The turnover is the value of stakes of which an account gets a part under a rules version (negative: gives it back);
-    the documents are amounts, and so is the journal.
+    The turnover is the value of stakes of which an account gets a part under a rules version (negative: gives it back).
+    The documents are amounts, and so is the journal.
     """
 
     TURNOVER = "turnover"
@@ -170,7 +170,7 @@ def _turnover(stakes: Iterable[Stakes], refunded: Iterable[Refunds], *, base: st
     for back in refunded:
         value = back.value if back.is_again else -back.value
         for account in SPLIT:
-            is_borne = back.is_over and account in WON
-            yield of(back.version, account, back.movement, ZERO if is_borne else value)
+            is_charged_to_house = back.is_over and account in WON
+            yield of(back.version, account, back.movement, ZERO if is_charged_to_house else value)
         if back.is_over:
             yield of(back.version, accounts.HOUSE_ADJUSTMENTS, back.movement, value)

@@ -2,7 +2,7 @@
 The reconciliation: turnover times rate against the pools' contributions, and every sub-ledger against the journal.
 
 The expected figures come from documents (bets, rules, rates, voids, cards, awards and their steps, acts), the booked
-ones from the entries' postings, each read one by one: so a variance shows what differs, and is never zero by itself.
+ones from the entries' postings. Each is read one by one: so a variance shows what differs, and is never zero by itself.
 """
 
 from collections import defaultdict

@@ -1,10 +1,10 @@
 """
 Rounds and bets: the detail behind any figure of a period.
 
-A round is listed if an entry of it was booked in the period; its figures are those of these entries, so they sum up to
+A round is listed if an entry of it was booked in the period. Its figures are those of these entries, so they sum up to
 the figures of other reports. Its state is that at the end. A bet belongs to the period in which it was accepted, and,
 if it was refunded, to the one in which that was booked. Postings by acts are a list of their own, with the round that
-an act is about, if there is one: there are the refunds, new bookings, reversals and awards of corrections.
+an act is about, if there is one. There are the refunds, new bookings, reversals and awards of corrections.
 """
 
 from collections.abc import Sequence

@@ -26,7 +26,7 @@ from jackpot_service.usecases.fields import Amount, Text
 
 
 class Pool(StrEnum):
-    """What can be adjusted. Of the meter it is the players' part: the house's has its own ways in and out."""
+    """The pools that can be adjusted. Of the meter it is the players' part: the house's has its own ways in and out."""
 
     METER = "meter"
     RESERVE = "reserve"

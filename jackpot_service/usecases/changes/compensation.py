@@ -34,7 +34,7 @@ class UnknownBet(NotFound, code="bet-unknown", title="Unknown bet"):
     """The round has no live bet of this id, or it is another player's."""
 
 
-class NotGranted(Conflict, code="compensation-not-given", title="Amount exceeds what was granted"):
+class NotGranted(Conflict, code="compensation-not-granted", title="Amount exceeds what was granted"):
     """No more is taken back than was granted for the bet in that currency."""
 
 
@@ -101,7 +101,7 @@ class Compensate(RoundKind[CancelledRound]):
         before = state.granted_minor.get((self.bet_id, self.currency), 0)
         if self.amount_minor < 0 and before + self.amount_minor < 0:
             message = f"For bet {self.bet_id} {before} minor units of {self.currency} were granted."
-            raise NotGranted(message, bet_id=self.bet_id, currency=self.currency, given_minor=before)
+            raise NotGranted(message, bet_id=self.bet_id, currency=self.currency, granted_minor=before)
 
     def decide(self, state: CancelledRound) -> Done:
         """Decide what is granted to the player of the bet. Raises: as `require_possible` and `granted`."""

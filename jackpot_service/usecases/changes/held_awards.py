@@ -55,7 +55,7 @@ class RoundCorrected(Conflict, code="round-corrected", title="The round was corr
 @dataclass(frozen=True, slots=True)
 class Running:
     """
-    What a reinstatement sees of the jackpot, besides: its pools at the stripes' positions, and the rules that run.
+    The jackpot as a reinstatement sees it: its pools at the stripes' positions, and the rules that run.
 
     `won_since` are the awards that were rejected before the running cycle began.
     """
@@ -159,7 +159,7 @@ class DecideAwards(RoundKind[RoundAwards]):
         """
         Name the awards that are to be decided, and the states of all of them; a decision on one makes it another.
 
-        Who pays for a reinstatement depends on the cycle, so that names its cycle too, and keeps it running.
+        The payer of a reinstatement depends on the cycle, so that names its cycle too, and keeps it running.
         """
         awards = _awards(session, self.find_round(session))
         keys = {one.key for one in self.decided(_with_states(awards))}

@@ -1,4 +1,4 @@
-"""What a kind of change is: one class in a module of its own, listed once in `registry`; its values are requests."""
+"""A kind of change: one class in a module of its own, listed once in `registry`; its values are requests."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -27,7 +27,7 @@ S = TypeVar("S")
 @dataclass(frozen=True, slots=True)
 class Conditions:
     """
-    What a change depends on that is neither in its payload nor in the books.
+    The conditions of a change that are neither in its payload nor in the books.
 
     `booked_at` is the instant at which it would be booked now. `request_id` is that of the change request. `rate_band`
     is how far the installation lets rates move without asking again, which matters only when a change is requested:
@@ -41,7 +41,7 @@ class Conditions:
 
 @dataclass(frozen=True, slots=True)
 class Applied:
-    """What a change did, or would do: the state before and after, and the entries booked in jackpots' books."""
+    """A change's result, done or rehearsed: the state before and after, and the entries booked in jackpots' books."""
 
     before: Facts | None
     after: Facts
@@ -88,7 +88,7 @@ class Kind(ABC):
         """Hold the fields against each other. Raises: BadPayload, or another refusal."""
 
     def completed(self, _conditions: Conditions) -> Self:
-        """Put in what the payload leaves to the moment: when it is requested, and again when it is approved."""
+        """Fill in what the payload leaves to the moment: when it is requested, and again when it is approved."""
         return self
 
     @property

@@ -22,7 +22,7 @@ class TrueUp(JackpotKind):
 
     amount: Annotated[
         Decimal | None,
-        Amount(metadata={"description": "What the fund gets; negative: gives. Without it: exactly to zero."}),
+        Amount(metadata={"description": "The amount the fund gets; negative: gives. Without it: exactly to zero."}),
     ] = None
 
     def decide(self, state: JackpotState) -> Done:

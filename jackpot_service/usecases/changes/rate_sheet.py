@@ -44,7 +44,7 @@ class SourcePayload(Payload):
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """What a change of rates makes: the rates, when they come into force, and their source."""
+    """The result of a change of rates: the rates, when they come into force, and their source."""
 
     base: str
     rates: Rates
@@ -74,7 +74,7 @@ class ChangeRates(Kind):
         ObjectOf(Amount(), load_default=dict, metadata={"description": "Base units per one unit, by currency."}),
     ]
     removed_currencies: Annotated[tuple[str, ...], ListOf(CurrencyCode(), most=MOST_CURRENCIES, load_default=())]
-    replace_all: Annotated[bool, Truth(load_default=False, metadata={"description": "What is not stated is removed."})]
+    replace_all: Annotated[bool, Truth(load_default=False, metadata={"description": "Removes currencies not stated."})]
     effective_at: Annotated[datetime | None, Instant(metadata={"description": "Without it: from the approval on."})] = (
         None
     )
@@ -104,7 +104,7 @@ class ChangeRates(Kind):
                 raise bad_field(f"removed_currencies/{place}", f"names {code}, of which something else is said as well")
 
     def completed(self, conditions: Conditions) -> "ChangeRates":
-        """Put in when it comes into force: without it, when booked. Raises: BadPayload for a time in the past."""
+        """Fill in when it comes into force: without it, when booked. Raises: BadPayload for a time in the past."""
         effective_at = self.effective_at or conditions.booked_at
         if effective_at < conditions.booked_at:
             raise bad_field("effective_at", f"lies in the past: it is {facts.instant(conditions.booked_at)}")

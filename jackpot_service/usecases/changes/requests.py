@@ -28,7 +28,7 @@ class KindForbidden(Forbidden, code="role-forbidden"):
 @dataclass(frozen=True, slots=True)
 class RequestChange:
     """
-    What somebody asks for. The act carries the request id and the reason.
+    A change to request. The act carries the request id and the reason.
 
     `base_version` is the state that the maker saw; None for the one that there is. `rate_band` is a setting of the
     installation: how far a rate may move before its approver must repeat it.
@@ -60,7 +60,7 @@ def request_change(session: Session, command: RequestChange) -> ChangeRequested:
     require_role(command.act, kind)
     request = kind.read(command.payload)
     acts.lock(session)
-    replayed = acts.find_replay(session, command.act, EntryKind.CHANGE_REQUESTED, _asked(command))
+    replayed = acts.find_replay(session, command.act, EntryKind.CHANGE_REQUESTED, _request_of(command))
     if replayed is not None:
         return ChangeRequested(find(session, replayed.after["request_id"]), None, is_replay=True)
     request = request.completed(_conditions(session, command))
@@ -82,7 +82,7 @@ def request_change(session: Session, command: RequestChange) -> ChangeRequested:
             to_confirm=change.to_confirm,
             expires_at=change.expires_at,
         ),
-        asked=_asked(command),
+        request=_request_of(command),
         jackpot_id=change.jackpot_id,
     )
     records.add(session, change, entry_seq=seq)
@@ -120,7 +120,7 @@ def _unknown(request_id: str) -> changes.UnknownChange:
     return changes.UnknownChange(message, request_id=request_id)
 
 
-def _asked(command: RequestChange) -> Facts:
+def _request_of(command: RequestChange) -> Facts:
     return {
         "kind": command.kind,
         "payload": dict(command.payload),
@@ -164,7 +164,7 @@ class EmergencyOff(Forbidden, code="emergency-off", title="The emergency path is
 @dataclass(frozen=True, slots=True)
 class DecideChange:
     """
-    What a checker makes of a change request.
+    A checker's decision on a change request.
 
     `confirmed` repeats the figures that have to be. `is_emergency` says that the maker approves alone, which a switch
     in the database must let.
@@ -190,9 +190,9 @@ def decide_change(session: Session, command: DecideChange) -> ChangeDecidedNow:
     """
     Approve or reject a change request; the same decision by the same person again changes nothing.
 
-    Of several who decide at once one does, and the others are told.
+    Of several who decide at once one does, and the others are refused.
 
-    Raises: UnknownChange; KindForbidden; ChangeDecided; ChangeExpired; MachineApproval; SamePerson; EmergencyOff;
+    Raises: UnknownChange; KindForbidden; ChangeDecided; ChangeExpired; UserApprovalRequired; SameUser; EmergencyOff;
     ChangeStale; ConfirmationRequired; KeyMaker; whatever the change itself is refused by.
     """
     acts.lock(session)
@@ -202,7 +202,7 @@ def decide_change(session: Session, command: DecideChange) -> ChangeDecidedNow:
     if _is_replay(change, command):
         return ChangeDecidedNow(change, None, is_replay=True)
     changes.require_decidable(change, at=command.act.now)
-    _require_another_person(session, change, command)
+    _require_another_user(session, change, command)
     decision = Decision(
         command.outcome,
         command.act.principal.name,
@@ -238,10 +238,10 @@ def _is_replay(change: Change, command: DecideChange) -> bool:
     )
 
 
-def _require_another_person(session: Session, change: Change, command: DecideChange) -> None:
-    """Raises: MachineApproval, SamePerson, EmergencyOff."""
+def _require_another_user(session: Session, change: Change, command: DecideChange) -> None:
+    """Raises: UserApprovalRequired, SameUser, EmergencyOff."""
     if command.is_emergency and not records.is_emergency_on(session):
-        message = "Emergency approvals are switched off (jackpot db emergency): another person must approve."
+        message = "Emergency approvals are switched off (jackpot db emergency): another user must approve."
         raise EmergencyOff(message)
     changes.require_checker(change, command.act.principal, is_emergency=command.is_emergency)
 

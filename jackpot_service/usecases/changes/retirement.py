@@ -48,7 +48,7 @@ class Balances:
 
     @property
     def facts(self) -> Facts:
-        """What entries record of them."""
+        """The facts of them that entries record."""
         return {one.name: plain(getattr(self, one.name)) for one in fields(self)}
 
 
@@ -70,7 +70,7 @@ class RetireJackpot(JackpotKind):
             raise BadTarget(message, jackpot_id=self.to)
 
     def completed(self, conditions: Conditions) -> "RetireJackpot":
-        """Put in the change request's id."""
+        """Fill in the change request's id."""
         return replace(self, request_id=conditions.request_id)
 
     def version(self, session: Session) -> str:

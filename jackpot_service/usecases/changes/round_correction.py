@@ -16,7 +16,7 @@ from jackpot_service.database.transactions import Session, pipelined
 from jackpot_service.domain.accounts import Account, Pools
 from jackpot_service.domain.awards import AwardState
 from jackpot_service.domain.bets import Bet, BookedBet
-from jackpot_service.domain.corrections import Correction, VerdictInForce, borne_by, correct
+from jackpot_service.domain.corrections import Correction, VerdictInForce, charged_to_pools, correct
 from jackpot_service.domain.entries import Attribution
 from jackpot_service.domain.errors import Conflict
 from jackpot_service.domain.facts import Facts, of_entitlements, of_postings, of_result, result_of
@@ -69,7 +69,7 @@ class SettledRound:
     A settled round as its correction sees it: its live bets, the verdict in force, and its jackpot.
 
     `won_since` are the bets whose cycle was won since they were booked; the pools are those at the positions. `made_on`
-    tells the UTC day on which each verdict before was booked, by its number.
+    is the UTC day on which each verdict before was booked, by its number.
     """
 
     round: Round
@@ -204,7 +204,7 @@ def _in_force(session: Session, round_: Round, *, running: int) -> VerdictInForc
         result=result_of(recorded["result"]),
         meter=Decimal(recorded["settlement"]["meter_before"]),
         awards=corrections.past_awards(session, round_),
-        borne=borne_by(settled.lines),
+        charged_to=charged_to_pools(settled.lines),
         its_meter_runs=recorded["settlement"]["cycle_after"] == running,
     )
     return corrections.in_force(first, corrections.last(session, round_))
@@ -221,7 +221,7 @@ def _facts_of_verdict(verdict: VerdictInForce) -> Facts:
             for past in verdict.awards
             if past.award.state is not AwardState.REVERSED
         ],
-        "borne": _borne(verdict.borne),
+        "charged_to": _charged_to(verdict.charged_to),
     }
 
 
@@ -241,7 +241,7 @@ def _facts_of(correction: Correction, state: SettledRound, result: Result) -> Fa
         "awards": [_facts_of_award(award, correction=correction.number) for award in correction.awards],
         "reversed": [_facts_of_award(past.award, correction=past.correction) for past in correction.reversed_awards],
         "refunds": [bet.bet_id for bet in correction.refunds],
-        "borne": _borne(correction.borne),
+        "charged_to": _charged_to(correction.charged_to),
         "house_seed": plain(correction.house_seed),
         "meter_after": plain(correction.meter_after),
         "reserve_after": plain(correction.reserve_after),
@@ -263,5 +263,5 @@ def _facts_of_award(award: Award, *, correction: int) -> Facts:
     }
 
 
-def _borne(amounts: Mapping[Account, Decimal]) -> Facts:
+def _charged_to(amounts: Mapping[Account, Decimal]) -> Facts:
     return {account: plain(amount) for account, amount in sorted(amounts.items()) if amount}

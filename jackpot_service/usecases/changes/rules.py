@@ -54,7 +54,7 @@ class ChangeRules(JackpotKind):
         Change the newest rules. They are no cycle's until the next hit, which holds all stripes as this does.
 
         Raises: UnknownSetting; BadRules for settings that change nothing or make no jackpot, a limit below the meter,
-        or a reset amount that does not cover the largest fixed prize that the meter pays.
+        or a reset amount below the largest fixed prize that the meter pays.
         """
         version = state.newest_version
         before = state.versions[version]

@@ -32,13 +32,13 @@ class RecoverSeed(JackpotKind):
     about = "seed of jackpot {0.jackpot_id}"
     acts: ClassVar = {EntryKind.SEED_RECOVERED: "jackpot.seed.recovered"}
 
-    amount: Annotated[Decimal, Amount(metadata={"description": "What the house gets; negative: puts in."})]
+    amount: Annotated[Decimal, Amount(metadata={"description": "The amount that the house gets; negative: pays in."})]
 
     def decide(self, state: JackpotState) -> Done:
         """
         Decide a recovery. Players' money below zero is filled from the house's part first.
 
-        Raises: BadAmount; SeedCommitted; AboveLimit if seed would be put in that the limit keeps off offer.
+        Raises: BadAmount; SeedCommitted; AboveLimit if seed would be paid in that the limit keeps off offer.
         """
         require_amount(self.amount)
         pools, base = state.pools, state.base
@@ -65,6 +65,6 @@ def _require_free(amount: Decimal, after: Pools, state: JackpotState) -> None:
 
 
 def _promised(state: JackpotState) -> Decimal:
-    """What the running cycle was to start with: the reset amount of its rules, of the first also the base amount."""
+    """The promised start of the running cycle: the reset amount of its rules, of the first also the base amount."""
     reset_amount = state.rules.reset_amount
     return max(reset_amount, state.base_amount) if state.cycle == 1 else reset_amount

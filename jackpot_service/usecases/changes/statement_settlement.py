@@ -27,7 +27,7 @@ class StatementSettled(Conflict, code="statement-settled", title="The statement 
 
 
 class AccountBalance(NamedTuple):
-    """What a casino was owed, with the jackpot's stripes at these positions."""
+    """The amount that a casino was owed, with the jackpot's stripes at these positions."""
 
     amount: Decimal
     positions: tuple[int, ...]
@@ -35,7 +35,7 @@ class AccountBalance(NamedTuple):
 
 @dataclass(frozen=True)
 class SettleStatement(BookedKind[AccountBalance]):
-    """What a casino paid (negative: was paid) for a period is booked against the bank, under a reference."""
+    """A casino's payment (negative: to the casino) for a period is booked against the bank, under a reference."""
 
     name = "statement-settlement"
     about = "statement of casino {0.casino_id} in {0.currency}"

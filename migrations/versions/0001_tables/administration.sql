@@ -7,7 +7,7 @@ CREATE TABLE acts (
     subject TEXT COLLATE "C" NOT NULL,
     jackpot_id TEXT COLLATE "C",
     reason TEXT COLLATE "C",
-    asked JSONB,
+    request JSONB,
     before JSONB,
     after JSONB NOT NULL,
     effects JSONB NOT NULL,

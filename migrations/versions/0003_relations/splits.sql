@@ -4,7 +4,7 @@
 CREATE FUNCTION rules_split(of_jackpot text, of_version integer)
 RETURNS TABLE (to_meter numeric, to_reserve numeric, to_prize_fund numeric, to_house numeric)
 LANGUAGE sql STABLE ROWS 1 AS $$
-    SELECT told.meter, told.reserve, told.prize_fund, 1 - told.meter - told.reserve - told.prize_fund
+    SELECT split.meter, split.reserve, split.prize_fund, 1 - split.meter - split.reserve - split.prize_fund
     FROM (
         SELECT coalesce(max(CASE WHEN v.document #>> '{split,meter}' ~ '^[01]([.][0-9]{1,4})?$'
                                  THEN (v.document #>> '{split,meter}')::numeric ELSE 'NaN' END), 'NaN') AS meter,
@@ -14,5 +14,5 @@ LANGUAGE sql STABLE ROWS 1 AS $$
                                  THEN (v.document #>> '{split,prize_fund}')::numeric ELSE 'NaN' END), 'NaN') AS prize_fund
         FROM rules_versions v
         WHERE v.jackpot_id = of_jackpot AND v.version = of_version
-    ) AS told
+    ) AS split
 $$;

@@ -67,7 +67,7 @@ def of_each_casino_and_table(world: World) -> list[dict[str, str]]:
 def by_key(totals: Any) -> dict[tuple[Any, ...], tuple[int, Decimal, Decimal]]:
     named = ("jackpot_id", "tier", "currency", "state")
     return {
-        tuple(row[name] for name in named): (row["awards"], Decimal(row["amount"]), Decimal(row["cost"]))
+        tuple(row[name] for name in named): (row["awards"], Decimal(row["amount"]), Decimal(row["cost_base"]))
         for row in totals
     }
 

@@ -67,7 +67,7 @@ def test_an_award_is_told_with_all_that_finance_asks(won: World) -> None:
         "tier": "flush",
         "amount": "25",
         "currency": "GBP",
-        "cost": "29.25",
+        "cost_base": "29.25",
         "funded_by": "prize_fund",
         "correction": 0,
         "state": "paid",
@@ -221,7 +221,7 @@ def brute_force(world: World, *, start: datetime, end: datetime) -> Iterator[Map
                 "paid_from": row["funded_by"].replace("_", " "),
                 "currency": row["currency"],
                 "amount": Decimal(row["amount_minor"]).scaleb(-exponent),
-                "cost": row["cost"],
+                "cost_base": row["cost"],
                 "state": state_of(steps[key]),
             }
 
@@ -252,7 +252,7 @@ def test_awards_add_up_to_the_journal_whatever_happens(world: World, seed: int) 
         assert compared(listed) == compared(due)
         assert sums(listed) == sums(due)
         assert {
-            tuple(row[name] for name in NAMED): (row["awards"], Decimal(row["amount"]), Decimal(row["cost"]))
+            tuple(row[name] for name in NAMED): (row["awards"], Decimal(row["amount"]), Decimal(row["cost_base"]))
             for row in totals
         } == sums(due)
         of_c2 = [row for row in listed if row["casino_id"] == "c2"]
@@ -266,7 +266,7 @@ def test_awards_add_up_to_the_journal_whatever_happens(world: World, seed: int) 
 
 
 def compared(found: Any) -> dict[str, tuple[Any, ...]]:
-    return {row["award_id"]: (row["casino_id"], row["state"], Decimal(row["cost"])) for row in found}
+    return {row["award_id"]: (row["casino_id"], row["state"], Decimal(row["cost_base"])) for row in found}
 
 
 def sums(found: Any) -> dict[tuple[Any, ...], tuple[int, Decimal, Decimal]]:
@@ -282,7 +282,7 @@ def sums(found: Any) -> dict[tuple[Any, ...], tuple[int, Decimal, Decimal]]:
 
 
 def cost_of(found: Any) -> Decimal:
-    return sum((Decimal(row["cost"]) for row in found), Decimal(0))
+    return sum((Decimal(row["cost_base"]) for row in found), Decimal(0))
 
 
 def posted(

@@ -29,6 +29,8 @@ MOVEMENTS: Final = {
     "payment": "settled",
 }
 
+SECTIONS: Final = ("accounts", "days", "settled")
+
 
 def statement(world: World, casino_id: str = "c1", section: str = "accounts", **query: object) -> list[dict[str, Any]]:
     return journal.numbers(report(world, "casino-statement", casino_id=casino_id, **query), section)
@@ -72,7 +74,7 @@ def test_held_awards_are_told_and_owed_by_nobody_until_they_are_released(world: 
     world.change("held-awards", named | {"decision": "approve"})
     (after,) = statement(world)
 
-    assert (before["held_awards"], before["held"], before["closing"]) == (1, 2500, 1)
+    assert (before["held_awards"], before["held"], before["closing"]) == (1, -2500, 1)
     assert (after["held_awards"], after["held"], after["releases"], after["closing"]) == (0, 0, -2500, -2499)
     assert statement(world, as_of=then) == [before]
 
@@ -82,7 +84,7 @@ def test_a_casino_whose_awards_are_all_held_is_listed_by_them(world: World) -> N
     world.bet(bet())
     world.settle(hand("1", STRAIGHT_FLUSH))
 
-    assert [(row["currency"], row["held"]) for row in statement(world)] == [("EUR", 2500)]
+    assert [(row["currency"], row["held"]) for row in statement(world)] == [("EUR", -2500)]
 
 
 def test_compensations_and_corrections_stand_by_themselves(world: World) -> None:
@@ -100,7 +102,7 @@ def test_compensations_and_corrections_stand_by_themselves(world: World) -> None
     assert (row["awards"], row["corrections"], row["compensations"], row["closing"]) == (-25, 15, -9, -18)
 
 
-def test_settled_statements_are_listed_with_what_was_owed(world: World) -> None:
+def test_settled_statements_are_listed_with_the_balance_before(world: World) -> None:
     world.open(base_amount="1000")
     world.bet(bet(stake_minor=500))
     then = world.clock()
@@ -109,10 +111,31 @@ def test_settled_statements_are_listed_with_what_was_owed(world: World) -> None:
 
     listed = statement(world, section="settled")
 
-    shown = [(row["reference"], row["owed_before"], row["amount"], row["period_from"]) for row in listed]
-    assert shown == [("first", 5, 3, "2026-10-01T00:00:00Z"), ("second", 2, -1, "2026-10-01T00:00:00Z")]
+    shown = [(row["reference"], row["balance_before"], row["settled"], row["period_from"]) for row in listed]
+    assert shown == [("first", 5, -3, "2026-10-01T00:00:00Z"), ("second", 2, 1, "2026-10-01T00:00:00Z")]
     assert statement(world, section="settled", as_of=then) == []
     assert len(statement(world, section="settled", start=then)) == 2
+
+
+def test_a_payment_has_one_sign_in_every_section(world: World) -> None:
+    world.open(base_amount="1000")
+    world.bet(bet(stake_minor=500))
+    settled(world, "paid", amount="3")
+
+    shown = {section: [row["settled"] for row in statement(world, section=section)] for section in SECTIONS}
+
+    assert shown == {"accounts": [-3], "days": [-3], "settled": [-3]}
+
+
+def test_a_held_award_has_the_sign_of_its_release(world: World) -> None:
+    world.open(base_amount="1000", settings={"held_threshold": "200"})
+    world.bet(bet())
+    world.settle(hand("1", STRAIGHT_FLUSH))
+    (held,) = statement(world)
+    world.change("held-awards", {"jackpot_id": "j1", "table_id": "T1", "round_id": "r1", "decision": "approve"})
+    (released,) = statement(world)
+
+    assert held["held"] == released["releases"] < 0
 
 
 def test_days_go_on_from_one_to_the_next(world: World) -> None:

@@ -153,7 +153,7 @@ def test_all_movements_are_those_of_the_postings(session: Session, subtests: pyt
                 )
                 assert found == brute(session, book, by)
                 parts += len(book.partial_days) + (book.end_day != book.first_day)
-            assert parts > QUESTIONS  # Rollups and entries both had their part.
+            assert parts > QUESTIONS  # Days and entries both had their part.
 
 
 def test_bets_by_cycle_are_those_that_stand_after_its_cut(session: Session) -> None:

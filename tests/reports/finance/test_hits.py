@@ -40,8 +40,8 @@ def test_a_shared_jackpot_shows_how_each_payoff_was_arrived_at(world: World) -> 
     payoffs = {row["bet_id"]: row for row in rows_of(document, "payoffs")}
 
     assert (hit["cycle"], hit["table_id"], hit["round_id"], hit["casino_id"]) == (1, "T1", "r1", "c1")
-    assert (hit["meter"], hit["weight"], hit["overflow"]) == ("5434.05", "3.043", "0")
-    assert (hit["share"], hit["entitled"]) == ("1785.754189944134078212", None)
+    assert (hit["meter"], hit["total_stake_base"], hit["overflow"]) == ("5434.05", "3.043", "0")
+    assert (hit["payout_per_unit"], hit["entitled"]) == ("1785.754189944134078212", None)
     assert (hit["awards"], hit["paid"], hit["carried"]) == (3, "5434.040742", "0.009258")
     assert (hit["house_seed"], hit["meter_after"], hit["reserve_after"]) == ("0", "0.161408", "0")
     assert {name: (row["stake"], row["rate"], row["payable"]) for name, row in payoffs.items()} == {
@@ -52,7 +52,7 @@ def test_a_shared_jackpot_shows_how_each_payoff_was_arrived_at(world: World) -> 
     assert payoffs["g"]["formula"] == "stake x M / W"
     assert Fraction(payoffs["s"]["due_exact"]) == 10 * Fraction("5434.05") / Fraction("3.043")
     assert payoffs["s"]["due"] == "17857.541899441340782122"
-    assert (payoffs["s"]["stake_value"], payoffs["s"]["cost"]) == ("0.873", "1558.963242")
+    assert (payoffs["s"]["stake_value"], payoffs["s"]["cost_base"]) == ("0.873", "1558.963242")
     assert payoffs["s"]["cards"] == "As Js Ks Qs Ts"
 
 
@@ -64,7 +64,7 @@ def test_hands_that_own_their_prizes_show_what_they_were_entitled_to(world: Worl
 
     (hit,), payoffs = rows(world, "hits"), rows(world, "hits", "payoffs")
 
-    assert (hit["meter"], hit["share"], hit["entitled"], hit["policy"]) == (
+    assert (hit["meter"], hit["payout_per_unit"], hit["entitled"], hit["policy"]) == (
         "100000",
         None,
         "100000",
@@ -137,11 +137,11 @@ def test_every_payoff_is_its_due_rounded_down_and_together_they_are_what_was_pai
         own = [row for row in payoffs if (row["table_id"], row["round_id"]) == (hit["table_id"], hit["round_id"])]
         assert len(own) == len(round_["settlement"]["awards"])
         from_meter = [row for row in own if row["paid_from"] == "meter"]
-        assert sum(Decimal(row["cost"]) for row in from_meter) == Decimal(hit["paid"])
+        assert sum(Decimal(row["cost_base"]) for row in from_meter) == Decimal(hit["paid"])
         assert Decimal(hit["meter"]) - Decimal(hit["paid"]) == Decimal(hit["carried"])
         for row in own:
             assert 0 <= Fraction(row["due_exact"]) - Fraction(row["payable"]) < Fraction(1, 100)
-            assert Decimal(row["cost"]) == Decimal(row["payable"]) * Decimal(row["rate"])
+            assert Decimal(row["cost_base"]) == Decimal(row["payable"]) * Decimal(row["rate"])
     parts = rows(world, "hits", as_of=start), rows(world, "hits", start=start)
     assert [hit for part in parts for hit in part if hit["jackpot_id"] == "j1"] == [
         hit for hit in hits if hit["jackpot_id"] == "j1"

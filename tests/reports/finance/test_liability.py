@@ -69,7 +69,7 @@ def require_booked(world: World, document: Body, jackpot_id: str, *, end: dateti
         assert Decimal(together[column]) == sum((Decimal(row[column]) for row in shown.values()), ZERO)
     assert all(Decimal(row["total"]) == sum(item[name], ZERO) for name, row in shown.items())
     unpaid = {
-        (row["paid_from"], row["currency"]): (row["awards"], Decimal(row["amount"]), Decimal(row["cost"]))
+        (row["paid_from"], row["currency"]): (row["awards"], Decimal(row["amount"]), Decimal(row["cost_base"]))
         for row in rows_of(document, "unpaid")
         if row["jackpot_id"] == jackpot_id
     }
@@ -125,7 +125,11 @@ def unpaid_at(world: World, jackpot_id: str, *, end: datetime) -> dict[tuple[str
         if (award["jackpot_id"], award["state"]) == (jackpot_id, "payable"):
             found[award["paid_from"], award["currency"]].append(award)
     return {
-        key: (len(awards), sum((one["amount"] for one in awards), ZERO), sum((one["cost"] for one in awards), ZERO))
+        key: (
+            len(awards),
+            sum((one["amount"] for one in awards), ZERO),
+            sum((one["cost_base"] for one in awards), ZERO),
+        )
         for key, awards in found.items()
     }
 
@@ -154,7 +158,7 @@ def require_unpaid(world: World, document: dict[str, object], jackpot_id: str) -
     listed = world.get(f"/v1/awards?state=payable&jackpot_id={jackpot_id}&limit=100").ok()["items"]
     unpaid = [row for row in rows_of(document, "unpaid") if row["jackpot_id"] == jackpot_id]
     assert sum(row["awards"] for row in unpaid) == len(listed)
-    assert sum((Decimal(row["cost"]) for row in unpaid), ZERO) == sum(
+    assert sum((Decimal(row["cost_base"]) for row in unpaid), ZERO) == sum(
         (Decimal(award["cost_base"]) for award in listed), ZERO
     )
     for row in unpaid:
@@ -178,7 +182,12 @@ def test_a_held_jackpot_is_split_by_whose_money_it_took(world: World) -> None:
     assert only(rows(world, "liability", as_of=decided), item="held awards")["total"] == "1045"
     assert rows(world, "liability", "unpaid", as_of=decided) == []
     (unpaid,) = rows(world, "liability", "unpaid")
-    assert (unpaid["paid_from"], unpaid["awards"], unpaid["amount"], unpaid["cost"]) == ("meter", 1, "1045", "1045")
+    assert (unpaid["paid_from"], unpaid["awards"], unpaid["amount"], unpaid["cost_base"]) == (
+        "meter",
+        1,
+        "1045",
+        "1045",
+    )
 
 
 def test_what_a_prize_fund_held_for_players_is_the_players_money(world: World) -> None:
@@ -216,12 +225,12 @@ def test_an_award_waits_until_its_casino_says_that_it_paid(world: World) -> None
 
     assert rows(world, "liability", "unpaid") == []
     (unpaid,) = rows(world, "liability", "unpaid", as_of=unpaid_then)
-    assert {name: unpaid[name] for name in ("paid_from", "currency", "amount", "base", "cost")} == {
+    assert {name: unpaid[name] for name in ("paid_from", "currency", "amount", "base", "cost_base")} == {
         "paid_from": "prize fund",
         "currency": "GBP",
         "amount": "3",
         "base": "EUR",
-        "cost": "3.51",
+        "cost_base": "3.51",
     }
 
 
@@ -243,6 +252,6 @@ def test_payments_count_from_their_act_on_whatever_the_day_and_whoever_owns_the_
 
     for hours, unpaid in ((0, 4), (1.5, 3), (24, 2), (24.5, 2), (26, 1), (48, 1), (50, 0), (72, 0), (75, 0)):
         listed = rows(world, "liability", "unpaid", as_of=first + timedelta(hours=hours))
-        counts = {row["jackpot_id"]: (row["awards"], row["amount"], row["cost"]) for row in listed}
+        counts = {row["jackpot_id"]: (row["awards"], row["amount"], row["cost_base"]) for row in listed}
         due = {"j1": unpaid, "j2": 4}
         assert counts == {key: (awards, str(3 * awards), str(3 * awards)) for key, awards in due.items() if awards}

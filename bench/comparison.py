@@ -1,5 +1,5 @@
 """
-One checkout beside another: what a change costs, or brings.
+An A/B comparison of two checkouts: what a change costs, or brings.
 
 Both services stand on one cluster and are asked in turns, a moment each, first the one and then the other first. So a
 machine that grows slower or faster meanwhile does so for both, and their ratio is steadier than either figure. The
@@ -20,7 +20,7 @@ from bench.servers import Server
 from bench.site import Site
 from bench.targets import BESIDE_LARGE, BESIDE_SMALL, COMPARED_CONNECTIONS, LARGE_BATCH, P50_BESIDE
 
-NAME = "beside"
+NAME = "comparison"
 
 TURNS_BETWEEN_CHECKPOINTS = 9
 """Odd, so that after a checkpoint now the one and now the other is asked first."""
@@ -63,7 +63,7 @@ def measure(site: Site, plan: Plan) -> tuple[Figure, ...]:
 
 
 def _size(site: Site, plan: Plan, other: Server, bets: int) -> Iterator[Figure]:
-    site.tell(f"beside: N={bets}")
+    site.tell(f"comparison: N={bets}")
     ours, others = _in_turns(site, plan, other, bets=bets, connections=COMPARED_CONNECTIONS)
     rates = [[one.requests_per_second * bets for one in loads] for loads in (ours, others)]
     at = {"N": bets, "connections": COMPARED_CONNECTIONS}
@@ -77,7 +77,7 @@ def _size(site: Site, plan: Plan, other: Server, bets: int) -> Iterator[Figure]:
 
 def _alone(site: Site, plan: Plan, other: Server) -> Iterator[Figure]:
     """Compare how long a bet takes when nothing else is asked: here less is better."""
-    site.tell("beside: a bet alone")
+    site.tell("comparison: a bet alone")
     both = _in_turns(site, plan, other, bets=1, connections=1)
     p50s = [[one.latencies.percentile_ms(50) for one in loads] for loads in both]
     at = {"N": 1, "connections": 1}

@@ -10,9 +10,9 @@ from jackpot_demo.scene import MONEY
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tally:
+class Figures:
     """
-    What the tables did and what the service answered; tallies add up. Totals are minor units by currency.
+    What the tables did and what the service answered; they add up. Totals are minor units by currency.
 
     `bets` are those that counted when their round ended, voided ones apart; `retries` requests sent again, on
     purpose or for want of an answer; `refusals` the provoked ones.
@@ -30,9 +30,9 @@ class Tally:
     refunded_minor: Mapping[str, int] = field(default_factory=dict)
     awarded_minor: Mapping[str, int] = field(default_factory=dict)
 
-    def __add__(self, other: Self) -> "Tally":
+    def __add__(self, other: Self) -> "Figures":
         """Return both together."""
-        return Tally(
+        return Figures(
             rounds=self.rounds + other.rounds,
             bets=self.bets + other.bets,
             voids=self.voids + other.voids,

@@ -1,4 +1,4 @@
-"""The ratio of what was measured in turns, and beside whom."""
+"""The ratio of what was measured in turns, and the checkout to compare with."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ import pytest
 from click.testing import CliRunner
 
 from bench.__main__ import main
-from bench.beside import ratio
+from bench.comparison import ratio
 
 
 def test_what_is_a_fifth_slower_whatever_the_machine_does_is_so_without_error() -> None:
@@ -26,7 +26,7 @@ def test_pairs_that_differ_from_their_ratio_make_it_uncertain() -> None:
 
 
 def test_a_folder_that_is_no_checkout_is_refused_before_anything_is_measured(tmp_path: Path) -> None:
-    asked = CliRunner().invoke(main, ["beside", str(tmp_path)])
+    asked = CliRunner().invoke(main, ["compare", str(tmp_path)])
 
     assert asked.exit_code == 2
     assert "is no checkout of the service" in asked.output
