@@ -128,6 +128,9 @@ def compare_command(
     _end(_run([partial(comparison.measure, plan=comparison.Plan(checkout, sizes, turns, seconds))], json_file))
 
 
+main.add_command(compare_command, "beside")  # Its older name, by which scripts call it.
+
+
 @main.command("latency")
 @_seconds_option(6)
 @_repeats_option

@@ -159,12 +159,12 @@ OF_ANOTHER_CASINO: Final = f"""
 @pytest.mark.parametrize(
     ("statement", "code", "reason"),
     [
-        (ADDED_LATER, Code.ACT_PEOPLE, "by Otto: was added by act 1000"),
-        (ADDED_LATER, Code.CHANGE_PEOPLE, "Otto was not there yet"),
-        (OF_ANOTHER_CASINO, Code.ACT_PEOPLE, "by server: is of casino c9, the award is of c1"),
-        (BY_ANOTHER.format("server", "compensation"), Code.ACT_PEOPLE, "by server: is of casino c1"),
-        (BY_ANOTHER.format("server", "compensation"), Code.ACT_PEOPLE, "by server: is of the role table"),
-        (BY_ANOTHER.format("nobody", "compensation"), Code.ACT_PEOPLE, "by nobody: is nobody"),
+        (ADDED_LATER, Code.ACT_PRINCIPAL, "by Otto: was added by act 1000"),
+        (ADDED_LATER, Code.CHANGE_PRINCIPAL, "Otto was not there yet"),
+        (OF_ANOTHER_CASINO, Code.ACT_PRINCIPAL, "by server: is of casino c9, the award is of c1"),
+        (BY_ANOTHER.format("server", "compensation"), Code.ACT_PRINCIPAL, "by server: is of casino c1"),
+        (BY_ANOTHER.format("server", "compensation"), Code.ACT_PRINCIPAL, "by server: is of the role table"),
+        (BY_ANOTHER.format("nobody", "compensation"), Code.ACT_PRINCIPAL, "by nobody: is nobody"),
     ],
 )
 def test_the_proof_says_why_somebody_could_not_have_done_it(
