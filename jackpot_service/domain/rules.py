@@ -163,6 +163,10 @@ def _require_policy(rules: JackpotRules) -> None:
     _require(Tier.ROYAL_FLUSH in rules.prizes, "A jackpot needs a prize for the royal flush.")
     if rules.is_shared:
         _require(rules.fixed_prizes_from is FundedBy.PRIZE_FUND, "A shared meter cannot pay fixed prizes.")
+    else:
+        _require(
+            rules.fixed_prizes_from is FundedBy.METER, "Where a hand owns the meter, it pays the fixed prizes too."
+        )
 
 
 def _require_prizes(rules: JackpotRules) -> None:

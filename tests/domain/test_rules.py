@@ -6,7 +6,7 @@ from decimal import Decimal
 import pytest
 
 from jackpot_service.domain.rulebooks import published_rules
-from jackpot_service.domain.rules import BadRules, as_document, from_document
+from jackpot_service.domain.rules import BadRules, FundedBy, as_document, from_document
 from jackpot_service.domain.settings import LONGEST_NUMBER, OPTIONAL, SETTINGS, UnknownSetting, with_settings
 
 LIVE = published_rules("live-caribbean-stud", base="EUR", settings={})
@@ -50,3 +50,11 @@ def test_a_refusal_repeats_no_more_of_a_name_than_any_number_needs() -> None:
         with_settings(LIVE, {"largest_stake." + "G" * 1000: "1"})
 
     assert len(str(refusal.value.facts["setting"])) == LONGEST_NUMBER
+
+
+def test_where_a_hand_owns_the_meter_no_other_pool_pays_its_fixed_prizes() -> None:
+    """Such rules would make the award of a fixed prize twice: from the prize fund, and as a claim on the meter."""
+    cyber = published_rules("cyber-caribbean-stud", base="EUR", settings={})
+
+    with pytest.raises(BadRules, match="it pays the fixed prizes too"):
+        replace(cyber, fixed_prizes_from=FundedBy.PRIZE_FUND)
