@@ -53,10 +53,10 @@ run: setup  ## the service with demo tables on http://127.0.0.1:8000; Ctrl-C end
 quick: setup  ## the tests that take no time, in a minute and a half; after each the laws of the books, not the proof
 	@exec $(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow and not deep and not long" --without-proof $(ARGS)
 
-test: setup  ## every test but the long ones; ARGS="-k name" for some
+test: setup  ## the tests of the ledger, in eight minutes; ARGS="-k name" for some
 	@exec $(BIN)/python -m pytest -n 3 --dist worksteal -m "not long" $(ARGS)
 
-test-long: setup  ## those that wait for what takes its time: frozen hosts, restarts under load, slow clients
+test-long: setup  ## servers that are killed, frozen or flooded, fuzzing, every corruption; in half an hour
 	@exec $(BIN)/python -m pytest -n 2 --dist loadscope -m long $(ARGS)
 
 test-deep: setup  ## those that try cases, with many more of them; CASES=1000 SEED=2 for others

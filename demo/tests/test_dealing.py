@@ -11,6 +11,8 @@ from jackpot_demo import betting, dealer, figures, plan
 from jackpot_demo.figures import Figures
 from jackpot_demo.scene import CASINOS, JACKPOTS, MONEY, SCRIPTED_TABLE, SHEETS, TABLES, Table
 
+pytestmark = pytest.mark.slow
+
 EVERY_TABLE = pytest.mark.parametrize("table", TABLES, ids=lambda table: table.table_id)
 LIVE_TABLES = tuple(table for table in TABLES if table.jackpot_id == "live")
 TOKEN_TABLES = tuple(table for table in TABLES if table.jackpot_id != "live")

@@ -12,6 +12,8 @@ from tests.support.answers import Body
 from tests.support.bets import bet
 from tests.support.world import World
 
+pytestmark = pytest.mark.slow
+
 AUDIT = "/v1/audit"
 NEW_RATE: Body = {"base": "EUR", "rates": {"GBP": "1.18"}}
 

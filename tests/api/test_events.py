@@ -28,6 +28,8 @@ from tests.support.bets import bet
 from tests.support.hands import FLUSH, FOUR_OF_A_KIND, NOTHING, ROYAL_FLUSH, hand
 from tests.support.world import World
 
+pytestmark = pytest.mark.slow
+
 HOUSE_READERS: Final = (Role.FINANCE, Role.OPERATOR, Role.AUDITOR)
 
 DOCUMENTATION: Final = (Path(__file__).resolve().parents[2] / "docs" / "events.md").read_text(encoding="utf-8")

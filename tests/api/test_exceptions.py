@@ -13,6 +13,8 @@ from tests.support.answers import Answer, Body
 from tests.support.bets import bet
 from tests.support.world import World
 
+pytestmark = pytest.mark.slow
+
 EXCEPTIONS = "/v1/exceptions"
 
 

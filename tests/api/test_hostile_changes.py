@@ -18,7 +18,7 @@ from tests.support.fixtures import books_verify
 from tests.support.hands import NOTHING, ROYAL_FLUSH, dead, hand
 from tests.support.world import World
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 
 __all__ = ["books_verify"]
 

@@ -16,6 +16,8 @@ from tests.support.answers import Body
 from tests.support.bets import bet
 from tests.support.world import World
 
+pytestmark = pytest.mark.slow
+
 ASKED: Body = {"jackpot_id": "j1", "format": "hledger"}
 
 

@@ -18,6 +18,8 @@ from tests.support.hands import ROYAL_FLUSH, hand
 from tests.support.operations import SIGHT, Operation, Sight, make_objects, operations, sight_of
 from tests.support.world import World
 
+pytestmark = pytest.mark.slow
+
 
 def revoke(world: World, key: str) -> None:
     world.transact(lambda session: revoke_key(session, world.act(), key.split("_")[1]))

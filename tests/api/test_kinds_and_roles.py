@@ -13,6 +13,8 @@ from tests.support.fixtures import books_verify
 from tests.support.hands import FOUR_OF_A_KIND, NOTHING, STRAIGHT, hand
 from tests.support.world import World
 
+pytestmark = pytest.mark.slow
+
 __all__ = ["books_verify"]
 
 CHANGES: Final = "/v1/change-requests"

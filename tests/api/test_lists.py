@@ -18,6 +18,8 @@ from tests.support.bets import bet
 from tests.support.hands import ROYAL_FLUSH, hand
 from tests.support.world import World
 
+pytestmark = pytest.mark.slow
+
 ROUNDS = "/v1/tables/T1/rounds"
 
 

@@ -23,6 +23,8 @@ from tests.support.logins import owner_url
 from tests.support.pages import DOCS
 from tests.support.world import World
 
+pytestmark = pytest.mark.slow
+
 Labels = frozenset[tuple[str, str]]
 
 

@@ -13,7 +13,7 @@ from tests.support.bets import bet
 from tests.support.hands import FLUSH, ROYAL_FLUSH, hand
 from tests.support.world import World
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 
 FORMS: Final = ("json", "csv", "xlsx")
 

@@ -26,6 +26,8 @@ from tests.support.bets import bet
 from tests.support.hands import FLUSH, hand
 from tests.support.world import World
 
+pytestmark = pytest.mark.slow
+
 BALANCE: Final = "/v1/reports/trial-balance"
 
 FORMATS: Final = ("json", "csv", "xlsx")

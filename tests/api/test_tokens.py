@@ -26,6 +26,8 @@ from tests.support.answers import Answer
 from tests.support.issuer import AUDIENCE, LocalIssuer, local_issuer
 from tests.support.world import World
 
+pytestmark = pytest.mark.slow
+
 CONFIGURATION: Final = "/.well-known/openid-configuration"
 
 

@@ -7,6 +7,8 @@ import pytest
 
 from tests.cli.test_command_line import Jackpot, jackpot
 
+pytestmark = pytest.mark.slow
+
 __all__ = ["jackpot"]
 
 PAYLOAD: Final = '{"jackpot_id":"j1","account":"meter","amount":"1","document":"d","cause":"equipment-malfunction"}'

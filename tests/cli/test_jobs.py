@@ -22,7 +22,7 @@ from jackpot_service.exports.jobs import runner as runners
 from jackpot_service.exports.jobs.runner import Runner
 from tests.cli.test_command_line import Jackpot, jackpot, opened
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 
 __all__ = ["jackpot", "opened"]
 

@@ -14,6 +14,8 @@ from jackpot_service.cli.main import main
 from jackpot_service.config.settings import Config
 from jackpot_service.database.connections import create_engine
 
+pytestmark = pytest.mark.slow
+
 Run = Callable[[str], tuple[int, str, str]]
 
 

@@ -4,6 +4,10 @@ import subprocess
 import sys
 from typing import Final
 
+import pytest
+
+pytestmark = pytest.mark.slow
+
 TIMES: Final = 300
 LONGEST_S: Final = 60
 

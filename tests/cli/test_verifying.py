@@ -23,7 +23,7 @@ from tests.support import history
 from tests.support.asking import raise_version
 from tests.support.logins import owner_conninfo
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 
 __all__ = ["jackpot", "opened"]
 

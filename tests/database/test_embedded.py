@@ -12,7 +12,7 @@ import pytest
 from jackpot_service.database import embedded
 from jackpot_service.database.embedded import Cluster, EmbeddedError, cluster_in, running
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 
 USER = """
 import signal, sys

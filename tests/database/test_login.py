@@ -17,6 +17,8 @@ from jackpot_service.database.transactions import Session
 from jackpot_service.schema import migrate
 from tests.support.logins import owner_url
 
+pytestmark = pytest.mark.slow
+
 EVERYBODYS = {Right("DATABASE", "current", "CONNECT"), Right("SCHEMA", "public", "USAGE")}
 
 ATTRIBUTES = {

@@ -17,6 +17,8 @@ from jackpot_service.database.models import Base
 from tests.support import everything
 from tests.support.logins import owner_conninfo
 
+pytestmark = pytest.mark.slow
+
 UPDATABLE = {
     "stripes": {"seq", "head", "booked_at", "accepting", "summed_to"}
     | {"meter_players", "meter_house", "reserve", "prize_fund"},

@@ -12,7 +12,7 @@ from tests.support.catalogues import PLACEMENTS
 from tests.support.distributable import Breach, Catalogue, Rule, breaches
 from tests.support.recording import Sent, statements
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 
 Broken = Sequence[tuple[Sent, Breach]]
 

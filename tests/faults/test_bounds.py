@@ -18,7 +18,7 @@ from tests.faults.processes import all_workers, resident_bytes
 from tests.faults.service import HOST, Service
 from tests.faults.wire import LONGEST_WAIT_S, Wire, asked
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 
 WHOLE = b"GET /healthz HTTP/1.1\r\nHost: h\r\n\r\n"
 POST = b"POST /v1/tables/T1/rounds/r1/bets HTTP/1.1\r\nHost: h\r\n"

@@ -18,7 +18,7 @@ from packaging.utils import canonicalize_name
 
 from tests.faults.service import Service
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 
 CHECKOUT: Final = Path(__file__).parents[2]
 CLIENT: Final = CHECKOUT / "clients" / "python"

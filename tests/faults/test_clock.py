@@ -24,7 +24,7 @@ from tests.support.accepting import accept_bets
 from tests.support.answers import Answer
 from tests.support.asgi import asked
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 
 OFF = [timedelta(days=40), timedelta(seconds=4), timedelta(seconds=-4), timedelta(hours=-2)]
 

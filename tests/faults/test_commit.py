@@ -15,7 +15,7 @@ from jackpot_service.domain.errors import Refused
 from tests.faults.scratch import CONFIG, Act, Database, nothing, pid_of
 from tests.races import books, scene
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 
 # --- BEGIN ----------------------------------------------------------------------------------------------------------
 

@@ -30,7 +30,7 @@ from tests.faults.freezing import frozen, refusing_server, silent_server
 from tests.faults.scratch import CONFIG, Act, Database, nothing, pid_of
 from tests.support.drivers import connection_of
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 
 HASTY = replace(CONFIG, pool_size=2, statement_timeout_ms=200, request_timeout_s=1.5)
 """A call is over after a second and a half; tests wait for far longer, so that a slow machine proves nothing."""

@@ -20,7 +20,7 @@ from tests.faults.processes import LONGEST_WAIT_S, all_workers, serving, wait_un
 from tests.faults.service import HOST, Service
 from tests.faults.wire import Wire
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 
 RESTARTS = 6
 RELOADS = 3

@@ -28,7 +28,7 @@ from tests.faults.processes import wait_until
 from tests.faults.service import HOST, Service
 from tests.races import scene
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 
 FLOODED, OTHER = "T1", "T2"
 """A table of casino c1, from which the floods come, and one of c2; both play for one jackpot."""

@@ -7,7 +7,7 @@ import pytest
 from tests.faults.service import Service
 from tests.faults.wire import Wire, asked
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 
 HOST = b"Host: h\r\n"
 GET = b"GET /healthz HTTP/1.1\r\n"

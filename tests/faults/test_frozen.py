@@ -30,7 +30,7 @@ from tests.faults.service import Service, served
 from tests.races import books, scene
 from tests.races.processes import CONFIG
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 
 TABLES = [f"T{number}" for number in range(16)]
 

@@ -24,6 +24,8 @@ from tests.faults.freezing import frozen_server
 from tests.races import scene
 from tests.support.asgi import replied
 
+pytestmark = pytest.mark.slow
+
 CALLS = 64
 REQUEST_TIMEOUT_S = 2.0
 LONGEST_S = REQUEST_TIMEOUT_S + 1

@@ -29,7 +29,7 @@ from tests.races import scene
 from tests.races.processes import CONFIG
 from tests.support.room import Room, limited
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 
 CALLS = 40
 LONGEST_WAIT_S = 60

@@ -10,7 +10,7 @@ from tests.support.bets import bet
 from tests.support.world import World
 from tests.usecases.test_suspension import put
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 
 
 def errors(durable: embedded.Cluster) -> list[str]:

@@ -32,7 +32,7 @@ from tests.faults.service import Service
 from tests.races import books, scene
 from tests.races.test_jobs import ask, play, require_whole, runner
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 
 LONGEST_WAIT_S = 60
 

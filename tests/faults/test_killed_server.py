@@ -19,7 +19,7 @@ from tests.faults.processes import LONGEST_WAIT_S
 from tests.faults.service import Service
 from tests.races import books, scene
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 
 TABLES = ["live-1", "live-2", "cyber-1", "cyber-2"]
 KILLS = 3

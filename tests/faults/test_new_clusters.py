@@ -25,7 +25,7 @@ from tests.faults.service import served
 from tests.races import scene
 from tests.races.processes import CONFIG
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 
 OPERATIONS = Path(__file__).resolve().parents[2] / "docs" / "operations.md"
 

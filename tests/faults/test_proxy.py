@@ -20,7 +20,7 @@ from tests.faults.proxy import MOST_CONNECTIONS, NAME, NGINX, Proxy, proxied
 from tests.faults.service import HOST, Service, served
 
 pytestmark = [
-    pytest.mark.slow,
+    pytest.mark.long,
     pytest.mark.nginx,
     pytest.mark.skipif(NGINX is None, reason="nginx is not installed; Debian: apt-get install nginx-light"),
 ]

@@ -30,7 +30,7 @@ from tests.support import equations
 from tests.support.answers import Answer
 from tests.support.told import Told, by_books
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 
 LONGEST_WAIT_S = 30
 

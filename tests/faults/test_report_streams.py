@@ -15,7 +15,7 @@ from jackpot_service.usecases.keys import create_key
 from tests.faults.service import Service
 from tests.races import scene
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 
 BATCHES, BETS_OF_A_BATCH = 25, 2000
 """More bytes than the sockets between both ends hold."""

@@ -29,7 +29,7 @@ DATABASE = "jackpot"
 
 # pg_verifybackup of the embedded PostgreSQL ends with a segmentation fault, whatever it is asked.
 pytestmark = [
-    pytest.mark.slow,
+    pytest.mark.long,
     pytest.mark.skipif(not PROGRAMS.is_dir(), reason="apt-get install postgresql-15"),
 ]
 

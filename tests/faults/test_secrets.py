@@ -14,7 +14,7 @@ from jackpot_service.database.models import Base
 from tests.faults.service import served
 from tests.support.logins import owner_conninfo
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 
 
 def jackpot(url: str, *arguments: str) -> "subprocess.CompletedProcess[str]":

@@ -29,7 +29,7 @@ from tests.faults.processes import (
 from tests.faults.service import HOST, Service
 from tests.faults.wire import Wire
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 
 HEALTHZ = b"GET /healthz HTTP/1.1\r\nHost: h\r\n\r\n"
 

@@ -17,7 +17,7 @@ from jackpot_service.database.embedded import Cluster
 from tests.faults.processes import LONGEST_WAIT_S, command_of, wait_until
 from tests.faults.service import HOST, free_port
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 
 CHECKOUT = Path(__file__).parents[2]
 

@@ -21,7 +21,7 @@ from tests.faults.test_full_disk import furnished
 from tests.faults.test_killed_server import TABLES, require_all_there, require_no_surprises
 from tests.support.next_version import package_in
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 
 CALLS = 60
 LONGEST_WAIT_S = 60

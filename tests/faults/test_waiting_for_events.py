@@ -31,7 +31,7 @@ from tests.faults.wire import Wire
 from tests.races import scene
 from tests.races.processes import CONFIG
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 
 WORKERS = 2
 EVERY_PLACE = MOST_WAITING * WORKERS

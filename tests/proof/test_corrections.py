@@ -32,7 +32,7 @@ from tests.proof.corruption import (
 from tests.support import history, people, two_people
 from tests.support.history import FLUSH, FOUR, NOTHING, NOTHING_TOO, ROYAL, STRAIGHT_FLUSH
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 
 WRITTEN: Final = ("corrections", "awards", "award_steps")
 """The tables that a correction writes, besides its act."""

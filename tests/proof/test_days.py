@@ -26,7 +26,7 @@ from tests.support import days, rolling
 
 write = days.write
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 
 LEAVES_BEHIND: Final = True
 """Of this history some entries are in days, and some are not."""

@@ -12,6 +12,8 @@ from tests.proof.corruption import Corruption, change, codes_after, forge, remov
 from tests.support.bets import bet
 from tests.support.world import World
 
+pytestmark = pytest.mark.slow
+
 TABLE = AcknowledgementRow.__tablename__
 SECOND = "exception_id = (SELECT max(exception_id) FROM exception_acknowledgements)"
 """The acknowledgement of the later of two."""

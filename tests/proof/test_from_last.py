@@ -23,7 +23,7 @@ from tests.support import history
 from tests.support.clock import Clock
 from tests.support.logins import owner_url
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 
 HISTORIES: Final = (
     "history",

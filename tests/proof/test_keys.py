@@ -20,6 +20,8 @@ from jackpot_service.usecases.keys import add_user, create_key, revoke_key
 from tests.proof.corruption import Corruption, change, codes_after, forge, remove
 from tests.support import history
 
+pytestmark = pytest.mark.slow
+
 ANN: Final = Principal("ann", Role.OPERATOR)
 SERVER: Final = Principal("srv", Role.TABLE, "c1", frozenset({"T1"}))
 ISSUER: Final = "https://sign-in.example"

@@ -15,6 +15,8 @@ from jackpot_service.ledger.mismatches import Code, Mismatch
 from jackpot_service.proof.proof import verify
 from tests.support import everything, history
 
+pytestmark = pytest.mark.long
+
 COLUMNS: Final[Mapping[str, str]] = {
     "acts.after": "jsonb",
     "acts.request": "jsonb",

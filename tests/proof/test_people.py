@@ -22,6 +22,8 @@ from tests.proof.corruption import Corruption, change, codes_after, forge, misma
 from tests.races import scene
 from tests.support import history, people
 
+pytestmark = pytest.mark.slow
+
 OLGA, OTTO, ODA = (Principal(name, Role.OPERATOR) for name in ("Olga", "Otto", "Oda"))
 
 

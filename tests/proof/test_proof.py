@@ -22,7 +22,7 @@ from tests.proof.corruption import Corruption, codes_after, mismatches_after_cha
 from tests.proof.corruptions import CORRUPTIONS
 from tests.support import history
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 
 NOT_PROVED: Final = {
     "change_deciders": "the proof goes by the code's own table, which a test compares",

@@ -31,7 +31,7 @@ from tests.support import equations, two_people
 from tests.support.accepting import accept_bets
 from tests.support.told import Told, by_books, over_http
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 
 WRITERS = 4
 THREADS = 4

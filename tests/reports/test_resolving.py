@@ -20,6 +20,8 @@ from tests.support.bets import bet
 from tests.support.hands import FLUSH, ROYAL_FLUSH, hand
 from tests.support.world import World
 
+pytestmark = pytest.mark.slow
+
 MICROSECOND = timedelta(microseconds=1)
 
 TIMES = "SELECT array_agg(booked_at ORDER BY jackpot_id, stripe_no) FROM stripes"

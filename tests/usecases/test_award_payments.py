@@ -10,6 +10,8 @@ from tests.support.bets import bet
 from tests.support.hands import FLUSH, FOUR_OF_A_KIND, NOTHING, ROYAL_FLUSH, hand
 from tests.support.world import World
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def won(world: World) -> World:

@@ -10,6 +10,8 @@ from jackpot_service.domain.principals import Role
 from tests.support.bets import bet
 from tests.support.world import World
 
+pytestmark = pytest.mark.slow
+
 AHEAD = timedelta(minutes=10)
 
 

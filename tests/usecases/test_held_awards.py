@@ -12,6 +12,8 @@ from tests.support.correcting import correct, pay
 from tests.support.hands import FLUSH, FOUR_OF_A_KIND, NOTHING, ROYAL_FLUSH, STRAIGHT_FLUSH, dead, hand
 from tests.support.world import CYBER, World
 
+pytestmark = pytest.mark.slow
+
 APPROVE: Body = {"jackpot_id": "j1", "table_id": "T1", "round_id": "r1", "decision": "approve"}
 REJECT: Body = APPROVE | {"decision": "reject"}
 REINSTATE: Body = APPROVE | {"decision": "reinstate"}

@@ -13,6 +13,8 @@ from tests.support.bets import bet
 from tests.support.hands import FLUSH, FOUR_OF_A_KIND, NOTHING, STRAIGHT, hand
 from tests.support.world import World
 
+pytestmark = pytest.mark.slow
+
 HELD: Body = {"jackpot_id": "j1", "table_id": "T1", "round_id": "held", "decision": "approve"}
 GIVEN: Body = {
     "jackpot_id": "j1",

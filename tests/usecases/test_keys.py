@@ -31,6 +31,8 @@ from jackpot_service.usecases.keys import (
 from tests.support.bets import bet
 from tests.support.world import World
 
+pytestmark = pytest.mark.slow
+
 ANN = Principal("Ann", Role.OPERATOR)
 ISSUER = "https://sign-in.example"
 

@@ -12,6 +12,8 @@ from tests.support.bets import bet
 from tests.support.hands import ROYAL_FLUSH, STRAIGHT_FLUSH, dead, hand
 from tests.support.world import CYBER, World
 
+pytestmark = pytest.mark.slow
+
 
 def adjustment(**stated: Any) -> Body:
     legal = {"account": "meter", "amount": "-100", "document": "memo 7", "cause": "count-error"}

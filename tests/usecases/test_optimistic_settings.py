@@ -13,6 +13,8 @@ from tests.support.world import World
 from tests.usecases.test_stripes import spread
 from tests.usecases.test_suspension import put
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def opened(world: World) -> World:

@@ -20,6 +20,8 @@ from tests.support.bets import bet
 from tests.support.hands import ROYAL_FLUSH, hand
 from tests.support.world import World
 
+pytestmark = pytest.mark.slow
+
 ANN, BOB = Principal("Ann", Role.RATES), Principal("Bob", Role.RATES)
 
 

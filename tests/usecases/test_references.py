@@ -21,6 +21,8 @@ from jackpot_service.usecases.casinos import BadGame, UnknownZone, add_casino, a
 from jackpot_service.usecases.keys import create_key, hash_of
 from tests.support.world import CYBER, LIVE, SENECA, World
 
+pytestmark = pytest.mark.slow
+
 
 def test_a_casino_is_added_once(world: World) -> None:
     before = world.books.counts()

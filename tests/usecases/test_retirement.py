@@ -12,6 +12,8 @@ from tests.support.hands import FLUSH, FOUR_OF_A_KIND, NOTHING, ROYAL_FLUSH, STR
 from tests.support.world import CYBER, World
 from tests.usecases.test_suspension import put
 
+pytestmark = pytest.mark.slow
+
 
 def ask(world: World, *, to: str = "j2", request_id: str = "q1", **more: Any) -> Answer:
     return world.ask("retirement", {"jackpot_id": "j1", "to": to}, request_id=request_id, **more)

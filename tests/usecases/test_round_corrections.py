@@ -12,6 +12,8 @@ from tests.support.hands import FLUSH, NOTHING, ROYAL_FLUSH, STRAIGHT, THREE_OF_
 from tests.support.world import World
 from tests.usecases.test_suspension import put
 
+pytestmark = pytest.mark.slow
+
 
 def settled(world: World) -> None:
     """A round that is settled by three of a kind; the jackpot has two tables."""

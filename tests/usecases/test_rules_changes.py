@@ -10,6 +10,8 @@ from tests.support.bets import bet
 from tests.support.hands import FLUSH, NOTHING, ROYAL_FLUSH, hand
 from tests.support.world import CYBER, World
 
+pytestmark = pytest.mark.slow
+
 
 def ask(world: World, settings: dict[str, Any], **more: Any) -> Any:
     return world.ask("rules", {"jackpot_id": "j1", "settings": settings}, **more)

@@ -2,6 +2,8 @@
 
 from decimal import Decimal
 
+import pytest
+
 from jackpot_service.domain.accounts import Pools
 from tests.support.answers import Body
 from tests.support.bets import bet
@@ -19,6 +21,8 @@ from tests.support.hands import (
     hand,
 )
 from tests.support.world import CYBER, World
+
+pytestmark = pytest.mark.slow
 
 
 def states(world: World, round_id: str = "r1") -> list[tuple[str, int, str]]:

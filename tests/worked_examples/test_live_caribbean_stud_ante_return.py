@@ -22,7 +22,7 @@ from jackpot_service.domain.cards import DECK, RANKS, SUITS, Card, Category, Han
 from jackpot_service.domain.games import CYBER_CARIBBEAN_STUD, LIVE_CARIBBEAN_STUD, PAIR, BaseGame
 from tests.support.suit_classes import suit_classes
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 
 # The dealer's hands under one open card, and every deal: the player's five, the open card, the dealer's other four.
 UNDER_ONE_OPEN_CARD = comb(46, 4)

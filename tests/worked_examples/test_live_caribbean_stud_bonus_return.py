@@ -14,7 +14,7 @@ from jackpot_service.domain.cards import Category, HandValue, category_of
 from jackpot_service.domain.games import LIVE_CARIBBEAN_STUD
 from tests.support.suit_classes import suit_classes
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 
 (BONUS,) = LIVE_CARIBBEAN_STUD.side_bets
 

@@ -12,6 +12,8 @@ from tests.reports.finance.play import Play
 from tests.support import asking, rolling
 from tests.support.world import World
 
+pytestmark = pytest.mark.slow
+
 ACTS = 60
 SEED = 3
 

@@ -22,7 +22,7 @@ from tests.support.bets import bet
 from tests.support.hands import FLUSH, FOUR_OF_A_KIND, FULL_HOUSE, STRAIGHT, dead, hand
 from tests.support.world import World
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 
 NOON: Final = datetime(2026, 11, 21, 12, tzinfo=UTC)
 

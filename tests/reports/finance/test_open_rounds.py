@@ -26,6 +26,8 @@ from tests.support.hands import NOTHING, hand
 from tests.support.logins import owner_url
 from tests.support.world import World
 
+pytestmark = pytest.mark.slow
+
 SECOND = timedelta(seconds=1)
 MINUTE = timedelta(minutes=1)
 LIMITS = (MINUTE, LONG - SECOND, LONG, LONG + SECOND, timedelta(hours=5))

@@ -19,6 +19,8 @@ from tests.support.hands import NOTHING, ROYAL_FLUSH, hand
 from tests.support.journal_sums import Line, lines, moved
 from tests.support.world import World
 
+pytestmark = pytest.mark.slow
+
 ACCOUNTS = {
     "meter players": (METER_PLAYERS,),
     "meter house": (METER_HOUSE,),

@@ -27,7 +27,7 @@ from tests.support.hands import FLUSH, hand
 from tests.support.reading import past_the_service
 from tests.support.world import World
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 
 
 def read_days(world: World) -> list[tuple[str, date]]:

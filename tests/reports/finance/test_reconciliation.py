@@ -27,6 +27,8 @@ from tests.support.hands import FLUSH, NOTHING, ROYAL_FLUSH, STRAIGHT_FLUSH, dea
 from tests.support.logins import owner_url
 from tests.support.world import World
 
+pytestmark = pytest.mark.slow
+
 NOVEMBER: Final = {"start": "2026-11-01", "end": "2026-12-01"}
 
 
