@@ -18,8 +18,9 @@ from jackpot_service.domain.acceptance import StakeOutOfRange
 from jackpot_service.domain.bets import BetConflict
 from jackpot_service.domain.errors import LedgerError
 from jackpot_service.domain.exceptions import EMERGENCY_APPROVAL, EXCEPTION_ID, ROUND_OPEN, NotedException
+from jackpot_service.domain.occurrence import EndedBeforeBet
 from jackpot_service.domain.principals import Principal, Role
-from jackpot_service.domain.rounds import RoundCancelled, RoundSettled
+from jackpot_service.domain.rounds import BettingClosed, RoundCancelled, RoundSettled
 from jackpot_service.records import exceptions
 from jackpot_service.records.acts import RecordedAct
 from jackpot_service.records.exceptions import ExceptionRecord
@@ -28,8 +29,10 @@ from jackpot_service.records.rounds import RoundName
 from jackpot_service.reports.audit import latest_exceptions
 from jackpot_service.usecases.acknowledge_exception import AcknowledgeException, acknowledge_exception
 from jackpot_service.usecases.cancel_round import CancellationConflict
+from jackpot_service.usecases.close_betting import ClosingConflict
 from jackpot_service.usecases.fields import Flag, Identifier
-from jackpot_service.usecases.settle_round import BetCountMismatch, ResultConflict
+from jackpot_service.usecases.settle_round import BetCountMismatch, ClosingRequired, ResultConflict
+from jackpot_service.usecases.void_bets import LATE_VOID
 
 log = structlog.get_logger()
 
@@ -43,6 +46,10 @@ TO_KEEP: tuple[type[LedgerError], ...] = (
     CancellationConflict,
     RoundSettled,
     RoundCancelled,
+    BettingClosed,
+    ClosingConflict,
+    ClosingRequired,
+    EndedBeforeBet,
 )
 
 
@@ -55,9 +62,11 @@ class CallContent:
 
 
 LATE_BET = "late-bet"
-"""The kind of a bet for a round that is over; other late calls keep the refusal's own code."""
+"""The kind of a bet for a round that is closed or over; other late calls keep the refusal's own code."""
 
-KINDS = sorted({LATE_BET, ROUND_OPEN, EMERGENCY_APPROVAL, *(refusal.code for refusal in TO_KEEP)})
+_OWN_CODES = {refusal.code for refusal in TO_KEEP if refusal is not BettingClosed}  # Only bets are refused so.
+
+KINDS = sorted({LATE_BET, LATE_VOID, ROUND_OPEN, EMERGENCY_APPROVAL, *_OWN_CODES})
 """Every kind of exception that there is."""
 
 
@@ -82,7 +91,11 @@ def record_of(
     refusal: LedgerError, said: CallContent, *, call: str, name: RoundName, caller: Principal, at: datetime
 ) -> ExceptionRecord:
     """Write down a refusal that finance must see, and the call that it answers."""
-    kind = LATE_BET if call == "bets" and isinstance(refusal, RoundSettled | RoundCancelled) else refusal.code
+    kind = (
+        LATE_BET
+        if call == "bets" and isinstance(refusal, RoundSettled | RoundCancelled | BettingClosed)
+        else refusal.code
+    )
     return ExceptionRecord(
         kind=kind,
         table_id=name.table_id,
@@ -105,7 +118,7 @@ blueprint = Blueprint(
     "exceptions",
     __name__,
     url_prefix="/v1/exceptions",
-    description="Late bets, miscounts, conflicts, rounds open too long, emergency approvals.",
+    description="Late bets and voids, miscounts, conflicts, rounds open too long, emergency approvals.",
 )
 
 ACKNOWLEDGERS = (Role.FINANCE, Role.OPERATOR)

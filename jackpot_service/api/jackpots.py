@@ -104,7 +104,8 @@ class RulesVersionSchema(AnswerSchema):
     rules = fields.Dict(
         required=True,
         metadata={
-            "description": "The parameters; `largest_stakes` is there if any currency has a largest stake of its own."
+            "description": "The parameters. `largest_stakes` is there if any currency has a largest stake of its own, "
+            "`close_required` if a result is taken only after betting was closed."
         },
     )
     text = fields.List(fields.String(), required=True)

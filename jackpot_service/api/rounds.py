@@ -1,4 +1,4 @@
-"""The table servers' calls: bets, voids, result, cancellation."""
+"""The table servers' calls: bets, voids, closing, result, cancellation."""
 
 import re
 from collections.abc import Callable
@@ -35,10 +35,11 @@ from jackpot_service.auth.authenticator import allow, allowed
 from jackpot_service.config.settings import Config
 from jackpot_service.domain import facts
 from jackpot_service.domain.money import plain
-from jackpot_service.domain.outcomes import Cancellation, Result
+from jackpot_service.domain.outcomes import Cancellation, Closing, Result
 from jackpot_service.domain.principals import Principal, Role
 from jackpot_service.usecases.accept_bets import AcceptBets, BetsAccepted
 from jackpot_service.usecases.cancel_round import CancelRound, cancel_round
+from jackpot_service.usecases.close_betting import CloseBetting, close_betting
 from jackpot_service.usecases.fields import BoundedList, Identifier, Instant, Text, Whole
 from jackpot_service.usecases.payloads import Cards, HandSchema, hands_of
 from jackpot_service.usecases.settle_round import SettleRound, settle_round
@@ -84,6 +85,14 @@ class VoidsSchema(RequestSchema):
     bet_ids = BoundedList(
         Identifier(), most=most_in_batch, required=True, validate=validate.Length(min=1), metadata=MOST_LISTED
     )
+    occurred_at = Instant(load_default=None)
+    reason = Text(load_default=None, metadata={"description": "Required after betting was closed."})
+
+
+class BettingClosingSchema(RequestSchema):
+    """The end of a round's betting."""
+
+    bet_count = Whole(required=True, most=MOST_COUNTED, metadata={"description": "Bets accepted and not void."})
     occurred_at = Instant(load_default=None)
 
 
@@ -147,6 +156,12 @@ class BetsVoidedSchema(Schema):
     round = fields.Nested(RoundSchema(), required=True)
     voided = fields.List(fields.String(), required=True)
     unknown_ids = fields.List(fields.String(), required=True, data_key="unknown")
+
+
+class BettingClosedSchema(Schema):
+    """The round whose betting is closed."""
+
+    round = fields.Nested(RoundSchema(), required=True)
 
 
 class RoundSettledSchema(Schema):
@@ -241,9 +256,13 @@ def _status(done: BetsAccepted) -> HTTPStatus:
 @blueprint.arguments(VoidsSchema())
 @blueprint.response(200, BetsVoidedSchema())
 def post_voids(body: dict[str, Any], table_id: str, round_id: str) -> flask.Response:
-    """Make bets void while the round is open; an unknown id stays void for ever."""
+    """
+    Make bets void until the round ends; an unknown id stays void for ever.
+
+    After betting was closed a reason is required, and the void is an exception.
+    """
     bet_ids = tuple(dict.fromkeys(body["bet_ids"]))
-    command = VoidBets(principal(), table_id, round_id, bet_ids, now(), body["occurred_at"])
+    command = VoidBets(principal(), table_id, round_id, bet_ids, now(), body["occurred_at"], body["reason"])
     done = kept_if_refused(
         lambda: act(lambda session: void_bets(session, command)),
         call="voids",
@@ -252,6 +271,25 @@ def post_voids(body: dict[str, Any], table_id: str, round_id: str) -> flask.Resp
         content_of=lambda: CallContent(sorted(bet_ids), {"bet_ids": sorted(bet_ids)}),
     )
     return answer({"round": of_round(done.round), "voided": done.voided, "unknown": done.unknown})
+
+
+@blueprint.route("/<id:round_id>/closing", methods=["PUT"])
+@allow(*TABLE_SERVERS)
+@blueprint.arguments(BettingClosingSchema())
+@blueprint.response(201, BettingClosedSchema())
+@blueprint.alt_response(200, schema=BettingClosedSchema(), description="The same closing again.")
+def put_closing(body: dict[str, Any], table_id: str, round_id: str) -> flask.Response:
+    """Close a round's betting: a bet that comes later is refused."""
+    closing = Closing(body["bet_count"], body["occurred_at"])
+    command = CloseBetting(principal(), table_id, round_id, closing, now())
+    done = kept_if_refused(
+        lambda: act(lambda session: close_betting(session, command)),
+        call="closing",
+        table_id=table_id,
+        round_id=round_id,
+        content_of=lambda: CallContent(closing.bet_count, facts.of_closing(closing)),
+    )
+    return answer({"round": of_round(done.round)}, 200 if done.is_replay else 201)
 
 
 @blueprint.route("/<id:round_id>/result", methods=["PUT"])

@@ -12,7 +12,7 @@ from decimal import Decimal
 from functools import partial
 from typing import Annotated, Any, ClassVar, Final
 
-from sqlalchemy import BigInteger, Boolean, Date, Integer, LargeBinary, Numeric, Text, Time, text
+from sqlalchemy import BigInteger, Boolean, Date, Integer, LargeBinary, Numeric, Text, Time, literal_column, text
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB, TIMESTAMP
 from sqlalchemy.dialects.postgresql.base import ischema_names
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
@@ -367,6 +367,10 @@ class RoundRow(Base):
     weight: Mapped[Decimal]
     replays: Mapped[Count]
     opened_at: Mapped[datetime]
+
+
+NOT_ENDED = RoundRow.state.in_([literal_column("'open'"), literal_column("'closed'")])
+"""WHERE this: rounds that wait for their end. No parameters, so that the planner knows that their index fits."""
 
 
 class BetRow(Base):

@@ -51,8 +51,9 @@ class Entry:
     """
     One request's change of a jackpot's record: what it recorded, the postings, perhaps none, and `figures`.
 
-    `facts` are stored in the entry: what a result, a cancellation or voids recorded. `in_rows` are the facts that are
-    stored as rows: bets, awards, acts, what a round was opened with, a cycle that begins. The digest covers both.
+    `facts` are stored in the entry: what a closing, a result, a cancellation or voids recorded. `in_rows` are the facts
+    that are stored as rows: bets, awards, acts, what a round was opened with, a cycle that begins. The digest covers
+    both.
 
     `received_at` is the service's clock when the request came in; when it is booked, the books say. `figures` are what
     it comes to, as far as its postings do not state it; `attributed_to` is their attribution, if not the round's.

@@ -20,7 +20,7 @@ from jackpot_service.domain.casinos import Casino
 from jackpot_service.domain.exceptions import NotedException
 from jackpot_service.domain.journal import Postings
 from jackpot_service.domain.money import RateSheet, plain
-from jackpot_service.domain.outcomes import Cancellation, Hand, HandStatus, Result
+from jackpot_service.domain.outcomes import Cancellation, Closing, Hand, HandStatus, Result
 from jackpot_service.domain.principals import Principal
 from jackpot_service.domain.rates import RateSource
 from jackpot_service.domain.rounds import Round
@@ -72,9 +72,21 @@ def of_opening(round_: Round) -> Facts:
     return {"opened": terms}
 
 
-def of_voids(voided: Iterable[str], tombstones: Iterable[str], *, occurred_at: datetime | None) -> Facts:
-    """The ids made void: of booked bets, and of bets not yet known."""
-    return {"voided": sorted(voided), "tombstones": sorted(tombstones), "occurred_at": instant(occurred_at)}
+def of_voids(
+    voided: Iterable[str], tombstones: Iterable[str], *, occurred_at: datetime | None, reason: str | None
+) -> Facts:
+    """The ids made void, of booked bets and of bets not yet known, and why, if that was stated."""
+    return {
+        "voided": sorted(voided),
+        "tombstones": sorted(tombstones),
+        "occurred_at": instant(occurred_at),
+        "reason": reason,
+    }
+
+
+def of_closing(closing: Closing) -> Facts:
+    """The end of a round's betting as it was sent."""
+    return {"bet_count": closing.bet_count, "occurred_at": instant(closing.occurred_at)}
 
 
 def of_hands(hands: Iterable[Hand]) -> list[list[Any]]:
@@ -111,6 +123,11 @@ def result_of(recorded: Facts) -> Result:
     """Read a result back. Raises: KeyError, TypeError, ValueError for what no entry records."""
     dealer = tuple(map(Card, recorded["dealer"]))
     return Result(recorded["bet_count"], hands_of(recorded["hands"]), dealer, moment_of(recorded["occurred_at"]))
+
+
+def closing_of(recorded: Facts) -> Closing:
+    """Read a closing back. Raises: KeyError, TypeError, ValueError for what no entry records."""
+    return Closing(recorded["bet_count"], moment_of(recorded["occurred_at"]))
 
 
 def cancellation_of(recorded: Facts) -> Cancellation:

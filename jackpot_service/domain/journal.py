@@ -19,6 +19,7 @@ class EntryKind(StrEnum):
 
     BETS = "bets"
     VOIDS = "voids"
+    CLOSING = "closing"
     RESULT = "result"
     CANCELLATION = "cancellation"
     JACKPOT_OPENED = "jackpot_opened"
@@ -56,6 +57,7 @@ class EntryKind(StrEnum):
 ACT_KINDS = frozenset(EntryKind) - {
     EntryKind.BETS,
     EntryKind.VOIDS,
+    EntryKind.CLOSING,
     EntryKind.RESULT,
     EntryKind.CANCELLATION,
     EntryKind.TRANSFER_RECEIVED,

@@ -131,6 +131,14 @@ class Result:
 
 
 @dataclass(frozen=True, slots=True)
+class Closing:
+    """The end of a round's betting. `bet_count` is how many live bets the table server believes in."""
+
+    bet_count: int
+    occurred_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Cancellation:
     """A round's cancellation; hands may be sent with it, and are stored."""
 

@@ -38,9 +38,14 @@ def in_sentences(rules: JackpotRules) -> tuple[str, ...]:
         f"Once won, the jackpot starts again with its reserve, at least {plain(rules.reset_amount)} {rules.base}.",
         *_limit_text(rules),
         "Amounts are rounded once, down to a payable unit; what is left stays in the jackpot.",
+        *_closing_text(rules),
         "Folding a hand and the dealer's hand do not matter.",
         "Bets of a cancelled round and on a dead hand are refunded.",
     )
+
+
+def _closing_text(rules: JackpotRules) -> tuple[str, ...]:
+    return ("A round is settled only after its betting was closed.",) if rules.close_required else ()
 
 
 def _split_text(rules: JackpotRules) -> str:

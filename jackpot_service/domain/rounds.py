@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from jackpot_service.domain.errors import Conflict
 
@@ -68,11 +68,15 @@ def keys_of(month: Month) -> KeyRange:
 
 
 class RoundState(StrEnum):
-    """Open takes bets; the other two are final."""
+    """Open takes bets; closed waits for its result; the other two are final."""
 
     OPEN = "open"
+    CLOSED = "closed"
     SETTLED = "settled"
     CANCELLED = "cancelled"
+
+
+ENDED: Final = frozenset({RoundState.SETTLED, RoundState.CANCELLED})
 
 
 class RoundSettled(Conflict, code="round-settled", title="The round is settled"):
@@ -81,6 +85,10 @@ class RoundSettled(Conflict, code="round-settled", title="The round is settled")
 
 class RoundCancelled(Conflict, code="round-cancelled", title="The round is cancelled"):
     """The round was cancelled."""
+
+
+class BettingClosed(Conflict, code="betting-closed", title="Betting is closed"):
+    """The round's betting was closed before the bet came."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +112,19 @@ class Round:
     weight: Decimal
     opened_at: datetime
 
+    @property
+    def has_ended(self) -> bool:
+        """Whether the round is settled or cancelled."""
+        return self.state in ENDED
+
     def require_open(self) -> None:
+        """Require that the round takes bets. Raises: RoundSettled, RoundCancelled, BettingClosed."""
+        self.require_not_ended()
+        if self.state is RoundState.CLOSED:
+            message = f"Betting on round {self.round_id} of table {self.table_id} was closed."
+            raise BettingClosed(message, table_id=self.table_id, round_id=self.round_id)
+
+    def require_not_ended(self) -> None:
         """Raises: RoundSettled or RoundCancelled."""
         if self.state is RoundState.SETTLED:
             message = f"Round {self.round_id} of table {self.table_id} already has its result."
@@ -113,11 +133,11 @@ class Round:
             message = f"Round {self.round_id} of table {self.table_id} was cancelled."
             raise RoundCancelled(message, table_id=self.table_id, round_id=self.round_id)
 
-    def stepped(self, *, bets: int = 0, weight: Decimal = Decimal(0), state: RoundState = RoundState.OPEN) -> "Round":
+    def stepped(self, *, bets: int = 0, weight: Decimal = Decimal(0), state: RoundState | None = None) -> "Round":
         """The round after one more entry, with so many live bets and so much weight more (or less)."""
         return replace(
             self,
-            state=state,
+            state=state or self.state,
             steps=self.steps + 1,
             bet_count=self.bet_count + bets,
             weight=self.weight + weight,

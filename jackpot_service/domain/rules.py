@@ -93,11 +93,11 @@ class JackpotRules:
     """
     One version of a jackpot's rules.
 
-    `split`, `prizes`, `policy`, `fixed_prizes_from`, `largest_stake`, `largest_stakes`, `token` and `hands_per_player`
-    belong to a bet and are taken from its round's version. `reset_amount`, `limit` and `held_threshold` belong to the
-    jackpot and are taken from its cycle's. Amounts are in units of the jackpot's base currency, but `largest_stakes`:
-    for single currencies, by their codes, what a stake may be at most in their own units. A stake in one of them keeps
-    both that and `largest_stake`.
+    `split`, `prizes`, `policy`, `fixed_prizes_from`, `largest_stake`, `largest_stakes`, `token`, `hands_per_player` and
+    `close_required` (a result is taken only after betting was closed) belong to a bet and are taken from its round's
+    version. `reset_amount`, `limit` and `held_threshold` belong to the jackpot and are taken from its cycle's. Amounts
+    are in units of the jackpot's base currency, but `largest_stakes`: for single currencies, by their codes, what a
+    stake may be at most in their own units. A stake in one of them keeps both that and `largest_stake`.
     """
 
     rulebook: str
@@ -114,6 +114,7 @@ class JackpotRules:
     limit: Decimal | None = None
     held_threshold: Decimal | None = None
     largest_stakes: Mapping[str, Decimal] = field(default_factory=dict)
+    close_required: bool = False
 
     def __post_init__(self) -> None:
         _require_split(self)
@@ -214,7 +215,8 @@ def as_document(rules: JackpotRules) -> dict[str, Any]:
     """
     Write the rules as strings, integers and nulls, for storage and digests; amounts without trailing zeros.
 
-    `largest_stakes` is written only where there are any, as digests of books older than it cover documents without.
+    `largest_stakes` and `close_required` are written only where they say something, as digests of books older than they
+    are cover documents without.
     """
     own = {currency: plain(most) for currency, most in rules.largest_stakes.items()}
     return {
@@ -236,6 +238,7 @@ def as_document(rules: JackpotRules) -> dict[str, Any]:
         "reset_amount": plain(rules.reset_amount),
         "limit": _text(rules.limit),
         "held_threshold": _text(rules.held_threshold),
+        **({"close_required": True} if rules.close_required else {}),
     }
 
 
@@ -256,6 +259,7 @@ def from_document(document: Mapping[str, Any]) -> JackpotRules:
         limit=_amount(document["limit"]),
         held_threshold=_amount(document["held_threshold"]),
         largest_stakes={currency: Decimal(most) for currency, most in document.get("largest_stakes", {}).items()},
+        close_required=document.get("close_required", False),
     )
 
 

@@ -25,7 +25,7 @@ _PARTS = ("split.meter", "split.reserve", "split.prize_fund")
 _PRIZES = {f"prizes.{tier}": tier for tier in Tier if tier is not Tier.ROYAL_FLUSH}
 _OWN_LARGEST_STAKE = "largest_stake.CUR"
 
-SETTINGS = (*_AMOUNTS, _OWN_LARGEST_STAKE, "policy", *_PARTS, "hands_per_player", *_PRIZES)
+SETTINGS = (*_AMOUNTS, _OWN_LARGEST_STAKE, "policy", *_PARTS, "hands_per_player", *_PRIZES, "close_required")
 """
 Parameters to set. A prize is so many times the stake, or a part of the meter where it was one before. A royal flush
 takes the jackpot in every rulebook. CUR stands for any currency's code: the setting is in that currency's own units.
@@ -68,6 +68,8 @@ def with_settings(rules: JackpotRules, settings: Mapping[str, str | None]) -> Ja
         changes["policy"] = _policy(rules, settings["policy"])
     if "hands_per_player" in settings:
         changes["hands_per_player"] = _whole("hands_per_player", settings["hands_per_player"])
+    if "close_required" in settings:
+        changes["close_required"] = _flag("close_required", settings["close_required"])
     return replace(
         rules,
         split=replace(rules.split, **split),
@@ -118,6 +120,13 @@ def _whole(name: str, text: str | None) -> int:
         message = f"{name} must be a whole number, not {(text or '')[:LONGEST_NUMBER]!r}."
         raise BadRules(message)
     return int(text)
+
+
+def _flag(name: str, text: str | None) -> bool:
+    if text not in {"true", "false"}:
+        message = f"{name} must be true or false, not {(text or '')[:LONGEST_NUMBER]!r}."
+        raise BadRules(message)
+    return text == "true"
 
 
 def _policy(rules: JackpotRules, text: str | None) -> Policy:

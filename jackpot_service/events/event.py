@@ -19,6 +19,7 @@ class EventType(StrEnum):
     ROUND_CORRECTED = "jackpot.round.corrected"
     ROUND_COMPENSATED = "jackpot.round.compensated"
     BETS_VOIDED = "jackpot.bets.voided"
+    BETTING_CLOSED = "jackpot.betting.closed"
     HIT = "jackpot.hit"
     RESET = "jackpot.reset"
     AWARD_MADE = "jackpot.award.made"

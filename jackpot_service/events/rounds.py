@@ -85,6 +85,8 @@ def events_of(
     step = _Step(entry.place.book, currency, round_, said)
     if entry.kind is EntryKind.RESULT:
         return step.settled(awards)
+    if entry.kind is EntryKind.CLOSING:
+        return [step.closed()]
     return [step.cancelled() if entry.kind is EntryKind.CANCELLATION else step.voided()]
 
 
@@ -161,6 +163,10 @@ class _Step:
         }
         return Payload(EventType.RESET, f"jackpot {self.jackpot_id}", data)
 
+    def closed(self) -> Payload:
+        """The end of a round's betting."""
+        return self.payload(EventType.BETTING_CLOSED, dict(self.said.facts))
+
     def cancelled(self) -> Payload:
         """A cancelled round: every live stake was given back."""
         facts = self.said.facts
@@ -179,6 +185,7 @@ class _Step:
             "occurred_at": facts["occurred_at"],
             "bet_ids": facts["voided"],
             "tombstones": facts["tombstones"],
+            "reason": facts["reason"],
             "refunds": self.said.sums(_REFUNDS, counted="bets"),
         }
         return self.payload(EventType.BETS_VOIDED, data)

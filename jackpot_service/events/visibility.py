@@ -13,7 +13,7 @@ from jackpot_service.usecases.changes.registry import KINDS
 
 HOUSE_READERS: Final = frozenset({Role.FINANCE, Role.OPERATOR, Role.AUDITOR})
 
-ROUND_KINDS: Final = frozenset({EntryKind.VOIDS, EntryKind.RESULT, EntryKind.CANCELLATION})
+ROUND_KINDS: Final = frozenset({EntryKind.VOIDS, EntryKind.CLOSING, EntryKind.RESULT, EntryKind.CANCELLATION})
 """Entries of rounds that are notified. Batches of bets are not: see docs/decisions/events.md."""
 
 CASINO_KINDS: Final = frozenset({EntryKind.AWARD_PAID}).union(

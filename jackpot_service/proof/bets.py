@@ -67,6 +67,8 @@ def contributions_and_refunds_were_booked(round_: RoundDocuments, jackpot: Jackp
             case EntryKind.VOIDS:
                 voided = [one for one in round_.bets if one.void_step == entry.step]
                 due = _refund(voided, entry, round_, jackpot)
+            case EntryKind.CLOSING:
+                due = Postings()
             case EntryKind.CANCELLATION:
                 due = _refund(round_.live(before_step=entry.step or 0), entry, round_, jackpot)
             case _:

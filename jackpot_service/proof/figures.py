@@ -51,6 +51,8 @@ def due_of(entry: BookedEntry, round_: RoundDocuments, jackpot: Jackpot) -> Sequ
         split = jackpot.rules[round_.round.rules_version].split
         contributed = contribute(stakes_by_currency(accepted), split=split, sheet=sheet)
         return figures.of_bets(contributed, [bet.currency for bet in accepted])
+    if entry.kind == EntryKind.CLOSING:
+        return ()
     terms = terms_of(round_, jackpot, running=jackpot.cycle_at(entry), following=None)
     won = won_since(entry, round_, jackpot)
     live = [one.bet for one in round_.live(before_step=step)]

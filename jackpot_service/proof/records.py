@@ -69,15 +69,17 @@ def _in_rows(entry: BookedEntry, round_: RoundDocuments, jackpot: Jackpot) -> Fa
 
 
 def _voids(entry: BookedEntry, round_: RoundDocuments) -> Facts:
-    """The facts of an entry's voids, from their rows; when they occurred, the entry alone stores."""
+    """The facts of an entry's voids, from their rows; when they occurred and why, the entry alone stores."""
     rows = [row for row in round_.of("voids") if row.step == entry.step]
     return {
         **facts.of_voids(
             [row.bet_id for row in rows if not row.is_tombstone],
             [row.bet_id for row in rows if row.is_tombstone],
             occurred_at=None,
+            reason=None,
         ),
         "occurred_at": entry.facts.get("occurred_at"),
+        "reason": entry.facts.get("reason"),
     }
 
 

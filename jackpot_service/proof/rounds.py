@@ -14,13 +14,23 @@ from jackpot_service.proof.jackpots import Jackpot
 
 MILLISECOND = timedelta(milliseconds=1)
 
-STATE_AFTER = {
+STATE_AFTER: Final[Mapping[EntryKind, RoundState | None]] = {
     EntryKind.BETS: RoundState.OPEN,
-    EntryKind.VOIDS: RoundState.OPEN,
+    EntryKind.VOIDS: None,
+    EntryKind.CLOSING: RoundState.CLOSED,
     EntryKind.RESULT: RoundState.SETTLED,
     EntryKind.CANCELLATION: RoundState.CANCELLED,
 }
-"""The state in which each kind of entry leaves its round."""
+"""The state in which each kind of entry leaves its round; None leaves it as it was."""
+
+COMES_AFTER: Final[Mapping[EntryKind, frozenset[RoundState]]] = {
+    EntryKind.BETS: frozenset({RoundState.OPEN}),
+    EntryKind.VOIDS: frozenset({RoundState.OPEN, RoundState.CLOSED}),
+    EntryKind.CLOSING: frozenset({RoundState.OPEN}),
+    EntryKind.RESULT: frozenset({RoundState.OPEN, RoundState.CLOSED}),
+    EntryKind.CANCELLATION: frozenset({RoundState.OPEN, RoundState.CLOSED}),
+}
+"""The states of a round in which each kind of entry may come."""
 
 WRITTEN_BY = {
     "bets": EntryKind.BETS,
@@ -30,7 +40,8 @@ WRITTEN_BY = {
 
 RECORDED_BY: Final[Mapping[EntryKind, frozenset[str]]] = {
     EntryKind.BETS: frozenset(),
-    EntryKind.VOIDS: frozenset({"voided", "tombstones", "occurred_at"}),
+    EntryKind.VOIDS: frozenset({"voided", "tombstones", "occurred_at", "reason"}),
+    EntryKind.CLOSING: frozenset({"bet_count", "occurred_at"}),
     EntryKind.RESULT: frozenset({"result", "settlement"}),
     EntryKind.CANCELLATION: frozenset({"reason", "cycle", "hands", "occurred_at"}),
 }
@@ -87,18 +98,38 @@ def steps_are_dense(round_: RoundDocuments, _jackpot: Jackpot) -> Found:
 
 
 def state_is_what_its_entries_make(round_: RoundDocuments, _jackpot: Jackpot) -> Found:
-    """Result and cancellation end a round; nothing comes after them, and each stores its facts."""
-    states = [STATE_AFTER.get(EntryKind(entry.kind), RoundState.OPEN) for entry in round_.entries]
-    state = states[-1] if states else RoundState.OPEN
+    """No bet comes after a closing, and nothing after a result or a cancellation; each entry stores its facts."""
+    state = RoundState.OPEN
+    for entry in round_.entries:
+        kind = EntryKind(entry.kind)
+        if kind in COMES_AFTER and state not in COMES_AFTER[kind]:
+            yield _mismatch(Code.ROUND_ENDING, round_, f"step {entry.step}, a {kind}, came when it was {state}")
+        state = STATE_AFTER.get(kind) or state
     if round_.round.state is not state:
         yield _mismatch(Code.ROUND_STATE, round_, f"{round_.round.state}, its entries make it {state}")
-    if any(earlier is not RoundState.OPEN for earlier in states[:-1]):
-        yield _mismatch(Code.ROUND_ENDING, round_, "has entries after its end")
     for entry in round_.entries:
         due = RECORDED_BY.get(EntryKind(entry.kind))
         if due is not None and entry.facts.keys() != due:
             detail = f"step {entry.step}, a {entry.kind}, stores {sorted(entry.facts)}, not {sorted(due)}"
             yield _mismatch(Code.ROUND_ENDING, round_, detail)
+
+
+def betting_was_closed_as_it_had_to_be(round_: RoundDocuments, jackpot: Jackpot) -> Found:
+    """A closing counts the live bets, a void after it has a reason, and a result comes after one that it requires."""
+    closed_by = next((entry.step for entry in round_.entries if entry.kind == EntryKind.CLOSING), None)
+    for entry in round_.entries:
+        is_closed = closed_by is not None and (entry.step or 0) > closed_by
+        if entry.kind == EntryKind.CLOSING:
+            live = len(round_.live(before_step=entry.step or 0))
+            if entry.facts.get("bet_count") != live:
+                detail = f"step {entry.step}: closed with {entry.facts.get('bet_count')} live bet(s), had {live}"
+                yield _mismatch(Code.ROUND_ENDING, round_, detail)
+        elif entry.kind == EntryKind.VOIDS and is_closed and not entry.facts.get("reason"):
+            yield _mismatch(Code.ROUND_ENDING, round_, f"step {entry.step}: void after its closing without a reason")
+        elif entry.kind == EntryKind.RESULT and not is_closed:
+            rules = jackpot.rules.get(round_.round.rules_version)
+            if rules is not None and rules.close_required:
+                yield _mismatch(Code.ROUND_ENDING, round_, f"step {entry.step}: a result before its closing")
 
 
 def live_bets_are_counted_and_weighed(round_: RoundDocuments, jackpot: Jackpot) -> Found:
@@ -137,6 +168,7 @@ CHECKS: tuple[Callable[[RoundDocuments, Jackpot], Found], ...] = (
     opening_is_that_of_its_first_entry,
     steps_are_dense,
     state_is_what_its_entries_make,
+    betting_was_closed_as_it_had_to_be,
     live_bets_are_counted_and_weighed,
     rows_were_written_by_an_entry,
 )

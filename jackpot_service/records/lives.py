@@ -6,7 +6,7 @@ from decimal import Decimal
 from sqlalchemy import Text, exists, func, literal_column, select
 from sqlalchemy.orm import aliased
 
-from jackpot_service.database.models import AwardStepRow, RoundRow
+from jackpot_service.database.models import NOT_ENDED, AwardStepRow, RoundRow
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain.accounts import Meter
 from jackpot_service.domain.journal import EntryKind
@@ -18,8 +18,7 @@ from jackpot_service.records.rounds import RoundName
 LONGEST_LOOK_MS = 60_000
 """Looking through all that a jackpot ever did may take long, and is done once in its life."""
 
-# No parameters but parts of the statements: only so does the planner know that the indexes of the few fit.
-_OPEN = literal_column("'open'", Text)
+# No parameter but a part of the statement: only so does the planner know that the index of the few fits.
 _HELD = literal_column("'held'", Text)
 
 
@@ -37,10 +36,10 @@ def take_time(session: Session) -> None:
 
 
 def open_round(session: Session, jackpot_id: str) -> RoundName | None:
-    """The latest round of a jackpot that is open and carries a live bet; None if there is none."""
+    """The latest round of a jackpot that has not ended and carries a live bet; None if there is none."""
     row = session.execute(
         select(RoundRow.table_id, RoundRow.round_id)
-        .where(RoundRow.jackpot_id == jackpot_id, RoundRow.state == _OPEN, RoundRow.bet_count > 0)
+        .where(RoundRow.jackpot_id == jackpot_id, NOT_ENDED, RoundRow.bet_count > 0)
         .order_by(RoundRow.round_key.desc())
         .limit(1)
     ).one_or_none()
@@ -55,7 +54,7 @@ def open_weights(session: Session, jackpot_id: str) -> Sequence[tuple[int, Decim
     """
     rows = session.execute(
         select(RoundRow.rules_version, func.sum(RoundRow.weight))
-        .where(RoundRow.jackpot_id == jackpot_id, RoundRow.state == _OPEN, RoundRow.bet_count > 0)
+        .where(RoundRow.jackpot_id == jackpot_id, NOT_ENDED, RoundRow.bet_count > 0)
         .group_by(RoundRow.rules_version)
     )
     return [(version, weight) for version, weight in rows]

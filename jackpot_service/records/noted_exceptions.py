@@ -29,6 +29,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import JSONB
 
 from jackpot_service.database.models import (
+    NOT_ENDED,
     AcknowledgementRow,
     ActRow,
     ChangeDecisionRow,
@@ -180,8 +181,7 @@ def _open_rounds(opened_before: datetime) -> Select[*tuple[Any, ...]]:
         RoundRow.round_id,
         _text("NULL").label("principal"),
         _document(facts).label("detail"),
-        # No parameter but a part of the statement: only so does the planner know that the index of open rounds fits.
-    ).where(RoundRow.state == literal_column("'open'"), RoundRow.round_key < first_key_at(opened_before))
+    ).where(NOT_ENDED, RoundRow.round_key < first_key_at(opened_before))
 
 
 def _emergencies() -> Select[*tuple[Any, ...]]:

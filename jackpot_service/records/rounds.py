@@ -127,9 +127,14 @@ def require(session: Session, jackpot_id: str, name: RoundName) -> Round:
         cursor = send_find(pipe, jackpot_id, name)
     found = round_of(cursor)
     if found is None:
-        message = f"Table {name.table_id} has no round {name.round_id}."
-        raise UnknownRound(message, table_id=name.table_id, round_id=name.round_id)
+        raise unknown(name)
     return found
+
+
+def unknown(name: RoundName) -> UnknownRound:
+    """Make the error for a round that a table does not have."""
+    message = f"Table {name.table_id} has no round {name.round_id}."
+    return UnknownRound(message, table_id=name.table_id, round_id=name.round_id)
 
 
 def is_at_some_table(

@@ -12,14 +12,14 @@ from jackpot_service.domain.bets import BookedBet
 from jackpot_service.domain.facts import Facts
 from jackpot_service.domain.money import RateSheet
 from jackpot_service.domain.principals import Principal
-from jackpot_service.domain.rounds import LAST_KEY, Round, RoundState, RoundView, first_key_at
+from jackpot_service.domain.rounds import LAST_KEY, Round, RoundView, first_key_at
 from jackpot_service.domain.rules import JackpotRules
 from jackpot_service.ledger import books
 from jackpot_service.records import bets as bet_records
 from jackpot_service.records import corrections, immutable, manual_payments, rounds, verdicts
 from jackpot_service.records.corrections import BookedCorrection
 from jackpot_service.records.manual_payments import Compensation
-from jackpot_service.records.rounds import RoundName, UnknownRound
+from jackpot_service.records.rounds import RoundName
 from jackpot_service.records.verdicts import BookedAward
 
 
@@ -55,9 +55,9 @@ class RoundRecord:
 def round_record(session: Session, principal: Principal, *, table_id: str, round_id: str) -> RoundRecord:
     """Recall a round. Raises: UnknownTable, UnknownRound."""
     jackpot_id = immutable.visible_table(session, principal, table_id).jackpot_id
-    if jackpot_id is None:
-        raise _unknown(table_id, round_id)
     name = RoundName(table_id, round_id)
+    if jackpot_id is None:
+        raise rounds.unknown(name)
     with pipelined(session) as pipe:
         round_cursor = rounds.send_find(pipe, jackpot_id, name)
         booked_cursor = bet_records.send_of_round(pipe, jackpot_id, name)
@@ -65,7 +65,7 @@ def round_record(session: Session, principal: Principal, *, table_id: str, round
         books_cursor = books.send_read(pipe, jackpot_id)
     round_ = rounds.round_of(round_cursor)
     if round_ is None:
-        raise _unknown(table_id, round_id)
+        raise rounds.unknown(name)
     rules = immutable.rules(session, jackpot_id, round_.rules_version)
     ending, awards = _ending(session, round_)
     ended_in = ending.get("settlement", ending).get("cycle")
@@ -83,13 +83,8 @@ def round_record(session: Session, principal: Principal, *, table_id: str, round
     )
 
 
-def _unknown(table_id: str, round_id: str) -> UnknownRound:
-    message = f"Table {table_id} has no round {round_id}."
-    return UnknownRound(message, table_id=table_id, round_id=round_id)
-
-
 def _ending(session: Session, round_: Round) -> tuple[Facts, tuple[BookedAward, ...]]:
-    if round_.state is RoundState.OPEN:
+    if not round_.has_ended:
         return {}, ()
     with pipelined(session) as pipe:
         ending_cursor = verdicts.send_ending(pipe, round_)

@@ -22,8 +22,9 @@ from jackpot_service.domain.entries import Entry, RoundStep
 from jackpot_service.domain.errors import FieldError, LedgerError
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.money import NoRate, Rate, RateSheet
+from jackpot_service.domain.occurrence import require_bets_not_ahead
 from jackpot_service.domain.principals import Principal
-from jackpot_service.domain.rounds import Round, RoundState, RoundView
+from jackpot_service.domain.rounds import Round, RoundView
 from jackpot_service.domain.rules import JackpotRules
 from jackpot_service.ledger import books, journal, stripes
 from jackpot_service.records import bets as bet_records
@@ -103,8 +104,8 @@ def accept_group(
     required, before the statements that write and together with them.
 
     The outcomes are in the order of the commands: an answer, or the error that a batch is refused by. Errors are
-    UnknownTable, NoJackpot, DuplicateBet, BetConflict, RoundSettled, RoundCancelled, UnknownCurrency, NoRate,
-    CurrencyNotAccepted, StakeOutOfRange, HandLimit.
+    UnknownTable, NoJackpot, DuplicateBet, BetConflict, RoundSettled, RoundCancelled, BettingClosed, OccurredAhead,
+    UnknownCurrency, NoRate, CurrencyNotAccepted, StakeOutOfRange, HandLimit.
 
     Locks the rounds that are known, in the order of table and round id. One that is not is opened: its unique key stops
     others that open it too, and the loser tries again. The entries stand one after another on one stripe, in the last
@@ -234,6 +235,7 @@ def _decision(session: Session, command: AcceptBets, terms: RoundTerms, seen: _S
     if batch.new is None:
         return _Decision(batch, round_, rules, sheet)
     round_.require_open()
+    require_bets_not_ahead(batch.new, now=command.now)
     _require_acceptable(batch.new, bet_records.live(seen.booked), rules=rules, sheet=sheet, now=command.now)
     stakes = sums_by_currency(zip(batch.new.currencies, batch.new.stakes_minor, strict=True))
     contributed = contribute(stakes, split=rules.split, sheet=sheet)
@@ -347,7 +349,7 @@ def _write(pipe: Pipeline, decisions: Sequence[_Decision], in_force: InForce) ->
 
 def _accepted(decision: _Decision, meter: Meter, ended_in: Mapping[int, int]) -> BetsAccepted:
     round_ = decision.round
-    is_shared = decision.rules.is_shared and round_.state is RoundState.OPEN
+    is_shared = decision.rules.is_shared and not round_.has_ended
     return BetsAccepted(
         round=RoundView(round_, ended_in.get(round_.round_key, meter.cycle)),
         accepted=len(decision.batch.new or ()),

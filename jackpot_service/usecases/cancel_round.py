@@ -9,6 +9,7 @@ from jackpot_service.domain.bets import Bet, BookedBet
 from jackpot_service.domain.entries import Entry, RoundStep
 from jackpot_service.domain.errors import Conflict
 from jackpot_service.domain.journal import EntryKind
+from jackpot_service.domain.occurrence import require_not_ahead
 from jackpot_service.domain.outcomes import Cancellation, require_hands_of_one_deck
 from jackpot_service.domain.principals import Principal
 from jackpot_service.domain.rounds import Round, RoundState, RoundView
@@ -51,7 +52,7 @@ def cancel_round(session: Session, command: CancelRound) -> RoundCancelledNow:
 
     A round that was never seen is opened, its terms are fixed, and it is closed.
 
-    Raises: UnknownTable, NoJackpot, RoundSettled, CancellationConflict, NoRate.
+    Raises: UnknownTable, NoJackpot, RoundSettled, CancellationConflict, OccurredAhead, NoRate.
     """
     table, jackpot_id = immutable.table_with_jackpot(session, command.principal, command.table_id)
     name = RoundName(table.table_id, command.round_id)
@@ -65,8 +66,9 @@ def cancel_round(session: Session, command: CancelRound) -> RoundCancelledNow:
     if round_ is not None and round_.state is RoundState.CANCELLED:
         return _replay(session, round_, command.cancellation, live)
     round_ = round_ or RoundTerms(table, in_force).open_round(command.round_id, now=command.now)
-    round_.require_open()
+    round_.require_not_ended()
     require_hands_of_one_deck(command.cancellation.hands)
+    require_not_ahead(command.cancellation.occurred_at, now=command.now)
     return _book(session, command, round_, live, stripe_no=stripes.choose(in_force.stripes))
 
 

@@ -11,9 +11,11 @@ from jackpot_service.domain.entries import Entry, RoundStep
 from jackpot_service.domain.errors import Conflict
 from jackpot_service.domain.facts import Facts
 from jackpot_service.domain.journal import EntryKind
+from jackpot_service.domain.occurrence import require_not_ahead, require_not_before
 from jackpot_service.domain.outcomes import Result, Verdict, judge, require_hands_of_one_deck
 from jackpot_service.domain.principals import Principal
 from jackpot_service.domain.rounds import Round, RoundState, RoundView
+from jackpot_service.domain.rules import JackpotRules
 from jackpot_service.domain.settlement import Settlement, settle
 from jackpot_service.ledger import books, cycles, journal, stripes
 from jackpot_service.ledger.books import Books
@@ -32,6 +34,10 @@ class ResultConflict(Conflict, code="result-conflict", title="The round has anot
 
 class BetCountMismatch(Conflict, code="bet-count-mismatch", title="The number of bets differs"):
     """The table server and the ledger do not agree on the round's live bets; nothing is settled."""
+
+
+class ClosingRequired(Conflict, code="closing-required", title="Betting has to be closed first"):
+    """The rules take a result only after the round's betting was closed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +82,7 @@ def settle_round(session: Session, command: SettleRound) -> RoundSettledNow:
     done before that.
 
     Raises: BadHands, CardRepeated, UnknownTable, NoJackpot, ResultConflict, RoundCancelled, BetCountMismatch,
-    HandMissing, NoRate.
+    ClosingRequired, OccurredAhead, EndedBeforeBet, HandMissing, NoRate.
     """
     table, jackpot_id = immutable.table_with_jackpot(session, command.principal, command.table_id)
     name = RoundName(table.table_id, command.round_id)
@@ -90,19 +96,22 @@ def settle_round(session: Session, command: SettleRound) -> RoundSettledNow:
     if round_ is not None and round_.state is RoundState.SETTLED:
         return _replay(session, round_, command.result, live)
     if round_ is not None:
-        round_.require_open()
-    require_count(command.result, live, name=name)
+        round_.require_not_ended()
+    require_count(command.result.bet_count, live, name=name)
     require_hands_of_one_deck(command.result.hands, command.result.dealer)
+    require_not_ahead(command.result.occurred_at, now=command.now)
+    require_not_before((one.bet for one in live), command.result.occurred_at)
     round_ = round_ or RoundTerms(table, in_force).open_round(command.round_id, now=command.now)
     rules = immutable.rules(session, jackpot_id, round_.rules_version)
+    _require_closing(round_, rules)
     verdict = judge((one.bet for one in live), command.result.hands, rules)
     return _book(session, command, round_, live, verdict, stripe_no=stripes.choose(in_force.stripes))
 
 
-def require_count(result: Result, live: tuple[BookedBet, ...], *, name: RoundName) -> None:
+def require_count(bet_count: int, live: tuple[BookedBet, ...], *, name: RoundName) -> None:
     """Raises: BetCountMismatch."""
-    if result.bet_count != len(live):
-        message = f"The ledger holds {len(live)} live bet(s) of this round, the result counts {result.bet_count}."
+    if bet_count != len(live):
+        message = f"The ledger holds {len(live)} live bet(s) of this round, the table server counts {bet_count}."
         raise BetCountMismatch(
             message,
             table_id=name.table_id,
@@ -110,6 +119,13 @@ def require_count(result: Result, live: tuple[BookedBet, ...], *, name: RoundNam
             bet_count=len(live),
             bet_ids=[one.bet.bet_id for one in live],
         )
+
+
+def _require_closing(round_: Round, rules: JackpotRules) -> None:
+    """A result closes its round by itself, unless the rules require that betting was closed before."""
+    if rules.close_required and round_.state is not RoundState.CLOSED:
+        message = f"Betting on round {round_.round_id} of table {round_.table_id} has to be closed before its result."
+        raise ClosingRequired(message, table_id=round_.table_id, round_id=round_.round_id)
 
 
 def _replay(session: Session, round_: Round, result: Result, live: tuple[BookedBet, ...]) -> RoundSettledNow:

@@ -3,27 +3,38 @@
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Final
 
 from jackpot_service.database.transactions import Session, pipelined
 from jackpot_service.domain import facts, figures
 from jackpot_service.domain.allocation import weight
 from jackpot_service.domain.bets import BookedBet
 from jackpot_service.domain.entries import Entry, RoundStep
+from jackpot_service.domain.errors import Conflict
 from jackpot_service.domain.journal import EntryKind
+from jackpot_service.domain.occurrence import require_not_ahead
 from jackpot_service.domain.principals import Principal
 from jackpot_service.domain.rounds import Round, RoundState, RoundView
 from jackpot_service.domain.settlement import reverse
 from jackpot_service.ledger import cycles, journal, stripes
 from jackpot_service.records import bets as bet_records
-from jackpot_service.records import immutable, rounds, settings_in_force
+from jackpot_service.records import closings, exceptions, immutable, rounds, settings_in_force
+from jackpot_service.records.exceptions import ExceptionRecord
 from jackpot_service.records.rounds import RoundName
 from jackpot_service.usecases import round_terms
 from jackpot_service.usecases.round_terms import RoundTerms
 
+LATE_VOID: Final = "late-void"
+"""The kind of an exception: a bet was made void after its round's betting was closed."""
+
+
+class ReasonRequired(Conflict, code="reason-required", title="A reason is required"):
+    """A bet is to be made void after betting was closed, and nothing says why."""
+
 
 @dataclass(frozen=True, slots=True)
 class VoidBets:
-    """The ids of bets to make void, as a table server sent them at `now`."""
+    """The ids of bets to make void, as a table server sent them at `now`; after the closing with a reason."""
 
     principal: Principal
     table_id: str
@@ -31,6 +42,7 @@ class VoidBets:
     bet_ids: tuple[str, ...]
     now: datetime
     occurred_at: datetime | None = None
+    reason: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,10 +58,13 @@ def void_bets(session: Session, command: VoidBets) -> BetsVoided:
     """
     Refund the bets at their original figures; leave a tombstone for each id that is not booked.
 
+    Before betting is closed a disconnected player's bet is void; after it the bet stands. So a void after the closing
+    states its reason, and is kept as an exception.
+
     A round that was never seen is opened by it, and its terms are fixed. Ids that are void already are a replay; the
     answer to a replay shows the round as it was then.
 
-    Raises: UnknownTable, NoJackpot, RoundSettled, RoundCancelled, NoRate.
+    Raises: UnknownTable, NoJackpot, RoundSettled, RoundCancelled, ReasonRequired, OccurredAhead, NoRate.
     """
     table, jackpot_id = immutable.table_with_jackpot(session, command.principal, command.table_id)
     name = RoundName(table.table_id, command.round_id)
@@ -70,7 +85,10 @@ def void_bets(session: Session, command: VoidBets) -> BetsVoided:
         view = _replay(session, round_, command.bet_ids, booked=booked, tombstones=tombstones)
     else:
         round_ = round_ or RoundTerms(table, in_force).open_round(command.round_id, now=command.now)
-        round_.require_open()
+        round_.require_not_ended()
+        require_not_ahead(command.occurred_at, now=command.now)
+        if round_.state is RoundState.CLOSED:
+            _keep(session, command, round_)
         refunded = [booked[bet_id] for bet_id in sorted(voided)]
         view = _book(session, command, round_, refunded, unknown, stripe_no=stripes.choose(in_force.stripes))
     return BetsVoided(
@@ -95,6 +113,8 @@ def _replay(
     with pipelined(session) as pipe:
         rounds.count_replays(pipe, [round_])
         place_cursor = bet_records.send_places(pipe, round_)
+        closing_cursor = closings.send_find(pipe, round_)
+    closing_step = closings.step_of(closing_cursor)
     stripe_no, seq = bet_records.places_of(place_cursor)[step]
     with pipelined(session) as pipe:
         cycle_cursor = cycles.send_at(pipe, round_.jackpot_id, stripe_no=stripe_no, seq=seq)
@@ -102,8 +122,28 @@ def _replay(
     live = [one.bet for one in booked.values() if one.step <= step and (one.void_step is None or one.void_step > step)]
     rules = immutable.rules(session, round_.jackpot_id, round_.rules_version)
     sheet = immutable.sheet(session, rules.base, round_.rate_sheet)
-    then = replace(round_, state=RoundState.OPEN, steps=step, bet_count=len(live), weight=weight(live, sheet))
+    state = RoundState.CLOSED if closing_step is not None and closing_step < step else RoundState.OPEN
+    then = replace(round_, state=state, steps=step, bet_count=len(live), weight=weight(live, sheet))
     return RoundView(then, cycle)
+
+
+def _keep(session: Session, command: VoidBets, round_: Round) -> None:
+    """Keep a void after the closing as an exception, in the transaction that books it. Raises: ReasonRequired."""
+    bet_ids = sorted(command.bet_ids)
+    if command.reason is None:
+        message = f"Betting on round {round_.round_id} of table {round_.table_id} was closed: state why it is void."
+        raise ReasonRequired(message, table_id=round_.table_id, round_id=round_.round_id)
+    record = ExceptionRecord(
+        kind=LATE_VOID,
+        table_id=round_.table_id,
+        round_id=round_.round_id,
+        principal=command.principal.name,
+        noticed_at=command.now,
+        content=["voids", bet_ids],
+        request={"call": "voids", "bet_ids": bet_ids, "reason": command.reason},
+        detail=f"Void after betting was closed: {command.reason}",
+    )
+    exceptions.keep(session, record)
 
 
 def _book(
@@ -128,7 +168,7 @@ def _book(
         kind=EntryKind.VOIDS,
         principal=command.principal.name,
         received_at=command.now,
-        facts=facts.of_voids(voided, tombstones, occurred_at=command.occurred_at),
+        facts=facts.of_voids(voided, tombstones, occurred_at=command.occurred_at, reason=command.reason),
         in_rows=facts.of_opening(after),
         postings=reverse(bets, terms=terms, won_since=won_since),
         round_step=RoundStep.of(after),

@@ -153,6 +153,7 @@ def test_every_number_of_every_answer_is_whole(opened: World) -> None:
     writes = {
         "bets": opened.post_bets(bet(currency="SEK", stake_minor=777), bet("b2", hand="2")).ok(201),
         "voids": opened.post_voids("b2", "unknown").ok(),
+        "closing": opened.put_closing().ok(201),
         "result": opened.put_result(hand("1", ROYAL_FLUSH)).ok(201),
         "cancellation": opened.put_cancellation(round_id="r2").ok(201),
     }

@@ -59,9 +59,23 @@ def round_settled(world: World) -> Answer:
     return world.post_voids("b1")
 
 
+def bet_after_the_closing(world: World) -> Answer:
+    world.bet(bet())
+    world.put_closing().ok(201)
+    return world.post_bets(bet("b2", hand="2"))
+
+
+def closing_conflict(world: World) -> Answer:
+    world.bet(bet())
+    world.put_closing().ok(201)
+    return world.put_closing(bet_count=2)
+
+
 @pytest.mark.parametrize(
     ("refused", "kind", "status", "code"),
     [
+        (bet_after_the_closing, "late-bet", 409, "betting-closed"),
+        (closing_conflict, "closing-conflict", 409, "closing-conflict"),
         (late_bet, "late-bet", 409, "round-cancelled"),
         (bet_conflict, "bet-conflict", 409, "bet-conflict"),
         (stake_out_of_range, "stake-out-of-range", 422, "stake-out-of-range"),
@@ -81,7 +95,7 @@ def test_a_refusal_that_finance_must_see_is_kept(
     (kept,) = opened.books.exceptions()
     assert (kept["kind"], kept["jackpot_id"], kept["table_id"], kept["round_id"]) == (kind, "j1", "T1", "r1")
     assert kept["principal"] == "a table"
-    assert kept["detail"]["request"]["call"] in {"bets", "voids", "result", "cancellation"}
+    assert kept["detail"]["request"]["call"] in {"bets", "voids", "closing", "result", "cancellation"}
     assert kept["detail"]["detail"]
 
 

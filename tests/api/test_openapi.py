@@ -29,7 +29,7 @@ from tests.support.hands import FLUSH, ROYAL_FLUSH, STRAIGHT_FLUSH, dead, hand
 from tests.support.operations import DOCUMENT, make_objects
 from tests.support.world import CYBER, RATES, World
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 
 NEW_RATE: Final[Body] = {"base": "EUR", "rates": {"GBP": "1.18"}}
 OTHER_RATE: Final[Body] = {"base": "EUR", "rates": {"GBP": "1.19"}}
@@ -196,6 +196,7 @@ WRITES: Final[Mapping[str, tuple[int, str, Body]]] = {
         {"bets": [bet(), bet("b2", hand="2")]},
     ),
     "POST /v1/tables/{table_id}/rounds/{round_id}/voids": (200, f"{ROUNDS}/new/voids", {"bet_ids": ["b2", "b3"]}),
+    "PUT /v1/tables/{table_id}/rounds/{round_id}/closing": (201, f"{ROUNDS}/new/closing", {"bet_count": 1}),
     "PUT /v1/tables/{table_id}/rounds/{round_id}/result": (
         201,
         f"{ROUNDS}/new/result",

@@ -18,6 +18,7 @@ WRITTEN_BY_HAND: Final = {
     "rounds.post_voids",
     "rounds.put_result",
     "rounds.put_cancellation",
+    "rounds.put_closing",
     "meters.get_meter",
 }
 """Calls that come by the thousand: tests hold their answers against the description."""

@@ -120,7 +120,7 @@ EXEMPTIONS: Final = (
         {Rule.UNRESTRICTED: "award_steps"},
     ),
     Exemption(
-        "FROM rounds WHERE rounds.state = 'open' AND rounds.round_key <",
+        "FROM rounds WHERE rounds.state IN ('open', 'closed') AND rounds.round_key <",
         _LIST,
         {Rule.UNRESTRICTED: "rounds"},
     ),

@@ -64,6 +64,9 @@ def _cancel(world: World) -> None:
     for _ in range(2):
         world.put_cancellation(round_id="new-1")
     world.put_cancellation(round_id="before-its-bets").ok(201)
+    for _ in range(2):
+        world.put_closing(round_id="new-2")
+    world.post_voids("a", round_id="new-2", reason="dealt to the wrong seat").ok()
     world.void("a", round_id="new-2")
     world.put_cancellation(round_id="new-2").ok(201)
 

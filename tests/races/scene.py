@@ -13,7 +13,7 @@ from jackpot_service.database.transactions import Session, transact
 from jackpot_service.domain.bets import Bet, Bets
 from jackpot_service.domain.cards import parse_cards
 from jackpot_service.domain.errors import LedgerError
-from jackpot_service.domain.outcomes import Cancellation, Hand, HandStatus, Result
+from jackpot_service.domain.outcomes import Cancellation, Closing, Hand, HandStatus, Result
 from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
 from jackpot_service.records.immutable import Table
 from jackpot_service.records.rounds import RoundName
@@ -22,6 +22,7 @@ from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.cancel_round import CancelRound, RoundCancelledNow, cancel_round
 from jackpot_service.usecases.casinos import add_casino, add_table
 from jackpot_service.usecases.changes.kinds import Applied
+from jackpot_service.usecases.close_betting import BettingClosedNow, CloseBetting, close_betting
 from jackpot_service.usecases.jackpots import OpenJackpot, open_jackpot
 from jackpot_service.usecases.settle_round import RoundSettledNow, SettleRound, settle_round
 from jackpot_service.usecases.void_bets import BetsVoided, VoidBets, void_bets
@@ -112,8 +113,15 @@ def bet(engine: sqlalchemy.Engine, table_id: str, round_id: str, *bets: Bet) -> 
     return transact(engine, lambda session: accept_bets(session, command))
 
 
-def void(engine: sqlalchemy.Engine, table_id: str, round_id: str, *bet_ids: str) -> BetsVoided:
-    command = VoidBets(SERVER, table_id, round_id, bet_ids, now())
+def close(engine: sqlalchemy.Engine, table_id: str, round_id: str, bet_count: int) -> BettingClosedNow:
+    command = CloseBetting(SERVER, table_id, round_id, Closing(bet_count), now())
+    return transact(engine, lambda session: close_betting(session, command))
+
+
+def void(
+    engine: sqlalchemy.Engine, table_id: str, round_id: str, *bet_ids: str, reason: str | None = None
+) -> BetsVoided:
+    command = VoidBets(SERVER, table_id, round_id, bet_ids, now(), reason=reason)
     return transact(engine, lambda session: void_bets(session, command))
 
 

@@ -47,6 +47,7 @@ BODIES: Final[Mapping[str, Body]] = {
     "POST /v1/tables/{table_id}/rounds/{round_id}/voids": {"bet_ids": ["b1"]},
     "PUT /v1/tables/{table_id}/rounds/{round_id}/result": {"bet_count": 0, "hands": []},
     "PUT /v1/tables/{table_id}/rounds/{round_id}/cancellation": {"reason": "misdeal"},
+    "PUT /v1/tables/{table_id}/rounds/{round_id}/closing": {"bet_count": 0},
     "POST /v1/exceptions/{exception_id}/acknowledgement": {"request_id": "a1", "reason": "looked into"},
     "PUT /v1/awards/{award_id}/payment": {"request_id": "p1"},
     "POST /v1/jobs/{job_id}/cancellation": {},

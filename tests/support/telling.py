@@ -49,6 +49,7 @@ def bring_about_everything(world: World) -> None:
     _decide_awards(world)
     _move_money(world)
     _end(world)
+    _close_betting(world)
 
 
 def _play(world: World) -> None:
@@ -73,6 +74,12 @@ def _decide_awards(world: World) -> None:
     correcting.pay(world, "a", round_id="r4")
     world.change("compensation", COMPENSATION, request_id="compensate")
     correcting.correct(world, hand("1", NOTHING), request_id="correct", round_id="r3")
+
+
+def _close_betting(world: World) -> None:
+    world.open(jackpot_id="j4", tables=("T4",), stripes=1)
+    world.bet(bet("a"), round_id="closed", table_id="T4")
+    world.put_closing(round_id="closed", table_id="T4").ok(201)
 
 
 COMPENSATION: Body = ROUND | {

@@ -249,8 +249,8 @@ class World:
     ) -> Answer:
         return self.send("POST", table_id, f"{round_id}/bets", {"bets": bets}, app=app)
 
-    def post_voids(self, *bet_ids: str, round_id: str = "r1", table_id: str = "T1") -> Answer:
-        return self.send("POST", table_id, f"{round_id}/voids", {"bet_ids": bet_ids})
+    def post_voids(self, *bet_ids: str, round_id: str = "r1", table_id: str = "T1", **more: object) -> Answer:
+        return self.send("POST", table_id, f"{round_id}/voids", {"bet_ids": bet_ids, **more})
 
     def put_result(
         self,
@@ -265,6 +265,13 @@ class World:
         count = self.live_bets(table_id, round_id) if bet_count is None else bet_count
         body = {"bet_count": count, "hands": hands, **more}
         return self.send("PUT", table_id, f"{round_id}/result", body, app=app)
+
+    def put_closing(
+        self, *, round_id: str = "r1", table_id: str = "T1", bet_count: int | None = None, **more: object
+    ) -> Answer:
+        """Close a round's betting; unless stated, with the count of live bets that the ledger has."""
+        count = self.live_bets(table_id, round_id) if bet_count is None else bet_count
+        return self.send("PUT", table_id, f"{round_id}/closing", {"bet_count": count, **more})
 
     def put_cancellation(
         self, *, round_id: str = "r1", table_id: str = "T1", reason: str = "misdeal", **more: object

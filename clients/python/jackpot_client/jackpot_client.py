@@ -17,6 +17,7 @@ from jackpot_client.retrying import Request, Retry, Sender
 from jackpot_client.values import (
     Bet,
     CancelledRound,
+    ClosedRound,
     Hand,
     JackpotView,
     Meter,
@@ -110,14 +111,21 @@ class JackpotClient:
         _must_be(placed.round, table_id, round_id)
         return placed
 
-    def void_bets(self, *, table_id: str, round_id: str, bet_ids: Iterable[str]) -> VoidedBets:
-        """Void bets of an open round; one that has not come yet is void when it comes."""
+    def void_bets(
+        self, *, table_id: str, round_id: str, bet_ids: Iterable[str], reason: str | None = None
+    ) -> VoidedBets:
+        """Void bets; one that has not come yet is void when it comes. After the closing it takes a reason."""
         ids = tuple(bet_ids)
-        voided = decoded(
-            VoidedBets, self._write("POST", table_id, round_id, "voids", {"bet_ids": list(ids)}, bet_ids=ids)
-        )
+        body = {"bet_ids": list(ids), **({} if reason is None else {"reason": reason})}
+        voided = decoded(VoidedBets, self._write("POST", table_id, round_id, "voids", body, bet_ids=ids))
         _must_be(voided.round, table_id, round_id)
         return voided
+
+    def close_betting(self, *, table_id: str, round_id: str, bet_count: int) -> ClosedRound:
+        """Close a round's betting, with the number of its live bets: a bet that comes later is refused."""
+        closed = decoded(ClosedRound, self._write("PUT", table_id, round_id, "closing", {"bet_count": bet_count}))
+        _must_be(closed.round, table_id, round_id)
+        return closed
 
     def put_result(
         self,

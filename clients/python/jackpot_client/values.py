@@ -22,6 +22,7 @@ class RoundState(StrEnum):
     """Where a round is in its life; the last two are for ever."""
 
     OPEN = "open"
+    CLOSED = "closed"
     SETTLED = "settled"
     CANCELLED = "cancelled"
 
@@ -116,6 +117,13 @@ class PlacedBets:
     void: tuple[str, ...]
     meter: Meter
     payout_per_unit: Decimal | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClosedRound:
+    """The answer to a closing."""
+
+    round: RoundView
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -34,6 +34,8 @@ from jackpot_client import (
     new_round_id,
 )
 
+pytestmark = pytest.mark.slow
+
 ID = re.compile(r"[A-Za-z0-9._:-]{1,64}")
 TABLE = "live-1"
 ROUND = "r1"
@@ -312,6 +314,19 @@ def test_voids_are_sent_and_answered(client: JackpotClient, service: Service) ->
     voided = client.void_bets(table_id=TABLE, round_id=ROUND, bet_ids=["b1", "b9"])
     assert (voided.voided, voided.unknown) == (("b1",), ("b9",))
     assert json.loads(service.received[0].body) == {"bet_ids": ["b1", "b9"]}
+
+
+def test_a_void_after_the_closing_states_its_reason(client: JackpotClient, service: Service) -> None:
+    service.script = [Reply(200, {"round": {**ROUND_JSON, "state": "closed"}, "voided": ["b1"], "unknown": []})]
+    client.void_bets(table_id=TABLE, round_id=ROUND, bet_ids=["b1"], reason="misdealt")
+    assert json.loads(service.received[0].body) == {"bet_ids": ["b1"], "reason": "misdealt"}
+
+
+def test_a_closing_is_sent_and_answered(client: JackpotClient, service: Service) -> None:
+    service.script = [Reply(201, {"round": {**ROUND_JSON, "state": "closed"}})]
+    closed = client.close_betting(table_id=TABLE, round_id=ROUND, bet_count=2)
+    assert closed.round.state is RoundState.CLOSED
+    assert (service.received[0].method, json.loads(service.received[0].body)) == ("PUT", {"bet_count": 2})
 
 
 def test_a_cancellation_is_sent_and_answered(client: JackpotClient, service: Service) -> None:

@@ -69,7 +69,7 @@ _OPEN = text(
     open_since AS (
         SELECT r.*
         FROM rounds r
-        WHERE r.state = 'open' AND r.jackpot_id = :jackpot_id AND r.round_key < :opened_before
+        WHERE r.state IN ('open', 'closed') AND r.jackpot_id = :jackpot_id AND r.round_key < :opened_before
         UNION ALL
         SELECT r.*
         FROM ended_since e

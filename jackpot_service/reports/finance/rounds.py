@@ -99,7 +99,7 @@ touched_rounds AS (
 # A round ends once: its ending is looked up (LIMIT).
 _LIST_ROUNDS = """
 SELECT of.casino_id, of.table_id, of.round_id, CAST(of.round_key AS text) AS round_key,
-       coalesce(ended.state, 'open') AS state, of.opened_at, ended.booked_at AS ended_at, sums.currency,
+       coalesce(ended.state, closed.state, 'open') AS state, of.opened_at, ended.booked_at AS ended_at, sums.currency,
        coalesce(sums.bets, 0) AS bets, sums.stakes, coalesce(sums.value, 0) AS value, sums.refunds,
        coalesce(sums.refunds_value, 0) AS refunds_value, coalesce(sums.awards, 0) AS awards, sums.awarded,
        coalesce(sums.awards_cost, 0) AS awards_cost, of.rules_version, of.rate_sheet, of.entries
@@ -111,6 +111,13 @@ LEFT JOIN LATERAL (
       AND e.seq <= coalesce((CAST(:ends AS bigint[]))[e.stripe_no + 1], 0)
     LIMIT 1
 ) AS ended ON true
+LEFT JOIN LATERAL (
+    SELECT 'closed' AS state
+    FROM entries e
+    WHERE e.jackpot_id = :jackpot_id AND e.round_key = of.round_key AND e.kind = 'closing'
+      AND e.seq <= coalesce((CAST(:ends AS bigint[]))[e.stripe_no + 1], 0)
+    LIMIT 1
+) AS closed ON true
 LEFT JOIN LATERAL (
     SELECT done.currency, sum(done.bets) AS bets, sum(done.stakes) * units.one AS stakes,
            sum(done.stakes) * units.one * units.rate AS value, sum(done.refunds) AS refunds,

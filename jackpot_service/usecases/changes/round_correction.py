@@ -144,7 +144,7 @@ class CorrectRound(RoundKind[SettledRound]):
         held = _lock_and_read(session, self.jackpot_id)
         require_not_retired(self.jackpot_id, lives.life_of(session, self.jackpot_id, is_accepting=held.is_accepting))
         live = _live(session, self.jackpot_id, self.round_name)
-        require_count(self.result, live, name=self.round_name)
+        require_count(self.result.bet_count, live, name=self.round_name)
         return _state(session, round_, live, held)
 
     def decide(self, state: SettledRound) -> Done:

@@ -1,4 +1,5 @@
--- Rounds, and the source documents of each: bets, voids and corrections. Results and cancellations are facts of entries.
+-- Rounds, and the source documents of each: bets, voids and corrections. Closings, results and cancellations
+-- are facts of entries.
 
 CREATE TABLE rounds (
     jackpot_id TEXT COLLATE "C" NOT NULL,
@@ -16,7 +17,7 @@ CREATE TABLE rounds (
     opened_at TIMESTAMP WITH TIME ZONE NOT NULL,
     CONSTRAINT pk_rounds PRIMARY KEY (jackpot_id, round_key),
     CONSTRAINT ck_rounds_round_id CHECK (round_id ~ '^[A-Za-z0-9._:-]{1,64}$'),
-    CONSTRAINT ck_rounds_state CHECK (state IN ('open', 'settled', 'cancelled')),
+    CONSTRAINT ck_rounds_state CHECK (state IN ('open', 'closed', 'settled', 'cancelled')),
     CONSTRAINT ck_rounds_counts CHECK (bet_count >= 0 AND steps >= 1 AND weight >= 0),
     CONSTRAINT ck_rounds_exact CHECK (scale(weight) <= 18 AND abs(weight) < 1e20)
 ) WITH (fillfactor = 70);
@@ -30,7 +31,7 @@ CREATE FUNCTION by_index(value text) RETURNS text LANGUAGE plpgsql IMMUTABLE STR
 -- For a table's latest rounds, for those that are open too long, and for one round by its ids, of which none holds a
 -- space.
 CREATE INDEX ix_rounds_latest ON rounds (jackpot_id, by_index(table_id), round_key);
-CREATE INDEX ix_rounds_open ON rounds (round_key) WHERE state = 'open';
+CREATE INDEX ix_rounds_open ON rounds (jackpot_id, round_key) WHERE state IN ('open', 'closed');
 CREATE UNIQUE INDEX uq_rounds_ids ON rounds (jackpot_id, by_index(table_id || ' ' || round_id));
 
 -- Each month of round keys has a partition: `jackpot db months` makes them ahead. A round key is milliseconds since

@@ -1,0 +1,58 @@
+"""
+The times that table servers state: none lies ahead of the ledger's clock, and no round ends before its bets.
+
+They are remarks otherwise. A table server's clock may be two seconds ahead, as far as the service's own may be wrong.
+"""
+
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from typing import Final
+
+from jackpot_service.domain.bets import Bet, Bets
+from jackpot_service.domain.errors import Conflict, FieldError, Refused
+
+MOST_AHEAD: Final = timedelta(seconds=2)
+
+
+class OccurredAhead(Refused, code="occurred-in-future", title="The time lies in the future"):
+    """A table server states a time that has not come."""
+
+
+class EndedBeforeBet(Conflict, code="ended-before-bet", title="The round ended before a bet"):
+    """A closing or a result states a time that lies before that of a live bet."""
+
+
+def require_not_ahead(occurred_at: datetime | None, *, now: datetime) -> None:
+    """Raises: OccurredAhead."""
+    if occurred_at is not None and occurred_at - now > MOST_AHEAD:
+        message = f"{occurred_at.isoformat()} lies ahead of the ledger's clock."
+        error = FieldError("/occurred_at", OccurredAhead.code, message)
+        raise OccurredAhead(message, field_errors=(error,))
+
+
+def require_bets_not_ahead(bets: Bets, *, now: datetime) -> None:
+    """Raises: OccurredAhead, naming every such bet."""
+    if bets.occurred_at is None:
+        return
+    ahead = [
+        (place, moment)
+        for place, moment in zip(bets.places, bets.occurred_at, strict=True)
+        if moment is not None and moment - now > MOST_AHEAD
+    ]
+    if ahead:
+        message = f"{len(ahead)} bet(s) lie ahead of the ledger's clock."
+        errors = tuple(
+            FieldError(f"/bets/{place}/occurred_at", OccurredAhead.code, f"{moment.isoformat()} has not come.")
+            for place, moment in ahead
+        )
+        raise OccurredAhead(message, field_errors=errors)
+
+
+def require_not_before(bets: Iterable[Bet], occurred_at: datetime | None) -> None:
+    """Require that a round's end came no earlier than its live bets. Raises: EndedBeforeBet."""
+    if occurred_at is None:
+        return
+    later = sorted(bet.bet_id for bet in bets if bet.occurred_at is not None and bet.occurred_at > occurred_at)
+    if later:
+        message = f"{len(later)} bet(s) state a time after {occurred_at.isoformat()}, when the round is said to end."
+        raise EndedBeforeBet(message, bet_ids=later)
