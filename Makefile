@@ -56,7 +56,7 @@ quick: setup  ## the tests that take no time, in a minute and a half; after each
 test: setup  ## the tests of the ledger, in eight minutes; ARGS="-k name" for some
 	@exec $(BIN)/python -m pytest -n 3 --dist worksteal -m "not long" $(ARGS)
 
-test-long: setup  ## servers that are killed, frozen or flooded, fuzzing, every corruption; in half an hour
+test-long: setup  ## races, servers that are killed, frozen or flooded, fuzzing, every corruption; in half an hour
 	@exec $(BIN)/python -m pytest -n 2 --dist loadscope -m long $(ARGS)
 
 test-deep: setup  ## those that try cases, with many more of them; CASES=1000 SEED=2 for others

@@ -17,7 +17,7 @@ from tests.cli.test_command_line import Jackpot, jackpot, opened
 from tests.support.answers import Answer
 from tests.support.logins import owner_conninfo
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 
 __all__ = ["jackpot", "opened"]
 

@@ -16,7 +16,7 @@ import pytest
 from jackpot_service.cli import ecb
 from tests.cli.test_command_line import Ended, Jackpot, jackpot
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 
 __all__ = ["jackpot"]
 

@@ -15,7 +15,7 @@ from tests.support.hands import FOUR_OF_A_KIND, hand
 from tests.support.logins import owner_conninfo
 from tests.support.world import World
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 
 APPLICATION: Final = "jackpot_app"
 

@@ -32,7 +32,7 @@ from tests.support.logins import owner_url
 from tests.support.reading import Rows
 from tests.support.world import World
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 
 SERVER: Final = Principal("server", Role.TABLE)
 MIDNIGHT: Final = datetime(2026, 11, 21, tzinfo=UTC)

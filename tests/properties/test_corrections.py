@@ -21,7 +21,7 @@ from tests.races import books, scene
 from tests.support import two_people
 from tests.support.hands import NO_COLLISIONS
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 
 ACTS = 45
 TABLES = ("T1", "T2")

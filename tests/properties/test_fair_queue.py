@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from jackpot_service.database.fair_queue import MOST_REMEMBERED, FairQueue
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -24,7 +24,7 @@ from tests.races import books, scene
 from tests.races.processes import Racer, race
 from tests.support import people
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 
 ANN, BOB, CLEO = (Principal(name, Role.OPERATOR) for name in ("Ann", "Bob", "Cleo"))
 

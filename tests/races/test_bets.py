@@ -20,7 +20,7 @@ from tests.races.processes import CONFIG, LONGEST_RACE_S, Racer, in_threads, rac
 from tests.support.accepting import accept_bets
 from tests.support.logins import owner_url
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 
 BATCH = (
     scene.euro("b1"),

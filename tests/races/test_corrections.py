@@ -12,7 +12,7 @@ from jackpot_service.usecases.changes.kinds import Applied
 from tests.races import books, scene
 from tests.races.processes import Racer, race
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 
 ROUND = RoundName("T1", "r1")
 ROUNDS_MEANWHILE = 25

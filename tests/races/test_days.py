@@ -19,7 +19,7 @@ from tests.races.processes import Racer, in_threads, race
 from tests.support import rolling
 from tests.support.accepting import accept_bets
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 
 RIGA_SERVER = Principal("server of Riga", Role.TABLE, "riga")
 

@@ -13,7 +13,7 @@ from jackpot_service.usecases.settle_round import BetCountMismatch, RoundSettled
 from tests.races import books, scene
 from tests.races.processes import Racer, race
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 
 ROUNDS = tuple(f"r{number}" for number in range(15))
 BETS_BEFORE = 3

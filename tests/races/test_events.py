@@ -20,7 +20,7 @@ from tests.races import books, scene
 from tests.races.processes import Racer, race
 from tests.support import publishing
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 
 WRITERS = 5
 ROUNDS_EACH = 40

@@ -21,7 +21,7 @@ from tests.races import books, scene
 from tests.races.processes import LONGEST_RACE_S, Racer, in_threads, race
 from tests.support.loop import accepted
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 
 TIMES = 4
 ROUNDS = tuple(f"r{number}" for number in range(8))

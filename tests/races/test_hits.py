@@ -15,7 +15,7 @@ from jackpot_service.usecases.settle_round import RoundSettledNow
 from tests.races import books, scene
 from tests.races.processes import LONGEST_RACE_S, Racer, race
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 
 BASE_AMOUNT = Decimal(5000)
 BETS_MEANWHILE = 60

@@ -25,7 +25,7 @@ from tests.exports.jobs.kinds import Kinds
 from tests.races import books, scene
 from tests.races.processes import Racer, race
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 
 AUDITOR = Principal("Ada", Role.AUDITOR)
 RUNNERS = 4

@@ -22,7 +22,7 @@ from tests.races import books, scene
 from tests.races.processes import Racer, in_threads, race
 from tests.support import people
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 
 BETTORS = 3
 BETS = 200

@@ -25,7 +25,7 @@ from tests.races.processes import LONGEST_RACE_S, Racer, in_threads, race
 from tests.support.loop import accepted
 from tests.support.owing import owed_minor
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 
 PROCESSES = 8
 PLAYERS_OF_A_PROCESS = 2

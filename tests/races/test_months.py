@@ -18,7 +18,7 @@ from tests.races.processes import CONFIG, Racer, in_threads, race
 from tests.support.accepting import accept_bets
 from tests.support.logins import owner_url
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 
 BETTORS = 2
 PARTS = 5

@@ -16,7 +16,7 @@ from jackpot_service.usecases.keys import create_key
 from tests.races import books, scene
 from tests.races.processes import Racer, race
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 
 NAMES = ("Alice", "\N{CYRILLIC CAPITAL LETTER A}lice", "AIice", "ALICE")
 TURNS = 5

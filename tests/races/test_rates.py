@@ -28,7 +28,7 @@ from tests.races.processes import LONGEST_RACE_S, Racer, in_threads, race
 from tests.support import people
 from tests.support.loop import accepted
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 
 BETTORS = 3
 THREADS = 4

@@ -11,7 +11,7 @@ from tests.races import books, scene
 from tests.races.processes import Racer, in_threads, race
 from tests.support import rolling
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 
 TABLES: Final = ("T1", "T2", "T3")
 ROUNDS: Final = 40

@@ -13,7 +13,7 @@ from jackpot_service.usecases.jackpots import AddStripes, add_stripes
 from tests.races import books, scene
 from tests.races.processes import Racer, in_threads, race
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 
 BETTORS = 3
 BETS_EACH = 150

@@ -26,7 +26,7 @@ from tests.races import books, scene
 from tests.races.processes import Racer, in_threads, race
 from tests.support import two_people
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 
 SKEWS_S = (-0.3, 0.0, 0.3)
 """How far the clock of each writing process is off."""
