@@ -16,6 +16,8 @@ from jackpot_service.records.keys import USES_APART
 from tests.support.answers import Answer, Body
 from tests.support.world import World
 
+pytestmark = pytest.mark.slow
+
 SERVER: Final[Body] = {
     "request_id": "k1",
     "principal": "server of Riga",

@@ -14,6 +14,8 @@ from tests.support.bets import bet
 from tests.support.fixtures import world as world  # noqa: PLC0414  a fixture of these tests
 from tests.support.world import World
 
+pytestmark = pytest.mark.slow
+
 Run = Callable[..., tuple[int, str, str]]
 
 NEW_RATE = {"base": "EUR", "rates": {"GBP": "1.18"}}

@@ -9,6 +9,8 @@ from tests.support.bets import bet
 from tests.support.hands import FLUSH, FOUR_OF_A_KIND, hand
 from tests.support.world import World
 
+pytestmark = pytest.mark.slow
+
 Jackpot = Callable[..., Ended]
 
 

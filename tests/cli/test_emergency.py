@@ -17,6 +17,8 @@ from tests.support.fixtures import world as world  # noqa: PLC0414  a fixture of
 from tests.support.logins import owner_conninfo, owner_url
 from tests.support.world import World
 
+pytestmark = pytest.mark.slow
+
 __all__ = ["books_verify"]
 
 Run = Callable[..., tuple[int, str]]

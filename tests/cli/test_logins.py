@@ -9,6 +9,8 @@ import pytest
 from tests.cli.test_command_line import Jackpot, program
 from tests.support.logins import owner_conninfo, owner_url, service_url
 
+pytestmark = pytest.mark.slow
+
 OWNER = "JACKPOT_OWNER_URL"
 SERVICE = "JACKPOT_DATABASE_URL"
 

@@ -15,6 +15,8 @@ from tests.support.bets import bet
 from tests.support.hands import FLUSH, hand
 from tests.support.world import World
 
+pytestmark = pytest.mark.slow
+
 Jackpot = Callable[..., Ended]
 
 

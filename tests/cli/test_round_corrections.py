@@ -13,6 +13,8 @@ from tests.support.fixtures import books_verify, world
 from tests.support.hands import STRAIGHT, THREE_OF_A_KIND, hand
 from tests.support.world import World
 
+pytestmark = pytest.mark.slow
+
 __all__ = ["books_verify", "world"]
 
 

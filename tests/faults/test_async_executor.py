@@ -19,6 +19,8 @@ from jackpot_service.database.failures import HeldUp, OutcomeUnknown
 from jackpot_service.database.transactions import Session, committed, pipelined
 from tests.faults.scratch import CONFIG, LONGEST_WAIT_S, Database
 
+pytestmark = pytest.mark.slow
+
 T = TypeVar("T")
 
 INSERT = "INSERT INTO scratch VALUES (%(id)s, %(at_commit)s)"

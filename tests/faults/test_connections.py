@@ -23,6 +23,8 @@ from jackpot_service.server.protocol import (
     Connection,
 )
 
+pytestmark = pytest.mark.slow
+
 GET = b"GET / HTTP/1.1\r\nHost:\r\n\r\n"
 UPGRADE = b"GET / HTTP/1.1\r\nHost:\r\nConnection: upgrade\r\nUpgrade: a\r\n\r\n"
 HALF = b"GET / HTTP/1.1\r\nHost: h\r\n"

@@ -15,6 +15,8 @@ from jackpot_service.database.transactions import Session, pipelined, snapshot, 
 from tests.faults.scratch import CONFIG, Act, Database, nothing, pid_of
 from tests.support.drivers import connection_of
 
+pytestmark = pytest.mark.slow
+
 ADD = "INSERT INTO scratch (id) VALUES (%(id)s)"
 LARGE = 8_000_000
 """Far more than a socket takes at once."""

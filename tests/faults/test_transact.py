@@ -16,6 +16,8 @@ from jackpot_service.database.transactions import Session, transact
 from jackpot_service.domain.errors import Refused
 from tests.faults.scratch import CONFIG, LONGEST_WAIT_S, Act, Database, nothing, pid_of, sleep, sleep_in_pipeline
 
+pytestmark = pytest.mark.slow
+
 RAISE = "DO $$ BEGIN RAISE EXCEPTION 'made up' USING ERRCODE = '{}'; END $$"
 
 

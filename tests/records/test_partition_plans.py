@@ -22,6 +22,8 @@ from tests.records.kept_plans import prepared
 from tests.support.drivers import connection_of
 from tests.support.logins import owner_url
 
+pytestmark = pytest.mark.slow
+
 ASKED: Final = {"jackpot_id": "live", "table_ids": "T1", "round_ids": "r1"}
 AHEAD: Final = 24
 """So many partitions that it shows if one would be read in vain."""

@@ -20,6 +20,8 @@ from tests.support.hands import NOTHING, hand
 from tests.support.logins import owner_conninfo, owner_url
 from tests.support.world import World
 
+pytestmark = pytest.mark.slow
+
 YEAR = timedelta(days=365)
 LONG_AGO = datetime(2026, 1, 1, tzinfo=UTC)
 

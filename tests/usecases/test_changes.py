@@ -13,6 +13,8 @@ from jackpot_service.domain.principals import Principal, Role
 from tests.support.answers import Body
 from tests.support.world import World
 
+pytestmark = pytest.mark.slow
+
 NEW_RATE: Body = {"base": "EUR", "rates": {"GBP": "1.18"}}
 
 

@@ -21,6 +21,8 @@ from tests.support.bets import bet
 from tests.support.logins import owner_url
 from tests.support.world import World
 
+pytestmark = pytest.mark.slow
+
 
 def publish(world: World, at: datetime, **rates: str) -> int:
     """Have a sheet approved that is in force from an instant on."""

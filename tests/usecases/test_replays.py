@@ -9,6 +9,8 @@ from tests.support.bets import bet
 from tests.support.hands import hand
 from tests.support.world import World
 
+pytestmark = pytest.mark.slow
+
 Call = Callable[[World], Answer]
 
 

@@ -7,6 +7,8 @@ from tests.support.drivers import round_trips, warm
 from tests.support.hands import NOTHING, hand
 from tests.support.world import World
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def opened(world: World) -> World:

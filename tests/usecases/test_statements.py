@@ -10,6 +10,8 @@ from tests.support.bets import bet
 from tests.support.hands import FLUSH, hand
 from tests.support.world import World
 
+pytestmark = pytest.mark.slow
+
 PAID: Body = {
     "jackpot_id": "j1",
     "casino_id": "c1",

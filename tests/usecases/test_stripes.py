@@ -14,6 +14,8 @@ from tests.support.bets import bet
 from tests.support.hands import ROYAL_FLUSH, hand
 from tests.support.world import World
 
+pytestmark = pytest.mark.slow
+
 
 def spread(world: World, stripes: int, *, jackpot_id: str = "j1") -> int:
     command = AddStripes(Act(SYSTEM_OPERATOR, datetime.now(UTC)), jackpot_id, stripes)

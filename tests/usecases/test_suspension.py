@@ -10,6 +10,8 @@ from tests.support.hands import ROYAL_FLUSH, hand
 from tests.support.world import World
 from tests.usecases.test_stripes import spread
 
+pytestmark = pytest.mark.slow
+
 
 def put(world: World, what: str, request_id: str, *, key: str | None = None, jackpot_id: str = "j1") -> Answer:
     body = {"request_id": request_id, "reason": "as agreed"}

@@ -11,6 +11,8 @@ from tests.support.bets import bet
 from tests.support.hands import FLUSH, NOTHING, NOTHING_TOO, ROYAL_FLUSH, dead, hand
 from tests.support.world import World
 
+pytestmark = pytest.mark.slow
+
 ZERO = Decimal(0)
 
 

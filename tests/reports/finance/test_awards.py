@@ -19,6 +19,8 @@ from tests.support.bets import bet
 from tests.support.hands import FLUSH, FOUR_OF_A_KIND, FULL_HOUSE, ROYAL_FLUSH, STRAIGHT, hand
 from tests.support.world import World
 
+pytestmark = pytest.mark.slow
+
 NOTHING_YET = dict.fromkeys(
     ("approved_at", "rejected_at", "reinstated_at", "paid_at", "payment_reference", "reversed_at")
 )

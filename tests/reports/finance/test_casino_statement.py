@@ -19,6 +19,8 @@ from tests.support.bets import bet
 from tests.support.hands import FLUSH, NOTHING, STRAIGHT, STRAIGHT_FLUSH, hand
 from tests.support.world import World
 
+pytestmark = pytest.mark.slow
+
 MOVEMENTS: Final = {
     "contribution": "stakes",
     "reversal": "refunds",

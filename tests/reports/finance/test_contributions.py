@@ -20,6 +20,8 @@ from tests.support.bets import bet
 from tests.support.hands import NOTHING, ROYAL_FLUSH, dead, hand
 from tests.support.world import CYBER, World
 
+pytestmark = pytest.mark.slow
+
 PARTS = ("meter", "reserve", "prize_fund", "house", "adjustments")
 
 ACCOUNTS = ("pool:meter:players", "pool:reserve", "pool:prize_fund", "house:margin", "house:adjustments")

@@ -12,6 +12,8 @@ from tests.support.asking import asked, report, rows_of
 from tests.support.bets import bet
 from tests.support.world import World
 
+pytestmark = pytest.mark.slow
+
 PLACES: Final = {"riga": ("Europe/Riga", "06:00"), "york": ("America/New_York", "04:30"), "odd": ("UTC", "02:30")}
 
 

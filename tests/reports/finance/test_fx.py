@@ -17,6 +17,8 @@ from tests.support.bets import bet
 from tests.support.hands import NOTHING, STRAIGHT, hand
 from tests.support.world import World
 
+pytestmark = pytest.mark.slow
+
 
 def test_a_position_is_worth_what_its_rounds_say_and_now_something_else(world: World) -> None:
     world.open(base_amount="1000")

@@ -25,6 +25,8 @@ from tests.support.hands import (
 from tests.support.journal_sums import lines, moved
 from tests.support.world import CYBER, World
 
+pytestmark = pytest.mark.slow
+
 METER = (METER_PLAYERS, METER_HOUSE)
 
 

@@ -18,6 +18,8 @@ from tests.support.hands import FOUR_OF_A_KIND, ROYAL_FLUSH, STRAIGHT_FLUSH, THR
 from tests.support.journal_sums import lines, moved
 from tests.support.world import CYBER, World
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.deep
 @pytest.mark.parametrize("seed", seeds())

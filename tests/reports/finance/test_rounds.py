@@ -27,6 +27,8 @@ from tests.support.bets import bet
 from tests.support.hands import FLUSH, ROYAL_FLUSH, dead, hand
 from tests.support.world import World
 
+pytestmark = pytest.mark.slow
+
 Rows = list[Mapping[str, Any]]
 
 FILTERS: Final = ((("casino_id",), None), (("table_id",), None), (("round_id",), 3), (("table_id", "round_id"), 2))

@@ -19,6 +19,8 @@ from tests.support.hands import FLUSH, FOUR_OF_A_KIND, NOTHING, ROYAL_FLUSH, THR
 from tests.support.journal_sums import lines, moved
 from tests.support.world import CYBER, World
 
+pytestmark = pytest.mark.slow
+
 CREDITED = (
     accounts.METER_PLAYERS,
     accounts.RESERVE,
