@@ -83,6 +83,8 @@ def make_body_sensible(body: Body, number: int) -> None:
         body |= {"bet_count": 0, "dealer": []}
 
 
+CLOSING: Final = "PUT /v1/tables/{table_id}/rounds/{round_id}/closing"
+
 NAMES: Final = {Role.RATES: "Bob", Role.OPERATOR: "Olga", Role.FINANCE: "Fay"}
 
 
@@ -127,6 +129,9 @@ def exercise(
             case.path_parameters["round_id"] = f"r{number}"
         if mode is GenerationMode.POSITIVE and number % 2 == 0:
             made_sensible(case, number)
+            if label == CLOSING:  # The only write that opens no round.
+                world.bet(bet(), **case.path_parameters)
+                case.body = {"bet_count": 1}
         response = case.call(app=world.app)
         seen.add(response.status_code)
         case.validate_response(response, checks=checks)
@@ -153,8 +158,7 @@ def test_requests_by_the_description_are_answered_by_it(
         with subtests.test(label):
             seen = exercise(world, objects, label, GenerationMode.POSITIVE, CONFORMANCE, examples=max(8, CASES // 4))
 
-            # A closing opens no round, so a drawn one finds none; that it succeeds, the test of WRITES shows.
-            assert any(200 <= status < 300 for status in seen) or label.endswith("/closing"), seen
+            assert any(200 <= status < 300 for status in seen), seen
 
 
 @pytest.mark.deep
@@ -197,7 +201,7 @@ WRITES: Final[Mapping[str, tuple[int, str, Body]]] = {
         {"bets": [bet(), bet("b2", hand="2")]},
     ),
     "POST /v1/tables/{table_id}/rounds/{round_id}/voids": (200, f"{ROUNDS}/new/voids", {"bet_ids": ["b2", "b3"]}),
-    "PUT /v1/tables/{table_id}/rounds/{round_id}/closing": (201, f"{ROUNDS}/new/closing", {"bet_count": 1}),
+    CLOSING: (201, f"{ROUNDS}/new/closing", {"bet_count": 1}),
     "PUT /v1/tables/{table_id}/rounds/{round_id}/result": (
         201,
         f"{ROUNDS}/new/result",
