@@ -10,6 +10,7 @@ import sys
 import tempfile
 import threading
 import tomllib
+from collections import Counter
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from functools import partial
@@ -125,6 +126,11 @@ def _figures() -> None:
     lines = {path: len(path.read_text(encoding="utf-8").splitlines()) for path in modules}
     layers = _layers()
     click.echo(_stated("Lines, without migrations", sum(lines.values()), MOST_LINES))
+    by_room: Counter[str] = Counter()
+    for path, count in lines.items():
+        by_room[path.relative_to(PACKAGE).parts[0]] += count
+    for room, count in by_room.most_common():
+        click.echo(f"  {room}: {count:,}")
     click.echo(_stated("Modules that are not empty", sum(map(bool, lines.values())), MOST_MODULES))
     click.echo(_stated("Rooms: folders and modules at the top", sum(map(len, layers)), MOST_ROOMS))
     click.echo(_stated("Layers of imports", len(layers), MOST_LAYERS))

@@ -18,7 +18,7 @@ from jackpot_service.domain.acceptance import StakeOutOfRange
 from jackpot_service.domain.bets import BetConflict
 from jackpot_service.domain.errors import LedgerError
 from jackpot_service.domain.exceptions import EMERGENCY_APPROVAL, EXCEPTION_ID, ROUND_OPEN, NotedException
-from jackpot_service.domain.occurrence import EndedBeforeBet
+from jackpot_service.domain.occurrence import DatedBeforeBet
 from jackpot_service.domain.principals import Principal, Role
 from jackpot_service.domain.rounds import BettingClosed, RoundCancelled, RoundSettled
 from jackpot_service.records import exceptions
@@ -49,7 +49,7 @@ TO_KEEP: tuple[type[LedgerError], ...] = (
     BettingClosed,
     ClosingConflict,
     ClosingRequired,
-    EndedBeforeBet,
+    DatedBeforeBet,
 )
 
 
@@ -60,6 +60,8 @@ class CallContent:
     content: object
     request: Mapping[str, Any]
 
+
+TAKES_NO_BETS = (RoundSettled, RoundCancelled, BettingClosed)
 
 LATE_BET = "late-bet"
 """The kind of a bet for a round that is closed or over; other late calls keep the refusal's own code."""
@@ -91,13 +93,9 @@ def record_of(
     refusal: LedgerError, said: CallContent, *, call: str, name: RoundName, caller: Principal, at: datetime
 ) -> ExceptionRecord:
     """Write down a refusal that finance must see, and the call that it answers."""
-    kind = (
-        LATE_BET
-        if call == "bets" and isinstance(refusal, RoundSettled | RoundCancelled | BettingClosed)
-        else refusal.code
-    )
+    is_late_bet = call == "bets" and isinstance(refusal, TAKES_NO_BETS)
     return ExceptionRecord(
-        kind=kind,
+        kind=LATE_BET if is_late_bet else refusal.code,
         table_id=name.table_id,
         round_id=name.round_id,
         principal=caller.name,
@@ -160,7 +158,7 @@ class ExceptionSchema(AnswerSchema):
     casino_id = fields.String(required=True, allow_none=True)
     table_id = fields.String(required=True, allow_none=True)
     round_id = fields.String(required=True, allow_none=True)
-    principal = described(fields.String, "The principal whose call was refused, or who approved.", allow_none=True)
+    principal = described(fields.String, "The principal whose call it was, or who approved.", allow_none=True)
     detail = described(fields.String, "The case, in a sentence.")
     facts = described(fields.Dict, "The content of the call, of the round, or of the approval.")
     acknowledgement = fields.Nested(AcknowledgementSchema(), required=True, allow_none=True)

@@ -158,7 +158,7 @@ class BetsVoidedSchema(Schema):
     unknown_ids = fields.List(fields.String(), required=True, data_key="unknown")
 
 
-class BettingClosedSchema(Schema):
+class ClosedRoundSchema(Schema):
     """The round whose betting is closed."""
 
     round = fields.Nested(RoundSchema(), required=True)
@@ -257,7 +257,7 @@ def _status(done: BetsAccepted) -> HTTPStatus:
 @blueprint.response(200, BetsVoidedSchema())
 def post_voids(body: dict[str, Any], table_id: str, round_id: str) -> flask.Response:
     """
-    Make bets void until the round ends; an unknown id stays void for ever.
+    Make bets void, as long as the round has not ended; an unknown id stays void for ever.
 
     After betting was closed a reason is required, and the void is an exception.
     """
@@ -268,7 +268,7 @@ def post_voids(body: dict[str, Any], table_id: str, round_id: str) -> flask.Resp
         call="voids",
         table_id=table_id,
         round_id=round_id,
-        content_of=lambda: CallContent(sorted(bet_ids), {"bet_ids": sorted(bet_ids)}),
+        content_of=lambda: CallContent(sorted(bet_ids), {"bet_ids": sorted(bet_ids), "reason": body["reason"]}),
     )
     return answer({"round": of_round(done.round), "voided": done.voided, "unknown": done.unknown})
 
@@ -276,8 +276,8 @@ def post_voids(body: dict[str, Any], table_id: str, round_id: str) -> flask.Resp
 @blueprint.route("/<id:round_id>/closing", methods=["PUT"])
 @allow(*TABLE_SERVERS)
 @blueprint.arguments(BettingClosingSchema())
-@blueprint.response(201, BettingClosedSchema())
-@blueprint.alt_response(200, schema=BettingClosedSchema(), description="The same closing again.")
+@blueprint.response(201, ClosedRoundSchema())
+@blueprint.alt_response(200, schema=ClosedRoundSchema(), description="The same closing again.")
 def put_closing(body: dict[str, Any], table_id: str, round_id: str) -> flask.Response:
     """Close a round's betting: a bet that comes later is refused."""
     closing = Closing(body["bet_count"], body["occurred_at"])

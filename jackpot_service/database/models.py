@@ -93,8 +93,8 @@ class EntryRow(Base):
     rules version are those of its figures, and empty, or 0, where there is none. The view `postings` shows one row a
     posting, `figures` one row a figure.
 
-    `facts` are what a result, a cancellation or voids recorded, as `domain.facts` writes it; null for anything else.
-    The views `results`, `hands`, `settlements` and `cancellations` show their columns.
+    `facts` are what a closing, a result, a cancellation or voids recorded, as `domain.facts` writes it; null for
+    anything else. The views `results`, `hands`, `settlements` and `cancellations` show their columns.
     """
 
     __tablename__ = "entries"
@@ -328,7 +328,7 @@ class ChangeDecisionRow(Base):
     A checker's decision on a change request. The database itself holds that the checker is not the maker.
 
     A trigger refuses a checker who may not decide the kind, or is the maker in other letters. `is_emergency` marks the
-    one exception, an approval by its own maker: see `deciding_schema.EmergencySwitchRow`.
+    one exception, an approval by its own maker: see `EmergencySwitchRow`.
     """
 
     __tablename__ = "change_decisions"
@@ -346,7 +346,7 @@ class ChangeDecisionRow(Base):
 
 class RoundRow(Base):
     """
-    One table's round. Locked by whatever changes it, so that its bets, voids, result and cancellation come one by one.
+    One table's round. Locked by whatever changes it, so that bets, voids, closing, result, cancellation come in turn.
 
     `round_key` is ours and ordered by time; (table_id, round_id) is the caller's. `steps` counts its entries,
     `bet_count` and `weight` its live bets, `replays` the repeated calls that were answered.
@@ -377,7 +377,7 @@ class BetRow(Base):
     """
     A jackpot bet as it was accepted, by the entry that is its round's `step`. Never changed: a void is a row.
 
-    Each month has a partition of its own, see `schema.months`.
+    Each month has a partition of its own, see `schema/months.py`.
     """
 
     __tablename__ = "bets"

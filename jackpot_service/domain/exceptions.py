@@ -32,9 +32,9 @@ class Acknowledgement:
 @dataclass(frozen=True, slots=True)
 class NotedException:
     """
-    An exception: a refused call (its kind is the problem's code), an open round, or an emergency approval.
+    An exception: a refused call (its kind is the problem's code), a late void, an open round, or an emergency approval.
 
-    `noticed_at` is when the call was refused or the change approved, or since when the round is open. `facts` are what
+    `noticed_at` is when the call was answered or the change approved, or since when the round is open. `facts` are what
     the call asked, what the round holds, or what was approved; `detail` says it in a sentence.
     """
 

@@ -1,5 +1,5 @@
 """
-The times that table servers state: none lies ahead of the ledger's clock, and no round ends before its bets.
+The times that table servers state: none lies ahead of the ledger's clock, no closing or result before a bet.
 
 They are remarks otherwise. A table server's clock may be two seconds ahead, as far as the service's own may be wrong.
 """
@@ -18,7 +18,7 @@ class OccurredAhead(Refused, code="occurred-in-future", title="The time lies in 
     """A table server states a time that has not come."""
 
 
-class EndedBeforeBet(Conflict, code="ended-before-bet", title="The round ended before a bet"):
+class DatedBeforeBet(Conflict, code="dated-before-bet", title="The time lies before a bet"):
     """A closing or a result states a time that lies before that of a live bet."""
 
 
@@ -49,10 +49,10 @@ def require_bets_not_ahead(bets: Bets, *, now: datetime) -> None:
 
 
 def require_not_before(bets: Iterable[Bet], occurred_at: datetime | None) -> None:
-    """Require that a round's end came no earlier than its live bets. Raises: EndedBeforeBet."""
+    """Require that a closing or a result came no earlier than the round's live bets. Raises: DatedBeforeBet."""
     if occurred_at is None:
         return
     later = sorted(bet.bet_id for bet in bets if bet.occurred_at is not None and bet.occurred_at > occurred_at)
     if later:
-        message = f"{len(later)} bet(s) state a time after {occurred_at.isoformat()}, when the round is said to end."
-        raise EndedBeforeBet(message, bet_ids=later)
+        message = f"{len(later)} bet(s) of the round state a time after {occurred_at.isoformat()}."
+        raise DatedBeforeBet(message, bet_ids=later)

@@ -122,9 +122,10 @@ def verify(
     Derive the books again from zero, and name everything that is not as it should be.
 
     With `since`, how far each book is verified, it takes that for granted and goes on from there: see
-    docs/decisions/proof.md for what that proves. The session must see one instant of the database (`db.snapshot`); the
-    service may go on meanwhile. Memory does not grow with entries, rounds or bets. `on_progress` is called after each
-    page, `on_reached` where a later verification could go on, as long as nothing is wrong.
+    docs/decisions/proof.md for what that proves. The session must see one instant of the database
+    (`transactions.snapshot`); the service may go on meanwhile. Memory does not grow with entries, rounds or bets.
+    `on_progress` is called after each page, `on_reached` where a later verification could go on, as long as
+    nothing is wrong.
     """
     proof = _Proof(session, dict(since or {}), on_progress, on_reached)
     with decoding.strictly(session):

@@ -115,7 +115,11 @@ def state_is_what_its_entries_make(round_: RoundDocuments, _jackpot: Jackpot) ->
 
 
 def betting_was_closed_as_it_had_to_be(round_: RoundDocuments, jackpot: Jackpot) -> Found:
-    """A closing counts the live bets, a void after it has a reason, and a result comes after one that it requires."""
+    """
+    A closing counts the live bets, a void after it has a reason, and a result comes after one that it requires.
+
+    A result that is its round's first step has no bet, and nothing to close.
+    """
     closed_by = next((entry.step for entry in round_.entries if entry.kind == EntryKind.CLOSING), None)
     for entry in round_.entries:
         is_closed = closed_by is not None and (entry.step or 0) > closed_by
@@ -126,7 +130,7 @@ def betting_was_closed_as_it_had_to_be(round_: RoundDocuments, jackpot: Jackpot)
                 yield _mismatch(Code.ROUND_ENDING, round_, detail)
         elif entry.kind == EntryKind.VOIDS and is_closed and not entry.facts.get("reason"):
             yield _mismatch(Code.ROUND_ENDING, round_, f"step {entry.step}: void after its closing without a reason")
-        elif entry.kind == EntryKind.RESULT and not is_closed:
+        elif entry.kind == EntryKind.RESULT and entry.step != 1 and not is_closed:
             rules = jackpot.rules.get(round_.round.rules_version)
             if rules is not None and rules.close_required:
                 yield _mismatch(Code.ROUND_ENDING, round_, f"step {entry.step}: a result before its closing")

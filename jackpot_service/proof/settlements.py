@@ -124,7 +124,7 @@ def _awards_began(due: Settlement, entry: BookedEntry, round_: RoundDocuments) -
 
 
 def only_results_open_cycles(round_: RoundDocuments, jackpot: Jackpot) -> Found:
-    """No bets, voids or cancellation open a cycle; whether a result should have is for the check of its settlement."""
+    """No other entry of a round opens a cycle; whether a result should have is for the check of its settlement."""
     for entry in round_.entries:
         opened = jackpot.opened_by(entry)
         if opened is not None and entry.kind != EntryKind.RESULT:

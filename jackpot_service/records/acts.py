@@ -16,7 +16,7 @@ from jackpot_service.domain.journal import EntryKind
 
 @dataclass(frozen=True, slots=True)
 class RecordedAct:
-    """An act with the entry that it is: who did what, when; see `schema.ActRow` for the rest."""
+    """An act with the entry that it is: who did what, when; see `ActRow` for the rest."""
 
     seq: int
     kind: str

@@ -1,4 +1,4 @@
-"""Keeping exceptions: refusals that finance must see, once a kind, table, round and content; and acknowledgements."""
+"""Keeping exceptions: calls that finance must see, once a kind, table, round and content; and acknowledgements."""
 
 import hashlib
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ from jackpot_service.records import immutable
 @dataclass(frozen=True, slots=True)
 class ExceptionRecord:
     """
-    A refusal: its kind (the problem's code), whose call it answered, what the call asked, and the answer.
+    A refusal (its kind is the problem's code) or a late void: whose call it was, what the call asked, and the answer.
 
     `content` is what makes a call the same when it is repeated; `request` also has its remarks.
     """
@@ -40,13 +40,13 @@ class ExceptionRecord:
 FIRST_HEAD: Final = hashlib.sha256(b"exceptions").digest()
 """The head before the first exception."""
 
-# Refusals are kept one after another: each needs the head of the one before it, as committed.
+# Exceptions are kept one after another: each needs the head of the one before it, as committed.
 _ONE_BY_ONE = text("SELECT pg_advisory_xact_lock(hashtext('jackpot: the chain of exceptions'))")
 
 
 def keep(session: Session, record: ExceptionRecord) -> None:
     """
-    Write a refusal, unless the very same call was refused for the same reason before.
+    Write a refusal or a late void, unless the very same call was kept under the same kind before.
 
     It is dated no earlier than the last act, nor than any instant that a report was made for. A clock that is behind
     must not put it into a period that was reported.

@@ -71,7 +71,7 @@ class Account:
 
 @dataclass(frozen=True, slots=True)
 class SettledStatement:
-    """A settled statement; see `schema.StatementSettlementRow`."""
+    """A settled statement; see `StatementSettlementRow`."""
 
     account: Account
     reference: str

@@ -41,7 +41,7 @@ ORDER BY step DESC
 LIMIT 1
 """
 
-_CLOSING_CYCLES = """
+_ENDING_CYCLES = """
 SELECT asked.round_key, ended.cycle
 FROM unnest(%(round_keys)s::bigint[]) AS asked (round_key)
 CROSS JOIN LATERAL (
@@ -193,14 +193,14 @@ def _award(row: tuple[Any, ...]) -> BookedAward:
     return BookedAward(*(*made, frozenset(map(AwardStep, steps)), correction))
 
 
-def send_closing_cycles(pipe: Pipeline, rounds: Sequence[Round]) -> Cursor | None:
-    """Send the question in which cycles rounds of one jackpot ended; `closing_cycles_of` reads the answer."""
+def send_ending_cycles(pipe: Pipeline, rounds: Sequence[Round]) -> Cursor | None:
+    """Send the question in which cycles rounds of one jackpot ended; `ending_cycles_of` reads the answer."""
     if not rounds:
         return None
     keys = [round_.round_key for round_ in rounds]
-    return pipe.send(_CLOSING_CYCLES, {"jackpot_id": rounds[0].jackpot_id, "round_keys": keys})
+    return pipe.send(_ENDING_CYCLES, {"jackpot_id": rounds[0].jackpot_id, "round_keys": keys})
 
 
-def closing_cycles_of(cursor: Cursor | None) -> dict[int, int]:
+def ending_cycles_of(cursor: Cursor | None) -> dict[int, int]:
     """Read the answer: by round key; a round that is open is not in it."""
     return {} if cursor is None else dict(cursor.fetchall())

@@ -142,6 +142,6 @@ def latest_rounds(
     running = books.books_of(books_cursor).cycle.cycle
     listed = rounds.rounds_of(found)
     with pipelined(session) as pipe:
-        ended_cursor = verdicts.send_closing_cycles(pipe, listed)
-    ended_in = verdicts.closing_cycles_of(ended_cursor)
+        ended_cursor = verdicts.send_ending_cycles(pipe, listed)
+    ended_in = verdicts.ending_cycles_of(ended_cursor)
     return [RoundView(round_, ended_in.get(round_.round_key, running)) for round_ in listed]

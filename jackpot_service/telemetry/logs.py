@@ -31,7 +31,7 @@ def configure(level: str) -> None:
         logger_factory=structlog.PrintLoggerFactory(sys.stderr),
         cache_logger_on_first_use=True,
     )
-    # A pipeline whose statement failed is ended by its error, which `db.transact` handles; psycopg also warns of it.
+    # A pipeline whose statement failed is ended by its error, which `transact` handles; psycopg also warns of it.
     logging.getLogger("psycopg").setLevel(logging.ERROR)
 
 

@@ -326,7 +326,7 @@ def _send(pipe: Pipeline, in_force: InForce, decisions: Mapping[int, _Decision])
     replays = [decision.round for decision in decisions.values() if decision.entry is None]
     rounds.count_replays(pipe, replays)
     _write(pipe, [decision for decision in decisions.values() if decision.entry], in_force)
-    return _Asked(books.send_read(pipe, in_force.jackpot_id), verdicts.send_closing_cycles(pipe, replays))
+    return _Asked(books.send_read(pipe, in_force.jackpot_id), verdicts.send_ending_cycles(pipe, replays))
 
 
 def _answers(
@@ -334,7 +334,7 @@ def _answers(
 ) -> dict[int, BetsAccepted]:
     """Answer with the meter as the books showed it after what was written."""
     meter = meter_of(session, in_force.jackpot_id, books.books_of(sent.books))
-    ended_in = verdicts.closing_cycles_of(sent.cycles)
+    ended_in = verdicts.ending_cycles_of(sent.cycles)
     return {place: _accepted(decision, meter, ended_in) for place, decision in decisions.items()}
 
 

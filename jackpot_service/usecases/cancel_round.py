@@ -15,8 +15,7 @@ from jackpot_service.domain.principals import Principal
 from jackpot_service.domain.rounds import Round, RoundState, RoundView
 from jackpot_service.domain.settlement import reverse
 from jackpot_service.ledger import journal, stripes
-from jackpot_service.records import bets as bet_records
-from jackpot_service.records import immutable, rounds, settings_in_force, verdicts
+from jackpot_service.records import immutable, rounds, verdicts
 from jackpot_service.records.rounds import RoundName
 from jackpot_service.usecases import round_terms
 from jackpot_service.usecases.round_terms import RoundTerms
@@ -48,21 +47,16 @@ class RoundCancelledNow:
 
 def cancel_round(session: Session, command: CancelRound) -> RoundCancelledNow:
     """
-    Refund all live bets of a round at their original figures, and close it.
+    Refund all live bets of a round at their original figures, and end it.
 
-    A round that was never seen is opened, its terms are fixed, and it is closed.
+    A round that was never seen is opened, its terms are fixed, and it is ended.
 
     Raises: UnknownTable, NoJackpot, RoundSettled, CancellationConflict, OccurredAhead, NoRate.
     """
     table, jackpot_id = immutable.table_with_jackpot(session, command.principal, command.table_id)
     name = RoundName(table.table_id, command.round_id)
-    with pipelined(session) as pipe:
-        settings_cursor = settings_in_force.send_read(pipe, jackpot_id, came=[command.now])
-        round_cursor = rounds.send_lock(pipe, jackpot_id, [name])
-        booked_cursor = bet_records.send_of_round(pipe, jackpot_id, name)
-    in_force = settings_in_force.in_force_of(settings_cursor, jackpot_id)
-    round_ = rounds.round_of(round_cursor)
-    live = tuple(one for one in bet_records.booked_of(booked_cursor) if not one.is_void)
+    seen = round_terms.lock_and_see(session, jackpot_id, name, now=command.now)
+    round_, live, in_force = seen.round, seen.live, seen.in_force
     if round_ is not None and round_.state is RoundState.CANCELLED:
         return _replay(session, round_, command.cancellation, live)
     round_ = round_ or RoundTerms(table, in_force).open_round(command.round_id, now=command.now)

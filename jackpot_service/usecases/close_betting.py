@@ -13,8 +13,7 @@ from jackpot_service.domain.outcomes import Closing
 from jackpot_service.domain.principals import Principal
 from jackpot_service.domain.rounds import Round, RoundState, RoundView
 from jackpot_service.ledger import books, journal, stripes
-from jackpot_service.records import bets as bet_records
-from jackpot_service.records import closings, immutable, rounds, settings_in_force, verdicts
+from jackpot_service.records import closings, immutable, rounds, verdicts
 from jackpot_service.records.rounds import RoundName
 from jackpot_service.usecases import round_terms
 from jackpot_service.usecases.settle_round import require_count
@@ -47,26 +46,22 @@ def close_betting(session: Session, command: CloseBetting) -> BettingClosedNow:
     """
     Close a round's betting, if table server and ledger agree on the number of its live bets.
 
+    A round that was never seen is not opened by it: with no bet there is nothing to close.
+
     Raises: UnknownTable, NoJackpot, UnknownRound, RoundSettled, RoundCancelled, ClosingConflict, BetCountMismatch,
-    OccurredAhead, EndedBeforeBet.
+    OccurredAhead, DatedBeforeBet.
     """
     table, jackpot_id = immutable.table_with_jackpot(session, command.principal, command.table_id)
     name = RoundName(table.table_id, command.round_id)
-    with pipelined(session) as pipe:
-        settings_cursor = settings_in_force.send_read(pipe, jackpot_id, came=[command.now])
-        round_cursor = rounds.send_lock(pipe, jackpot_id, [name])
-        booked_cursor = bet_records.send_of_round(pipe, jackpot_id, name)
-    in_force = settings_in_force.in_force_of(settings_cursor, jackpot_id)
-    round_ = rounds.round_of(round_cursor)
-    live = tuple(one for one in bet_records.booked_of(booked_cursor) if not one.is_void)
-    if round_ is None:
+    seen = round_terms.lock_and_see(session, jackpot_id, name, now=command.now)
+    if seen.round is not None and seen.round.state is not RoundState.OPEN:
+        return _replay(session, seen.round, command.closing)
+    require_count(command.closing.bet_count, seen.live, name=name)
+    if seen.round is None:
         raise rounds.unknown(name)
-    if round_.state is not RoundState.OPEN:
-        return _replay(session, round_, command.closing)
-    require_count(command.closing.bet_count, live, name=name)
     require_not_ahead(command.closing.occurred_at, now=command.now)
-    require_not_before((one.bet for one in live), command.closing.occurred_at)
-    return _book(session, command, round_, stripe_no=stripes.choose(in_force.stripes))
+    require_not_before((one.bet for one in seen.live), command.closing.occurred_at)
+    return _book(session, command, seen.round, stripe_no=stripes.choose(seen.in_force.stripes))
 
 
 def _replay(session: Session, round_: Round, closing: Closing) -> BettingClosedNow:
@@ -76,15 +71,17 @@ def _replay(session: Session, round_: Round, closing: Closing) -> BettingClosedN
     booked = closings.closing_of(closing_cursor)
     if booked is None:
         round_.require_not_ended()
-    elif booked.bet_count != closing.bet_count:
+        message = f"Round {round_.round_id} of table {round_.table_id} is closed, and no entry closed it."
+        raise LookupError(message)
+    if booked.bet_count != closing.bet_count:
         message = f"Round {round_.round_id} was closed with {booked.bet_count} live bet(s)."
         raise ClosingConflict(message, table_id=round_.table_id, round_id=round_.round_id, bet_count=booked.bet_count)
     with pipelined(session) as pipe:
         rounds.count_replays(pipe, [round_])
         books_cursor = books.send_read(pipe, round_.jackpot_id)
-        cycle_cursor = verdicts.send_closing_cycles(pipe, [round_])
+        cycle_cursor = verdicts.send_ending_cycles(pipe, [round_])
     running = books.books_of(books_cursor).cycle.cycle
-    ended_in = verdicts.closing_cycles_of(cycle_cursor)
+    ended_in = verdicts.ending_cycles_of(cycle_cursor)
     return BettingClosedNow(RoundView(round_, ended_in.get(round_.round_key, running)), is_replay=True)
 
 

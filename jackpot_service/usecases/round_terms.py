@@ -12,8 +12,9 @@ from jackpot_service.domain.settlement import Terms
 from jackpot_service.ledger import books, stripes
 from jackpot_service.ledger.cycles import Cycle
 from jackpot_service.records import bets as bet_records
-from jackpot_service.records import immutable, rounds
+from jackpot_service.records import immutable, rounds, settings_in_force
 from jackpot_service.records.immutable import Table
+from jackpot_service.records.rounds import RoundName
 from jackpot_service.records.settings_in_force import InForce
 
 
@@ -49,6 +50,26 @@ class RoundTerms:
             weight=Decimal(0),
             opened_at=now,
         )
+
+
+@dataclass(frozen=True, slots=True)
+class RoundSeen:
+    """A round that is locked, None if it was never seen; its live bets, and what is in force for a new one."""
+
+    round: Round | None
+    live: tuple[BookedBet, ...]
+    in_force: InForce
+
+
+def lock_and_see(session: Session, jackpot_id: str, name: RoundName, *, now: datetime) -> RoundSeen:
+    """Lock a round, if it is known, and read its live bets; every later change of it waits for the commit."""
+    with pipelined(session) as pipe:
+        settings_cursor = settings_in_force.send_read(pipe, jackpot_id, came=[now])
+        round_cursor = rounds.send_lock(pipe, jackpot_id, [name])
+        booked_cursor = bet_records.send_of_round(pipe, jackpot_id, name)
+    in_force = settings_in_force.in_force_of(settings_cursor, jackpot_id)
+    live = tuple(one for one in bet_records.booked_of(booked_cursor) if not one.is_void)
+    return RoundSeen(rounds.round_of(round_cursor), live, in_force)
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from jackpot_service.ledger import books, cycles, journal, stripes
 from jackpot_service.ledger.books import Books
 from jackpot_service.ledger.cycles import Cycle
 from jackpot_service.records import bets as bet_records
-from jackpot_service.records import immutable, rounds, settings_in_force, verdicts
+from jackpot_service.records import immutable, rounds, verdicts
 from jackpot_service.records.rounds import RoundName
 from jackpot_service.records.verdicts import BookedAward
 from jackpot_service.usecases import round_terms
@@ -82,28 +82,23 @@ def settle_round(session: Session, command: SettleRound) -> RoundSettledNow:
     done before that.
 
     Raises: BadHands, CardRepeated, UnknownTable, NoJackpot, ResultConflict, RoundCancelled, BetCountMismatch,
-    ClosingRequired, OccurredAhead, EndedBeforeBet, HandMissing, NoRate.
+    ClosingRequired, OccurredAhead, DatedBeforeBet, HandMissing, NoRate.
     """
     table, jackpot_id = immutable.table_with_jackpot(session, command.principal, command.table_id)
     name = RoundName(table.table_id, command.round_id)
-    with pipelined(session) as pipe:
-        settings_cursor = settings_in_force.send_read(pipe, jackpot_id, came=[command.now])
-        round_cursor = rounds.send_lock(pipe, jackpot_id, [name])
-        booked_cursor = bet_records.send_of_round(pipe, jackpot_id, name)
-    in_force = settings_in_force.in_force_of(settings_cursor, jackpot_id)
-    round_ = rounds.round_of(round_cursor)
-    live = tuple(one for one in bet_records.booked_of(booked_cursor) if not one.is_void)
+    seen = round_terms.lock_and_see(session, jackpot_id, name, now=command.now)
+    round_, live, in_force = seen.round, seen.live, seen.in_force
     if round_ is not None and round_.state is RoundState.SETTLED:
         return _replay(session, round_, command.result, live)
     if round_ is not None:
         round_.require_not_ended()
+        _require_closing(round_, immutable.rules(session, jackpot_id, round_.rules_version))
     require_count(command.result.bet_count, live, name=name)
     require_hands_of_one_deck(command.result.hands, command.result.dealer)
     require_not_ahead(command.result.occurred_at, now=command.now)
     require_not_before((one.bet for one in live), command.result.occurred_at)
     round_ = round_ or RoundTerms(table, in_force).open_round(command.round_id, now=command.now)
     rules = immutable.rules(session, jackpot_id, round_.rules_version)
-    _require_closing(round_, rules)
     verdict = judge((one.bet for one in live), command.result.hands, rules)
     return _book(session, command, round_, live, verdict, stripe_no=stripes.choose(in_force.stripes))
 
@@ -122,7 +117,11 @@ def require_count(bet_count: int, live: tuple[BookedBet, ...], *, name: RoundNam
 
 
 def _require_closing(round_: Round, rules: JackpotRules) -> None:
-    """A result closes its round by itself, unless the rules require that betting was closed before."""
+    """
+    A result closes its round by itself, unless the rules require that betting was closed before.
+
+    A round that was never seen took no bet: there is nothing to close.
+    """
     if rules.close_required and round_.state is not RoundState.CLOSED:
         message = f"Betting on round {round_.round_id} of table {round_.table_id} has to be closed before its result."
         raise ClosingRequired(message, table_id=round_.table_id, round_id=round_.round_id)

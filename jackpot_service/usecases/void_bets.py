@@ -1,4 +1,4 @@
-"""Making bets of an open round void, known or not yet known."""
+"""Making bets of a round that has not ended void, known or not yet known."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
@@ -87,8 +87,7 @@ def void_bets(session: Session, command: VoidBets) -> BetsVoided:
         round_ = round_ or RoundTerms(table, in_force).open_round(command.round_id, now=command.now)
         round_.require_not_ended()
         require_not_ahead(command.occurred_at, now=command.now)
-        if round_.state is RoundState.CLOSED:
-            _keep(session, command, round_)
+        _require_reason(command, round_)
         refunded = [booked[bet_id] for bet_id in sorted(voided)]
         view = _book(session, command, round_, refunded, unknown, stripe_no=stripes.choose(in_force.stripes))
     return BetsVoided(
@@ -127,23 +126,10 @@ def _replay(
     return RoundView(then, cycle)
 
 
-def _keep(session: Session, command: VoidBets, round_: Round) -> None:
-    """Keep a void after the closing as an exception, in the transaction that books it. Raises: ReasonRequired."""
-    bet_ids = sorted(command.bet_ids)
-    if command.reason is None:
+def _require_reason(command: VoidBets, round_: Round) -> None:
+    if round_.state is RoundState.CLOSED and command.reason is None:
         message = f"Betting on round {round_.round_id} of table {round_.table_id} was closed: state why it is void."
         raise ReasonRequired(message, table_id=round_.table_id, round_id=round_.round_id)
-    record = ExceptionRecord(
-        kind=LATE_VOID,
-        table_id=round_.table_id,
-        round_id=round_.round_id,
-        principal=command.principal.name,
-        noticed_at=command.now,
-        content=["voids", bet_ids],
-        request={"call": "voids", "bet_ids": bet_ids, "reason": command.reason},
-        detail=f"Void after betting was closed: {command.reason}",
-    )
-    exceptions.keep(session, record)
 
 
 def _book(
@@ -177,4 +163,31 @@ def _book(
     with pipelined(session) as pipe:
         bet_records.add_voids(pipe, after, voided=voided, tombstones=tombstones)
         journal.post(pipe, entry, stripe_no=stripe_no, not_before=locked.booked_at)
+    if round_.state is RoundState.CLOSED:
+        _keep(session, command, sorted(voided | tombstones))
     return RoundView(after, locked.cycle.cycle)
+
+
+def _keep(session: Session, command: VoidBets, bet_ids: list[str]) -> None:
+    """
+    Keep a void after the closing as an exception, in the transaction that books it.
+
+    It comes last: exceptions are written one by one, and who waits for a stripe must not keep others from theirs.
+    """
+    request = {
+        "call": "voids",
+        "bet_ids": bet_ids,
+        "occurred_at": facts.instant(command.occurred_at),
+        "reason": command.reason,
+    }
+    record = ExceptionRecord(
+        kind=LATE_VOID,
+        table_id=command.table_id,
+        round_id=command.round_id,
+        principal=command.principal.name,
+        noticed_at=command.now,
+        content=["voids", bet_ids],
+        request=request,
+        detail=f"Void after betting was closed: {command.reason}",
+    )
+    exceptions.keep(session, record)

@@ -122,7 +122,7 @@ BY_KEY: Final[tuple[tuple[str, Mapping[str, Any], tuple[str, ...]], ...]] = (
     (verdicts._ENDING, ROUND, ("uq_entries_jackpot_id_round_key_step",)),
     (verdicts._AWARDS, {**ROUND, "correction": 0}, ("pk_awards", "pk_award_steps")),
     (
-        verdicts._CLOSING_CYCLES,
+        verdicts._ENDING_CYCLES,
         {"jackpot_id": "live", "round_keys": [KEY, KEY + 1]},
         ("uq_entries_jackpot_id_round_key_step",),
     ),

@@ -144,8 +144,8 @@ def test_a_round_does_not_end_before_its_bets(world: World, path: str) -> None:
     world.bet({**bet("b1"), "occurred_at": "2026-11-20T08:00:01Z"})
     body = closing(occurred_at=EARLIER) | ({"hands": [hand("1", NOTHING)]} if path == "r1/result" else {})
 
-    assert world.send("PUT", "T1", path, body).problem(409, "ended-before-bet")["bet_ids"] == ["b1"]
-    assert kinds(world) == ["ended-before-bet"]
+    assert world.send("PUT", "T1", path, body).problem(409, "dated-before-bet")["bet_ids"] == ["b1"]
+    assert kinds(world) == ["dated-before-bet"]
     assert world.send("PUT", "T1", path, body | {"occurred_at": "2026-11-20T08:00:01Z"}).ok(201)
 
 

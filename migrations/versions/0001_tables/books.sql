@@ -45,7 +45,7 @@ CREATE TYPE figure AS (
 
 -- The postings of an entry are four parallel arrays: a row each would cost a bet several times as much. Casino, table
 -- and rules version are those of its figures, and empty, or 0, where there is none. `facts` are what a
--- closing, a result, a cancellation or voids recorded; views show their columns.
+-- closing, a result, a cancellation or voids recorded; views show the columns of results and cancellations.
 CREATE TABLE entries (
     jackpot_id TEXT COLLATE "C" NOT NULL,
     stripe_no INTEGER NOT NULL,
