@@ -18,7 +18,7 @@ from bench.load import Load
 from bench.requests import BetRequests
 from bench.servers import Server
 from bench.site import Site
-from bench.targets import BESIDE_LARGE, BESIDE_SMALL, COMPARED_CONNECTIONS, LARGE_BATCH, P50_BESIDE
+from bench.targets import COMPARED_CONNECTIONS, COMPARED_LARGE, COMPARED_P50, COMPARED_SMALL, LARGE_BATCH
 
 NAME = "comparison"
 
@@ -67,7 +67,7 @@ def _size(site: Site, plan: Plan, other: Server, bets: int) -> Iterator[Figure]:
     ours, others = _in_turns(site, plan, other, bets=bets, connections=COMPARED_CONNECTIONS)
     rates = [[one.requests_per_second * bets for one in loads] for loads in (ours, others)]
     at = {"N": bets, "connections": COMPARED_CONNECTIONS}
-    target = BESIDE_LARGE if bets >= LARGE_BATCH else BESIDE_SMALL
+    target = COMPARED_LARGE if bets >= LARGE_BATCH else COMPARED_SMALL
     found_ratio = ratio(*rates)
     yield Figure(NAME, "ours", statistics.mean(rates[0]), "bets/s", at)
     yield Figure(NAME, "the other", statistics.mean(rates[1]), "bets/s", at)
@@ -84,7 +84,7 @@ def _alone(site: Site, plan: Plan, other: Server) -> Iterator[Figure]:
     found_ratio = ratio(*p50s)
     yield Figure(NAME, "ours p50", statistics.mean(p50s[0]), "ms", at)
     yield Figure(NAME, "the other p50", statistics.mean(p50s[1]), "ms", at)
-    yield Figure(NAME, "ours p50 to the other", found_ratio.value, "times", at, P50_BESIDE)
+    yield Figure(NAME, "ours p50 to the other", found_ratio.value, "times", at, COMPARED_P50)
     yield Figure(NAME, "give or take", found_ratio.error, "times", at)
 
 

@@ -1,5 +1,7 @@
 """The processor time that the service and PostgreSQL have used."""
 
+from contextlib import suppress
+
 import psutil
 
 from bench import databases
@@ -18,9 +20,14 @@ def workers_seconds(server: Server) -> float:
 def database_seconds(server: Server) -> float:
     """Return the processor time that PostgreSQL has used since it began: all its processes, also those that ended."""
     postmaster = psutil.Process(databases.postmaster(server.database))
+    living = 0.0
+    for process in postmaster.children():
+        # A backend may end between the list and the look: the postmaster, which is read after it, has its time then.
+        with suppress(psutil.NoSuchProcess):
+            living += _seconds(process)
     times = postmaster.cpu_times()
     ended: float = times.children_user + times.children_system
-    return ended + sum(_seconds(process) for process in (postmaster, *postmaster.children()))
+    return _seconds(postmaster) + living + ended
 
 
 def _seconds(process: psutil.Process) -> float:

@@ -51,14 +51,14 @@ CACHED_METER_PER_SECOND = Target(floor=5_000, goal=15_000)
 OF_EMPTY = Target(floor=0.85, goal=0.95)
 """Ingest at many million bets, as a share of ingest at an empty database."""
 
-BESIDE_SMALL = Target(floor=0.95, goal=1)
-BESIDE_LARGE = Target(floor=0.98, goal=1)
+COMPARED_SMALL = Target(floor=0.95, goal=1)
+COMPARED_LARGE = Target(floor=0.98, goal=1)
 """Ingest of this checkout, as a share of that of one without what was added since: small batches, and large ones."""
 
 LARGE_BATCH = 100
 """Bets of a batch for which the second floor holds."""
 
-P50_BESIDE = Target(floor=1.1, goal=1)
+COMPARED_P50 = Target(floor=1.1, goal=1)
 """A bet's p50 at one connection alone, as a multiple of the other checkout's."""
 
 REPORT_MS = Target(floor=1_000, goal=50)

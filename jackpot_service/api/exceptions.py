@@ -17,7 +17,7 @@ from jackpot_service.database.transactions import Session, transact
 from jackpot_service.domain.acceptance import StakeOutOfRange
 from jackpot_service.domain.bets import BetConflict
 from jackpot_service.domain.errors import LedgerError
-from jackpot_service.domain.exceptions import EMERGENCY_APPROVAL, EXCEPTION_ID, ROUND_OPEN, NotedException
+from jackpot_service.domain.exceptions import EMERGENCY_APPROVAL, EXCEPTION_ID, PRIZE_DENIED, ROUND_OPEN, NotedException
 from jackpot_service.domain.occurrence import DatedBeforeBet
 from jackpot_service.domain.principals import Principal, Role
 from jackpot_service.domain.rounds import BettingClosed, RoundCancelled, RoundSettled
@@ -68,7 +68,7 @@ LATE_BET = "late-bet"
 
 _OWN_CODES = {refusal.code for refusal in TO_KEEP if refusal is not BettingClosed}  # Only bets are refused so.
 
-KINDS = sorted({LATE_BET, LATE_VOID, ROUND_OPEN, EMERGENCY_APPROVAL, *_OWN_CODES})
+KINDS = sorted({LATE_BET, LATE_VOID, PRIZE_DENIED, ROUND_OPEN, EMERGENCY_APPROVAL, *_OWN_CODES})
 """Every kind of exception that there is."""
 
 

@@ -11,6 +11,8 @@ from jackpot_service.domain.cards import Card, category_of, require_one_deck
 from jackpot_service.domain.errors import FieldError, Refused
 from jackpot_service.domain.rules import JackpotRules, Tier
 
+CARDS_OF_A_DEALT_HAND = 5
+
 
 class HandStatus(StrEnum):
     """The status of a hand in a round's result."""
@@ -71,7 +73,7 @@ def judge(bets: Iterable[Bet], hands: Sequence[Hand], rules: JackpotRules) -> Ve
     ordered = sorted(bets, key=lambda bet: bet.bet_id)
     by_name = {hand.hand: hand for hand in hands}
     _require_every_hand(ordered, by_name)
-    tiers = {hand.hand: _tier(hand, rules) for hand in hands}
+    tiers = {hand.hand: tier_of(hand.cards, rules) if hand.status is HandStatus.DEALT else None for hand in hands}
     wins = tuple(Win(bet, tier) for bet in ordered if (tier := tiers[bet.hand]) is not None)
     return Verdict(
         dealt=_with_status(ordered, by_name, HandStatus.DEALT),
@@ -88,18 +90,16 @@ def _require_every_hand(bets: Iterable[Bet], hands: Mapping[str, Hand]) -> None:
         raise HandMissing(message, field_errors=(FieldError("/hands", HandMissing.code, message),), hands=missing)
 
 
-def _tier(hand: Hand, rules: JackpotRules) -> Tier | None:
-    if hand.status is not HandStatus.DEALT:
+def tier_of(cards: Sequence[Card], rules: JackpotRules) -> Tier | None:
+    """Find the tier that five cards win; other numbers of cards win none."""
+    if len(cards) != CARDS_OF_A_DEALT_HAND:
         return None
-    category = category_of(hand.cards)
+    category = category_of(cards)
     return next((tier for tier in rules.prizes if tier.value == category.value), None)
 
 
 def _with_status(bets: Iterable[Bet], hands: Mapping[str, Hand], status: HandStatus) -> tuple[Bet, ...]:
     return tuple(bet for bet in bets if hands[bet.hand].status is status)
-
-
-CARDS_OF_A_DEALT_HAND = 5
 
 
 class BadHands(Refused, code="hands-invalid", title="Invalid hands"):

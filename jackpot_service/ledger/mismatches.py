@@ -99,6 +99,8 @@ class Code(StrEnum):
     """A round's state is not what its entries make of it."""
     ROUND_ENDING = "round-ending"
     """A settled round lacks result or settlement, a cancelled one its cancellation, or a round has what it must not."""
+    PRIZE_DENIED = "prize-denied"
+    """A bet that would have won and did not count is no exception, or one is that was not denied."""
     ROUND_BET_COUNT = "round-bet-count"
     """A round counts another number of live bets than it has."""
     ROUND_WEIGHT = "round-weight"

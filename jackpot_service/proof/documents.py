@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
 
-from sqlalchemy import ColumnElement, Row, and_, select
+from sqlalchemy import ColumnElement, Row, and_, select, tuple_
 
 from jackpot_service.database.models import (
     AwardRow,
@@ -14,11 +14,13 @@ from jackpot_service.database.models import (
     BetRow,
     CompensationRow,
     CorrectionRow,
+    ExceptionRow,
     RoundRow,
     VoidRow,
 )
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain.bets import Bet, BookedBet
+from jackpot_service.domain.exceptions import PRIZE_DENIED
 from jackpot_service.domain.facts import Facts
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.rounds import Round, RoundState
@@ -55,13 +57,14 @@ class RoundDocuments:
     """
     A round as it is now, its entries by step, and its rows by table; each row has the columns of its table.
 
-    `rows` lacks a table that holds nothing of the round.
+    `rows` lacks a table that holds nothing of the round. `denied` are the exceptions for prizes that were denied in it.
     """
 
     round: Round
     entries: tuple[BookedEntry, ...]
     bets: tuple[BookedBet, ...]
     rows: Mapping[str, Rows]
+    denied: Rows
 
     @property
     def place(self) -> str:
@@ -188,11 +191,16 @@ def _page(session: Session, decoder: Decoder, book: str, rounds: Sequence[Round]
     for model in _TABLES:
         for row in decoder.rows(model.__tablename__, session.execute(_select(model, book, within))):
             rows[row.round_key].setdefault(model.__tablename__, []).append(row)
+    denied = _denied(session, decoder, rounds)
     known = {round_.round_key for round_ in rounds}
     return Page(
         tuple(
             RoundDocuments(
-                round_, tuple(entries[round_.round_key]), _bets(rows[round_.round_key]), rows[round_.round_key]
+                round_,
+                tuple(entries[round_.round_key]),
+                _bets(rows[round_.round_key]),
+                rows[round_.round_key],
+                denied[round_.table_id, round_.round_id],
             )
             for round_ in rounds
         ),
@@ -202,6 +210,17 @@ def _page(session: Session, decoder: Decoder, book: str, rounds: Sequence[Round]
             for table in [*rows.get(key, {}), *(["entries"] if key in entries else [])]
         ),
     )
+
+
+def _denied(session: Session, decoder: Decoder, rounds: Sequence[Round]) -> defaultdict[tuple[str, str], Rows]:
+    """Read the exceptions for denied prizes, by table and round."""
+    names = [(round_.table_id, round_.round_id) for round_ in rounds]
+    named = tuple_(ExceptionRow.table_id, ExceptionRow.round_id).in_(names)
+    question = select(ExceptionRow.__table__).where(ExceptionRow.kind == PRIZE_DENIED, named)
+    found: defaultdict[tuple[str, str], Rows] = defaultdict(list)
+    for row in decoder.rows(ExceptionRow.__tablename__, session.execute(question.order_by(ExceptionRow.number))):
+        found[row.table_id, row.round_id].append(row)
+    return found
 
 
 def _select(model: Any, book: str, within: Within) -> Any:  # noqa: ANN401  any of the tables, all its columns

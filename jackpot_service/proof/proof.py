@@ -50,6 +50,7 @@ from jackpot_service.proof import (
     corrections,
     days,
     decoding,
+    denied_prizes,
     documents,
     exceptions,
     figures,
@@ -80,6 +81,7 @@ ROUND_CHECKS = (
     *rounds.CHECKS,
     *bets.CHECKS,
     *settlements.CHECKS,
+    *denied_prizes.CHECKS,
     *corrections.CHECKS,
     *figures.CHECKS,
 )

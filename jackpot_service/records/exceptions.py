@@ -1,7 +1,7 @@
 """Keeping exceptions: calls that finance must see, once a kind, table, round and content; and acknowledgements."""
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
@@ -22,7 +22,9 @@ from jackpot_service.records import immutable
 @dataclass(frozen=True, slots=True)
 class ExceptionRecord:
     """
-    A refusal (its kind is the problem's code) or a late void: whose call it was, what the call asked, and the answer.
+    A refusal (its kind is the problem's code), a late void, or a denied prize.
+
+    It says whose call it was, what the call asked or which bet it was, and the answer.
 
     `content` is what makes a call the same when it is repeated; `request` also has its remarks.
     """
@@ -37,6 +39,9 @@ class ExceptionRecord:
     detail: str
 
 
+PAGE: Final = 1000
+"""How many exceptions are written by one statement."""
+
 FIRST_HEAD: Final = hashlib.sha256(b"exceptions").digest()
 """The head before the first exception."""
 
@@ -45,37 +50,46 @@ _ONE_BY_ONE = text("SELECT pg_advisory_xact_lock(hashtext('jackpot: the chain of
 
 
 def keep(session: Session, record: ExceptionRecord) -> None:
-    """
-    Write a refusal or a late void, unless the very same call was kept under the same kind before.
+    """Write a refusal or a late void, unless the very same call was kept under the same kind before."""
+    _add(session, [record])
 
-    It is dated no earlier than the last act, nor than any instant that a report was made for. A clock that is behind
-    must not put it into a period that was reported.
+
+def keep_of_round(session: Session, records: Sequence[ExceptionRecord]) -> None:
+    """Write exceptions of one round, none of which can have been kept before."""
+    for first in range(0, len(records), PAGE):
+        _add(session, records[first : first + PAGE])
+
+
+def _add(session: Session, records: Sequence[ExceptionRecord]) -> None:
+    """
+    Date and chain exceptions of one table.
+
+    They are dated no earlier than the last act, nor than any instant that a report was made for. A clock that is behind
+    must not put them into a period that was reported.
     """
     session.execute(_ONE_BY_ONE)
     tail = select(ExceptionRow.number, ExceptionRow.head).order_by(ExceptionRow.number.desc()).limit(1)
-    number, head = session.execute(tail).one_or_none() or (0, FIRST_HEAD)
-    digest = hashlib.sha256(orjson.dumps(record.content, option=orjson.OPT_SORT_KEYS)).digest()
-    noticed_at = stripes.booking_time(session, REFERENCE_BOOK, now=record.noticed_at)
-    row = {
-        "kind": record.kind,
-        "table_id": record.table_id,
-        "round_id": record.round_id,
-        "digest": digest,
-        "jackpot_id": immutable.table(session, record.table_id).jackpot_id or "",
-        "principal": record.principal,
-        "noticed_at": noticed_at,
-        "detail": {"request": record.request, "detail": record.detail},
-        "number": number + 1,
-    }
-    session.execute(
-        insert(ExceptionRow)
-        .values(
-            exception_id=id_of(noticed_at, record.kind, record.table_id, record.round_id, digest.hex()),
-            head=next_head(head, row),
-            **row,
-        )
-        .on_conflict_do_nothing()
-    )
+    last, head = session.execute(tail).one_or_none() or (0, FIRST_HEAD)
+    jackpot_id = immutable.table(session, records[0].table_id).jackpot_id or ""
+    noticed_at = stripes.booking_time(session, REFERENCE_BOOK, now=records[0].noticed_at)
+    rows = []
+    for number, record in enumerate(records, last + 1):
+        digest = hashlib.sha256(orjson.dumps(record.content, option=orjson.OPT_SORT_KEYS)).digest()
+        row = {
+            "kind": record.kind,
+            "table_id": record.table_id,
+            "round_id": record.round_id,
+            "digest": digest,
+            "jackpot_id": jackpot_id,
+            "principal": record.principal,
+            "noticed_at": noticed_at,
+            "detail": {"request": record.request, "detail": record.detail},
+            "number": number,
+        }
+        head = next_head(head, row)
+        called = id_of(noticed_at, record.kind, record.table_id, record.round_id, digest.hex())
+        rows.append({"exception_id": called, "head": head, **row})
+    session.execute(insert(ExceptionRow).values(rows).on_conflict_do_nothing())
 
 
 def next_head(head: bytes, row: Mapping[str, Any]) -> bytes:

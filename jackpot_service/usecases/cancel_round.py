@@ -17,8 +17,9 @@ from jackpot_service.domain.settlement import reverse
 from jackpot_service.ledger import journal, stripes
 from jackpot_service.records import immutable, rounds, verdicts
 from jackpot_service.records.rounds import RoundName
-from jackpot_service.usecases import round_terms
-from jackpot_service.usecases.round_terms import RoundTerms
+from jackpot_service.usecases import denied_prizes, round_terms
+from jackpot_service.usecases.denied_prizes import RoundEnd
+from jackpot_service.usecases.round_terms import RoundSeen, RoundTerms
 
 
 class CancellationConflict(Conflict, code="cancellation-conflict", title="The round has another cancellation"):
@@ -56,14 +57,14 @@ def cancel_round(session: Session, command: CancelRound) -> RoundCancelledNow:
     table, jackpot_id = immutable.table_with_jackpot(session, command.principal, command.table_id)
     name = RoundName(table.table_id, command.round_id)
     seen = round_terms.lock_and_see(session, jackpot_id, name, now=command.now)
-    round_, live, in_force = seen.round, seen.live, seen.in_force
+    round_, live = seen.round, seen.live
     if round_ is not None and round_.state is RoundState.CANCELLED:
         return _replay(session, round_, command.cancellation, live)
-    round_ = round_ or RoundTerms(table, in_force).open_round(command.round_id, now=command.now)
+    round_ = round_ or RoundTerms(table, seen.in_force).open_round(command.round_id, now=command.now)
     round_.require_not_ended()
     require_hands_of_one_deck(command.cancellation.hands)
     require_not_ahead(command.cancellation.occurred_at, now=command.now)
-    return _book(session, command, round_, live, stripe_no=stripes.choose(in_force.stripes))
+    return _book(session, command, round_, seen, stripe_no=stripes.choose(seen.in_force.stripes))
 
 
 def _replay(
@@ -82,8 +83,9 @@ def _replay(
 
 
 def _book(
-    session: Session, command: CancelRound, round_: Round, live: tuple[BookedBet, ...], *, stripe_no: int
+    session: Session, command: CancelRound, round_: Round, seen: RoundSeen, *, stripe_no: int
 ) -> RoundCancelledNow:
+    live = seen.live
     after = round_.stepped(state=RoundState.CANCELLED)
     locked = round_terms.lock_and_read(session, after, stripe_no=stripe_no)
     cycle, terms = locked.cycle, round_terms.terms(session, round_, locked.cycle)
@@ -103,4 +105,11 @@ def _book(
     )
     with pipelined(session) as pipe:
         journal.post(pipe, entry, stripe_no=stripe_no, not_before=locked.booked_at)
+    denied_prizes.keep(
+        session,
+        RoundEnd(round_, seen.booked, cancellation.hands, command.principal, command.now, is_cancelled=True),
+        terms=terms,
+        pools=locked.pools,
+        won_since=won_since,
+    )
     return RoundCancelledNow(RoundView(after, cycle.cycle), bets, is_replay=False)

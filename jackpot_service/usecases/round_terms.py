@@ -6,6 +6,7 @@ from datetime import datetime
 from decimal import Decimal
 
 from jackpot_service.database.transactions import Session, pipelined
+from jackpot_service.domain.accounts import Pools
 from jackpot_service.domain.bets import BookedBet
 from jackpot_service.domain.rounds import Round, RoundState
 from jackpot_service.domain.settlement import Terms
@@ -54,29 +55,34 @@ class RoundTerms:
 
 @dataclass(frozen=True, slots=True)
 class RoundSeen:
-    """A round that is locked, None if it was never seen; its live bets, and what is in force for a new one."""
+    """A round that is locked, None if it was never seen; all its bets, and what is in force for a new one."""
 
     round: Round | None
-    live: tuple[BookedBet, ...]
+    booked: tuple[BookedBet, ...]
     in_force: InForce
+
+    @property
+    def live(self) -> tuple[BookedBet, ...]:
+        """The bets that are not void."""
+        return tuple(one for one in self.booked if not one.is_void)
 
 
 def lock_and_see(session: Session, jackpot_id: str, name: RoundName, *, now: datetime) -> RoundSeen:
-    """Lock a round, if it is known, and read its live bets; every later change of it waits for the commit."""
+    """Lock a round, if it is known, and read its bets; every later change of it waits for the commit."""
     with pipelined(session) as pipe:
         settings_cursor = settings_in_force.send_read(pipe, jackpot_id, came=[now])
         round_cursor = rounds.send_lock(pipe, jackpot_id, [name])
         booked_cursor = bet_records.send_of_round(pipe, jackpot_id, name)
     in_force = settings_in_force.in_force_of(settings_cursor, jackpot_id)
-    live = tuple(one for one in bet_records.booked_of(booked_cursor) if not one.is_void)
-    return RoundSeen(rounds.round_of(round_cursor), live, in_force)
+    return RoundSeen(rounds.round_of(round_cursor), tuple(bet_records.booked_of(booked_cursor)), in_force)
 
 
 @dataclass(frozen=True, slots=True)
 class Locked:
-    """Read under the lock: the running cycle, when the last entry was booked, where the round's entries stand."""
+    """Read under the lock: the running cycle, the pools, the last booking, and where the round's entries stand."""
 
     cycle: Cycle
+    pools: Pools
     booked_at: datetime
     places: dict[int, tuple[int, int]]
 
@@ -94,7 +100,7 @@ def lock_and_read(session: Session, after: Round, *, stripe_no: int) -> Locked:
         books_cursor = books.send_read(pipe, after.jackpot_id)
         place_cursor = bet_records.send_places(pipe, after)
     held = books.books_of(books_cursor)
-    return Locked(held.cycle, held.booked_at, bet_records.places_of(place_cursor))
+    return Locked(held.cycle, held.pools, held.booked_at, bet_records.places_of(place_cursor))
 
 
 def won_since(booked: Collection[BookedBet], cycle: Cycle, places: dict[int, tuple[int, int]]) -> frozenset[str]:

@@ -24,8 +24,9 @@ from jackpot_service.records import bets as bet_records
 from jackpot_service.records import immutable, rounds, verdicts
 from jackpot_service.records.rounds import RoundName
 from jackpot_service.records.verdicts import BookedAward
-from jackpot_service.usecases import round_terms
-from jackpot_service.usecases.round_terms import RoundTerms
+from jackpot_service.usecases import denied_prizes, round_terms
+from jackpot_service.usecases.denied_prizes import RoundEnd
+from jackpot_service.usecases.round_terms import RoundSeen, RoundTerms
 
 
 class ResultConflict(Conflict, code="result-conflict", title="The round has another result"):
@@ -87,7 +88,7 @@ def settle_round(session: Session, command: SettleRound) -> RoundSettledNow:
     table, jackpot_id = immutable.table_with_jackpot(session, command.principal, command.table_id)
     name = RoundName(table.table_id, command.round_id)
     seen = round_terms.lock_and_see(session, jackpot_id, name, now=command.now)
-    round_, live, in_force = seen.round, seen.live, seen.in_force
+    round_, live = seen.round, seen.live
     if round_ is not None and round_.state is RoundState.SETTLED:
         return _replay(session, round_, command.result, live)
     if round_ is not None:
@@ -97,10 +98,10 @@ def settle_round(session: Session, command: SettleRound) -> RoundSettledNow:
     require_hands_of_one_deck(command.result.hands, command.result.dealer)
     require_not_ahead(command.result.occurred_at, now=command.now)
     require_not_before((one.bet for one in live), command.result.occurred_at)
-    round_ = round_ or RoundTerms(table, in_force).open_round(command.round_id, now=command.now)
+    round_ = round_ or RoundTerms(table, seen.in_force).open_round(command.round_id, now=command.now)
     rules = immutable.rules(session, jackpot_id, round_.rules_version)
     verdict = judge((one.bet for one in live), command.result.hands, rules)
-    return _book(session, command, round_, live, verdict, stripe_no=stripes.choose(in_force.stripes))
+    return _book(session, command, round_, seen, verdict, stripe_no=stripes.choose(seen.in_force.stripes))
 
 
 def require_count(bet_count: int, live: tuple[BookedBet, ...], *, name: RoundName) -> None:
@@ -180,11 +181,12 @@ def _book(
     session: Session,
     command: SettleRound,
     round_: Round,
-    live: tuple[BookedBet, ...],
+    seen: RoundSeen,
     verdict: Verdict,
     *,
     stripe_no: int,
 ) -> RoundSettledNow:
+    live = seen.live
     after = round_.stepped(state=RoundState.SETTLED)
     locked = _lock_and_read(session, after, stripe_no=stripe_no, locks_all=verdict.pays_from_meter)
     cycle, positions = locked.books.cycle, locked.books.positions
@@ -209,6 +211,13 @@ def _book(
         postings=settlement.postings,
         round_step=RoundStep.of(after),
         figures=figures.of_settlement(settlement, bets, terms=terms, won_since=won_since),
+    )
+    denied_prizes.keep(
+        session,
+        RoundEnd(round_, seen.booked, command.result.hands, command.principal, command.now, is_cancelled=False),
+        terms=terms,
+        pools=locked.books.pools,
+        won_since=won_since,
     )
     with committed(session) as pipe:
         verdicts.add_awards(pipe, after, settlement.awards, now=command.now)

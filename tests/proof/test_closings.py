@@ -24,9 +24,13 @@ def write(url: str) -> None:
             scene.close(engine, "T1", round_id, 2)
         scene.void(engine, "T1", "settled", "b2", reason="dealt to the wrong seat")
         scene.settle(engine, "T1", "settled", 1, {"1": scene.NOTHING})
+        scene.open_live(engine, "strict", tables=["T2"], settings={"close_required": "true"})
+        scene.bet(engine, "T2", "strict", scene.euro("b1"))
+        scene.close(engine, "T2", "strict", 1)
+        scene.settle(engine, "T2", "strict", 1, {"1": scene.NOTHING})
 
 
-SETTLED, CLOSED, OPEN = map(in_round, ("settled", "closed", "open"))
+SETTLED, CLOSED, OPEN, STRICT = map(in_round, ("settled", "closed", "open", "strict"))
 CLOSING: Final = f"kind = 'closing' AND {SETTLED}"
 
 CORRUPTIONS: Final = (
@@ -36,6 +40,13 @@ CORRUPTIONS: Final = (
     refact("reason", """'"a whim"'""", SETTLED, "entry-digest"),
     change("entries", """facts = '{"x": 1}'""", CLOSING, "entry-digest round-ending"),
     change("entries", "facts = NULL", CLOSING, "entry-digest round-ending"),
+    change("entries", "kind = 'voids'", f"kind = 'closing' AND {STRICT}", "entry-digest round-ending"),
+    change(
+        "entries",
+        "kind = 'bets'",
+        f"kind = 'voids' AND {SETTLED}",
+        "round-ending document-without-entry entry-digest entry-postings day-figures",
+    ),
     change("rounds", "state = 'open'", CLOSED, "round-state"),
     change("rounds", "state = 'closed'", OPEN, "round-state"),
     change("rounds", "state = 'closed'", SETTLED, "round-state"),

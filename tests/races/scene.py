@@ -128,7 +128,7 @@ def void(
 def settle(
     engine: sqlalchemy.Engine, table_id: str, round_id: str, bet_count: int, hands: Mapping[str, str]
 ) -> RoundSettledNow:
-    """Give a result: the cards of each hand, or "dead" or "forfeited"."""
+    """Give a result: the cards of each hand, or "dead" or "forfeited", which cards may follow."""
     result = Result(bet_count, tuple(_hand(name, cards) for name, cards in hands.items()))
     command = SettleRound(SERVER, table_id, round_id, result, now())
     return transact(engine, lambda session: settle_round(session, command))
@@ -143,9 +143,10 @@ def correct(
 
 
 def _hand(name: str, cards: str) -> Hand:
-    if cards in {HandStatus.DEAD, HandStatus.FORFEITED}:
-        return Hand(name, HandStatus(cards), ())
-    return Hand(name, HandStatus.DEALT, parse_cards(cards.split()))
+    first, *others = cards.split()
+    if first in {HandStatus.DEAD, HandStatus.FORFEITED}:
+        return Hand(name, HandStatus(first), parse_cards(others))
+    return Hand(name, HandStatus.DEALT, parse_cards([first, *others]))
 
 
 def cancel(engine: sqlalchemy.Engine, table_id: str, round_id: str, reason: str = "misdeal") -> RoundCancelledNow:

@@ -10,28 +10,10 @@ from jackpot_service.domain.rounds import BettingClosed, RoundSettled
 from jackpot_service.usecases.close_betting import BettingClosedNow
 from jackpot_service.usecases.settle_round import BetCountMismatch, RoundSettledNow
 from tests.races import books, scene
+from tests.races.late_bets import BETS_BEFORE, ROUNDS, prepare, race_against
 from tests.races.processes import Racer, race
 
 pytestmark = pytest.mark.long
-
-ROUNDS = tuple(f"r{number}" for number in range(15))
-BETS_BEFORE = 3
-LATE_BETS = 6
-
-
-def bet_on(racer: Racer, *, who: str) -> list[list[bool]]:
-    """Bet one by one on each round as it is closed; tells of each bet whether it was accepted."""
-    accepted = []
-    for round_id in ROUNDS:
-        racer.meet()
-        accepted.append([_is_accepted(racer, round_id, f"{who}{number}") for number in range(LATE_BETS)])
-    return accepted
-
-
-def _is_accepted(racer: Racer, round_id: str, bet_id: str) -> bool:
-    answer = scene.attempted(lambda: scene.bet(racer.engine, "T1", round_id, scene.euro(bet_id)))
-    assert not isinstance(answer, LedgerError) or isinstance(answer, BettingClosed)
-    return not isinstance(answer, LedgerError)
 
 
 def close_until_counts_agree(racer: Racer) -> list[int]:
@@ -66,26 +48,16 @@ def settle(racer: Racer) -> list[RoundSettledNow]:
     return settled
 
 
-def _prepare(engine: sqlalchemy.Engine) -> None:
-    scene.open_live(engine, "live", tables=["T1"])
-    for round_id in ROUNDS:
-        scene.bet(engine, "T1", round_id, *(scene.euro(f"before{number}") for number in range(BETS_BEFORE)))
-
-
 def test_a_closing_counts_exactly_the_bets_before_it_and_no_later_one_slips_in(
     engine: sqlalchemy.Engine, database_url: str
 ) -> None:
-    _prepare(engine)
+    prepare(engine)
 
-    closed, first, second = race(
-        database_url, close_until_counts_agree, partial(bet_on, who="first"), partial(bet_on, who="second")
-    )
+    closed, accepted = race_against(close_until_counts_agree, database_url, refused_as=BettingClosed)
 
-    accepted = [BETS_BEFORE + sum(first[index]) + sum(second[index]) for index in range(len(ROUNDS))]
     assert closed == accepted
     for round_id, count in zip(ROUNDS, accepted, strict=True):
         assert books.round_row(engine, "T1", round_id)[:2] == ("closed", count)
-    assert all(row == sorted(row, reverse=True) for row in (*first, *second))
     books.require_clean(engine)
     assert books.deadlocks(engine) == 0
 
@@ -93,7 +65,7 @@ def test_a_closing_counts_exactly_the_bets_before_it_and_no_later_one_slips_in(
 def test_a_result_settles_its_round_whether_the_closing_came_before_it_or_not(
     engine: sqlalchemy.Engine, database_url: str
 ) -> None:
-    _prepare(engine)
+    prepare(engine)
 
     closed, settled = race(database_url, close_or_not, settle)
 
@@ -104,7 +76,7 @@ def test_a_result_settles_its_round_whether_the_closing_came_before_it_or_not(
 
 
 def test_of_closings_at_once_one_closes_and_the_others_repeat_it(engine: sqlalchemy.Engine, database_url: str) -> None:
-    _prepare(engine)
+    prepare(engine)
 
     answers = race(database_url, close_or_not, close_or_not, close_or_not)
 

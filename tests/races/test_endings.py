@@ -11,28 +11,10 @@ from jackpot_service.domain.rounds import RoundCancelled, RoundSettled
 from jackpot_service.usecases.cancel_round import RoundCancelledNow
 from jackpot_service.usecases.settle_round import BetCountMismatch, RoundSettledNow
 from tests.races import books, scene
+from tests.races.late_bets import BETS_BEFORE, ROUNDS, prepare, race_against
 from tests.races.processes import Racer, race
 
 pytestmark = pytest.mark.long
-
-ROUNDS = tuple(f"r{number}" for number in range(15))
-BETS_BEFORE = 3
-LATE_BETS = 6
-
-
-def bet_on(racer: Racer, *, who: str) -> list[list[bool]]:
-    """Bet one by one on each round as its result comes; tells of each bet whether it was accepted."""
-    accepted = []
-    for round_id in ROUNDS:
-        racer.meet()
-        accepted.append([_is_accepted(racer, round_id, f"{who}{number}") for number in range(LATE_BETS)])
-    return accepted
-
-
-def _is_accepted(racer: Racer, round_id: str, bet_id: str) -> bool:
-    answer = scene.attempted(lambda: scene.bet(racer.engine, "T1", round_id, scene.euro(bet_id)))
-    assert not isinstance(answer, LedgerError) or isinstance(answer, RoundSettled)
-    return not isinstance(answer, LedgerError)
 
 
 def settle_until_counts_agree(racer: Racer) -> list[int]:
@@ -93,35 +75,24 @@ def bet_on_unseen(racer: Racer) -> list[object]:
     return answers
 
 
-def _prepare(engine: sqlalchemy.Engine) -> None:
-    scene.open_live(engine, "live", tables=["T1"])
-    for round_id in ROUNDS:
-        scene.bet(engine, "T1", round_id, *(scene.euro(f"before{number}") for number in range(BETS_BEFORE)))
-
-
 def test_a_result_settles_exactly_the_bets_it_counts_and_later_ones_are_refused(
     engine: sqlalchemy.Engine, database_url: str
 ) -> None:
-    _prepare(engine)
+    prepare(engine)
 
-    ended, first, second = race(
-        database_url, settle_until_counts_agree, partial(bet_on, who="first"), partial(bet_on, who="second")
-    )
+    ended, accepted = race_against(settle_until_counts_agree, database_url, refused_as=RoundSettled)
 
-    accepted = [BETS_BEFORE + sum(first[index]) + sum(second[index]) for index in range(len(ROUNDS))]
     assert ended == accepted
     for round_id, count in zip(ROUNDS, accepted, strict=True):
         assert books.round_row(engine, "T1", round_id) == ("settled", count, Decimal(count))
     assert books.meter(engine, "live") == Decimal("0.45") * sum(accepted)
     assert books.balance(engine, "casino:c1") == -sum(accepted)
-    # Once a round is settled, no later bet of the same server slips in.
-    assert all(row == sorted(row, reverse=True) for row in (*first, *second))
     books.require_clean(engine)
     assert books.deadlocks(engine) == 0
 
 
 def test_either_the_result_or_the_cancellation_ends_a_round(engine: sqlalchemy.Engine, database_url: str) -> None:
-    _prepare(engine)
+    prepare(engine)
 
     settled, cancelled = race(database_url, settle_or_not, cancel_or_not)
 
@@ -144,7 +115,7 @@ def test_either_the_result_or_the_cancellation_ends_a_round(engine: sqlalchemy.E
 def test_an_unseen_round_is_opened_by_one_of_its_bet_its_cancellation_and_its_empty_result(
     engine: sqlalchemy.Engine, database_url: str
 ) -> None:
-    _prepare(engine)
+    prepare(engine)
 
     bets, cancelled, settled = race(database_url, bet_on_unseen, cancel_unseen, settle_unseen)
 

@@ -1,14 +1,18 @@
 """Betting closes: bets after it are refused and kept, voids need a reason, and its count is the ledger's."""
 
 from datetime import timedelta
+from functools import partial
 
 import pytest
 
 from jackpot_service.domain.rules import BadRules
+from jackpot_service.records import lives
 from tests.support.answers import Body
+from tests.support.asking import rows
 from tests.support.bets import bet
 from tests.support.hands import NOTHING, ROYAL_FLUSH, hand
 from tests.support.world import World
+from tests.usecases.test_suspension import put
 
 pytestmark = pytest.mark.slow
 
@@ -159,3 +163,69 @@ def test_a_closed_round_is_still_an_exception_when_it_waits_too_long(betting: Wo
     betting.clock.advance(timedelta(minutes=20))
 
     assert kinds(betting) == ["round-open"]
+
+
+def test_a_count_for_an_unknown_round_is_answered_and_kept_as_a_results_is(world: World) -> None:
+    world.open(base_amount="1000")
+
+    assert world.put_closing(bet_count=2).problem(409, "bet-count-mismatch")["bet_count"] == 0
+    assert kinds(world) == ["bet-count-mismatch"]
+    assert world.books.value("SELECT count(*) FROM rounds") == 0
+
+
+def test_a_round_without_bets_is_settled_also_where_a_closing_is_required(world: World) -> None:
+    world.open(base_amount="1000", settings={"close_required": "true"})
+
+    assert world.put_result(hand("1", NOTHING)).ok(201)["round"]["state"] == "settled"
+
+
+def test_the_time_of_a_void_bet_keeps_no_round_open(betting: World) -> None:
+    betting.bet({**bet("b2"), "occurred_at": "2026-11-20T08:00:01Z"})
+    betting.post_voids("b2").ok()
+
+    assert betting.send("PUT", "T1", "r1/closing", closing(occurred_at=EARLIER)).ok(201)
+
+
+def test_a_late_void_names_only_the_bets_that_it_made_void(betting: World) -> None:
+    betting.bet(bet("b2", player_id="p2", hand="2"))
+    betting.post_voids("b1").ok()
+    betting.put_closing(bet_count=1).ok(201)
+
+    betting.post_voids("b1", "b2", "unheard", reason="misdealt").ok()
+
+    (noted,) = betting.get("/v1/exceptions").ok()["items"]
+    assert noted["facts"] == {
+        "call": "voids",
+        "bet_ids": ["b2", "unheard"],
+        "occurred_at": None,
+        "reason": "misdealt",
+    }
+
+
+def test_betting_closes_while_the_jackpot_is_suspended(betting: World) -> None:
+    put(betting, "suspension", "s1").ok(201)
+    betting.post_bets(bet("b2")).problem(409, "jackpot-suspended")
+
+    assert betting.put_closing(bet_count=1).ok(201)["round"]["state"] == "closed"
+
+
+def test_a_closed_round_keeps_its_jackpot_in_play_and_is_in_the_report_of_rounds(betting: World) -> None:
+    betting.put_closing(bet_count=1).ok(201)
+
+    betting.open(jackpot_id="j2", tables=("T2",))
+    betting.ask("retirement", {"jackpot_id": "j1", "to": "j2"}).problem(409, "jackpot-in-play")
+    betting.clock.advance(timedelta(hours=1))
+    assert [row["state"] for row in rows(betting, "rounds", start="2026-11-20T00:00:00Z")] == ["closed"]
+
+
+def test_closed_rounds_count_among_the_stakes_at_play_and_a_closed_round_shares_the_whole_jackpot(
+    world: World,
+) -> None:
+    world.open(base_amount="1000")
+    for bet_id, hand_id, stake in (("b1", "1", 100), ("b2", "2", 300)):
+        world.bet(bet(bet_id, hand=hand_id, stake_minor=stake))
+    world.put_closing(bet_count=2).ok(201)
+
+    assert [weight for _, weight in world.transact(partial(lives.open_weights, jackpot_id="j1"))] == [4]
+    awards = world.settle(hand("1", ROYAL_FLUSH), hand("2", NOTHING))["awards"]
+    assert [(award["bet_id"], award["amount_minor"]) for award in awards] == [("b1", 25045), ("b2", 75135)]

@@ -1,0 +1,53 @@
+"""The proof finds a denied prize that is no exception, and an exception that no denial makes."""
+
+from typing import Final
+
+import pytest
+
+from jackpot_service.database.transactions import Session
+from jackpot_service.proof.proof import verify
+from tests.proof.corruption import Corruption, change, codes_after, remove
+from tests.races import scene
+from tests.support import history
+
+pytestmark = pytest.mark.slow
+
+ROYAL = "As Ks Qs Js Ts"
+
+
+def write(url: str) -> None:
+    """Deny a royal flush in one round, pay one in another, and settle one in which nobody has anything."""
+    with history.engine_of(url) as engine:
+        scene.found(engine)
+        scene.open_live(engine, "live", tables=["T1"], base_amount="1000")
+        for round_id, cards in (("denied", f"forfeited {ROYAL}"), ("paid", ROYAL), ("lost", scene.NOTHING)):
+            scene.bet(engine, "T1", round_id, scene.euro("b1"), scene.euro("b2"))
+            scene.close(engine, "T1", round_id, 2)
+            scene.void(engine, "T1", round_id, "b2", reason="dealt to the wrong seat")
+            scene.settle(engine, "T1", round_id, 1, {"1": cards})
+
+
+PRIZES: Final = "kind = 'prize-denied' AND round_id"
+
+CORRUPTIONS: Final = (
+    remove("exceptions", f"{PRIZES} = 'paid'", "prize-denied exception-chain"),
+    change("exceptions", "kind = 'late-bet'", f"{PRIZES} = 'paid'", "prize-denied exception-chain"),
+    change(
+        "exceptions",
+        """detail = jsonb_set(detail, '{request,denial}', '"dead"')""",
+        f"{PRIZES} = 'paid'",
+        "prize-denied exception-chain",
+    ),
+    change("exceptions", "detail = '{}'", f"{PRIZES} = 'paid'", "prize-denied exception-chain"),
+    change("exceptions", "round_id = 'lost'", f"{PRIZES} = 'paid'", "prize-denied exception-chain"),
+)
+"""What somebody with every right might change, and every code by which the proof names it."""
+
+
+def test_what_nobody_touched_is_right(superuser: Session) -> None:
+    assert verify(superuser).mismatches == ()
+
+
+@pytest.mark.parametrize("corruption", CORRUPTIONS, ids=str)
+def test_every_corruption_is_found_under_its_name(superuser: Session, corruption: Corruption) -> None:
+    assert codes_after(superuser, corruption) == corruption.codes

@@ -1,0 +1,123 @@
+"""A winner who is denied leaves an exception: dead, forfeited, void since the closing, or in a cancelled round."""
+
+from typing import Any
+
+import pytest
+
+from tests.support.answers import Body
+from tests.support.bets import bet
+from tests.support.hands import FLUSH, NOTHING, NOTHING_TOO, ROYAL_FLUSH, dead, forfeited, hand
+from tests.support.world import World
+
+pytestmark = pytest.mark.slow
+
+SHARE = 25_045
+"""A quarter of 1,001.80: what b1's stake of 1.00 among 4.00 has of a meter of 1,000 + 0.45 · 4."""
+
+
+@pytest.fixture
+def betting(world: World) -> World:
+    """A meter of 1,000, and two bets: 1.00 on hand 1, and 3.00 on hand 2."""
+    world.open(base_amount="1000")
+    world.bet(bet("b1"), bet("b2", hand="2", stake_minor=300))
+    return world
+
+
+def denied(world: World) -> list[Body]:
+    """The facts of the exceptions for denied prizes, in the order of bets."""
+    found = world.get("/v1/exceptions?kind=prize-denied").ok()["items"]
+    return sorted((item["facts"] for item in found), key=lambda facts: facts["bet_id"])
+
+
+def said(world: World) -> list[tuple[Any, ...]]:
+    return [tuple(one[name] for name in ("bet_id", "denial", "tier", "amount_minor")) for one in denied(world)]
+
+
+@pytest.mark.parametrize(("told", "denial"), [(dead, "dead"), (forfeited, "forfeited")])
+def test_scenario_43_a_royal_flush_that_is_called_dead_or_forfeited_is_an_exception(
+    betting: World, told: Any, denial: str
+) -> None:
+    betting.settle(told("1", ROYAL_FLUSH), hand("2", NOTHING))
+
+    assert said(betting) == [("b1", denial, "royal_flush", SHARE)]
+    (one,) = denied(betting)
+    assert (one["player_id"], one["hand"], one["currency"]) == ("player-of-b1", "1", "EUR")
+    assert one["cards"] == sorted(ROYAL_FLUSH)
+    assert betting.books.mismatches() == ()
+
+
+def test_a_bet_that_was_made_void_after_the_closing_is_an_exception(betting: World) -> None:
+    betting.put_closing(bet_count=2).ok(201)
+    betting.post_voids("b1", reason="the player left").ok()
+    betting.settle(hand("1", ROYAL_FLUSH), hand("2", NOTHING))
+
+    assert said(betting) == [("b1", "void", "royal_flush", SHARE)]
+
+
+def test_a_winning_hand_of_a_cancelled_round_is_an_exception(betting: World) -> None:
+    betting.put_cancellation(hands=[hand("1", ROYAL_FLUSH)]).ok(201)
+
+    assert said(betting) == [("b1", "cancelled", "royal_flush", SHARE)]
+
+
+def test_a_fixed_prize_that_is_denied_is_told_in_the_bets_own_currency(world: World) -> None:
+    world.open(base_amount="1000")
+    world.bet(bet("b1", stake_minor=200), bet("b2", stake_minor=100))
+    paid = world.settle(hand("1", FLUSH))["awards"]
+    world.bet(bet("b1", stake_minor=200), bet("b2", stake_minor=100), round_id="r2")
+    world.settle(forfeited("1", FLUSH), round_id="r2")
+
+    assert said(world) == [(award["bet_id"], "forfeited", "flush", award["amount_minor"]) for award in paid]
+
+
+def test_all_who_are_denied_would_have_shared_one_jackpot(betting: World) -> None:
+    """The meter is on offer once: two denied bets are told what they would have had together."""
+    betting.bet(bet("b3", player_id="p3", stake_minor=600))
+    betting.settle(forfeited("1", ROYAL_FLUSH), hand("2", NOTHING))
+
+    assert [(one["bet_id"], one["amount_minor"]) for one in denied(betting)] == [("b1", 10_045), ("b3", 60_270)]
+
+
+@pytest.mark.parametrize(
+    "hands",
+    [
+        [hand("1", ROYAL_FLUSH), hand("2", NOTHING)],
+        [dead("1", NOTHING_TOO), hand("2", NOTHING)],
+        [dead("1", ROYAL_FLUSH[:4]), hand("2", NOTHING)],
+        [dead("1", (*ROYAL_FLUSH, "2d")), hand("2", NOTHING)],
+        [forfeited("1"), hand("2", NOTHING)],
+        [hand("1", NOTHING_TOO), hand("2", NOTHING), forfeited("3", FLUSH)],
+    ],
+)
+def test_nobody_is_denied_what_was_paid_or_what_no_bet_had(betting: World, hands: list[Body]) -> None:
+    betting.settle(*hands)
+
+    assert said(betting) == []
+
+
+def test_a_bet_that_was_void_before_the_closing_was_not_denied(betting: World) -> None:
+    betting.void("b1")
+    betting.put_closing(bet_count=1).ok(201)
+    betting.settle(hand("1", ROYAL_FLUSH), hand("2", NOTHING))
+
+    assert said(betting) == []
+
+
+def test_a_repeated_result_and_a_refused_one_note_nothing_more(betting: World) -> None:
+    hands = (forfeited("1", ROYAL_FLUSH), hand("2", NOTHING))
+    betting.put_result(*hands, bet_count=3).problem(409, "bet-count-mismatch")
+    assert said(betting) == []
+
+    betting.settle(*hands)
+    betting.put_result(*hands).ok(200)
+    assert said(betting) == [("b1", "forfeited", "royal_flush", SHARE)]
+
+
+def test_each_of_more_bets_than_one_statement_writes_is_an_exception(world: World) -> None:
+    world.open(base_amount="1000")
+    for batch in range(3):
+        world.bet(*(bet(f"b{batch}-{number}") for number in range(500)))
+    world.settle(forfeited("1", ROYAL_FLUSH))
+
+    assert world.books.value("SELECT count(*) FROM exceptions WHERE kind = 'prize-denied'") == 1500
+    assert world.books.mismatches() == ()
