@@ -1,7 +1,8 @@
 """
-The times that table servers state: none lies ahead of the ledger's clock, no closing or result before a bet.
+The times that table servers and cashiers state: none lies ahead of the ledger's clock, nor before what it follows.
 
-They are remarks otherwise. A table server's clock may be two seconds ahead, as far as the service's own may be wrong.
+A closing or a result follows the bets, a payment its award. They are remarks otherwise. Another clock may be two seconds
+off, as far as the service's own may be wrong.
 """
 
 from collections.abc import Iterable
@@ -11,23 +12,36 @@ from typing import Final
 from jackpot_service.domain.bets import Bet, Bets
 from jackpot_service.domain.errors import Conflict, FieldError, Refused
 
-MOST_AHEAD: Final = timedelta(seconds=2)
+MOST_OFF: Final = timedelta(seconds=2)
 
 
 class OccurredAhead(Refused, code="occurred-in-future", title="The time lies in the future"):
-    """A table server states a time that has not come."""
+    """A call states a time that has not come."""
+
+
+class DatedBeforeAward(Refused, code="dated-before-award", title="The time lies before the award"):
+    """A payment states a time at which its award had not been made."""
 
 
 class DatedBeforeBet(Conflict, code="dated-before-bet", title="The time lies before a bet"):
     """A closing or a result states a time that lies before that of a live bet."""
 
 
-def require_not_ahead(occurred_at: datetime | None, *, now: datetime) -> None:
+def require_not_ahead(occurred_at: datetime | None, *, now: datetime, field: str = "occurred_at") -> None:
     """Raises: OccurredAhead."""
-    if occurred_at is not None and occurred_at - now > MOST_AHEAD:
+    if occurred_at is not None and occurred_at - now > MOST_OFF:
         message = f"{occurred_at.isoformat()} lies ahead of the ledger's clock."
-        error = FieldError("/occurred_at", OccurredAhead.code, message)
+        error = FieldError(f"/{field}", OccurredAhead.code, message)
         raise OccurredAhead(message, field_errors=(error,))
+
+
+def require_paid_between(paid_at: datetime | None, *, awarded_at: datetime, now: datetime) -> None:
+    """Require that a payment came after its award, and has come. Raises: DatedBeforeAward, OccurredAhead."""
+    require_not_ahead(paid_at, now=now, field="paid_at")
+    if paid_at is not None and awarded_at - paid_at > MOST_OFF:
+        message = f"{paid_at.isoformat()} lies before {awarded_at.isoformat()}, when the award was made."
+        error = FieldError("/paid_at", DatedBeforeAward.code, message)
+        raise DatedBeforeAward(message, field_errors=(error,))
 
 
 def require_bets_not_ahead(bets: Bets, *, now: datetime) -> None:
@@ -37,7 +51,7 @@ def require_bets_not_ahead(bets: Bets, *, now: datetime) -> None:
     ahead = [
         (place, moment)
         for place, moment in zip(bets.places, bets.occurred_at, strict=True)
-        if moment is not None and moment - now > MOST_AHEAD
+        if moment is not None and moment - now > MOST_OFF
     ]
     if ahead:
         message = f"{len(ahead)} bet(s) lie ahead of the ledger's clock."

@@ -10,6 +10,7 @@ from jackpot_service.domain.entries import Attribution
 from jackpot_service.domain.errors import Forbidden
 from jackpot_service.domain.facts import Facts
 from jackpot_service.domain.journal import EntryKind
+from jackpot_service.domain.occurrence import require_paid_between
 from jackpot_service.domain.principals import Principal, Role
 from jackpot_service.records import awards as records
 from jackpot_service.records.awards import AwardRecord
@@ -44,7 +45,7 @@ def acknowledge_payment(session: Session, command: AcknowledgePayment) -> Paymen
     Record that an award was paid. The same said again, under whichever request id, changes nothing.
 
     Raises: UnknownAward, also for another casino's; WrongCasino; RequestConflict; KeyMaker; AwardStateConflict if the
-    award is not payable, or was paid otherwise.
+    award is not payable, or was paid otherwise; OccurredAhead and DatedBeforeAward for a time that cannot be.
     """
     acts.lock(session)
     act, payment = command.act, held_awards.of_payment(reference=command.reference, paid_at=command.paid_at)
@@ -56,7 +57,9 @@ def acknowledge_payment(session: Session, command: AcknowledgePayment) -> Paymen
         return PaymentAcknowledged(record, is_replay=True)
     keys.require_not_maker(session, act, jackpot_id=record.jackpot_id, round_key=record.round_key)
     require_step(AwardStep.PAID, taken=record.award.steps, award_id=command.award_id)
-    _record(session, act, record, request=request, payment=payment)
+    awarded_at = records.credited_at(session, record)
+    require_paid_between(command.paid_at, awarded_at=awarded_at, now=act.now)
+    _record(session, act, record, request=request, payment=payment, awarded_at=awarded_at)
     return PaymentAcknowledged(records.visible(session, act.principal, command.award_id), is_replay=False)
 
 
@@ -66,7 +69,9 @@ def _require_payer(principal: Principal) -> None:
         raise WrongCasino(message)
 
 
-def _record(session: Session, act: Act, record: AwardRecord, *, request: Facts, payment: Facts) -> None:
+def _record(
+    session: Session, act: Act, record: AwardRecord, *, request: Facts, payment: Facts, awarded_at: datetime
+) -> None:
     """
     Write the act and the step.
 
@@ -83,7 +88,7 @@ def _record(session: Session, act: Act, record: AwardRecord, *, request: Facts, 
         before={"state": record.award.state.value},
         after={**held_awards.of_step(record, AwardStep.PAID, [made]), "payment": payment},
         request=request,
-        not_before=records.credited_at(session, record),
+        not_before=awarded_at,
         figures=[figures.of_payment(made, jackpot_id=record.jackpot_id, made_on=made_on)],
         attributed_to=Attribution(record.casino_id, record.table_id),
     )

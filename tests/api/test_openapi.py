@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Mapping
+from datetime import timedelta
 from itertools import count
 from typing import Any, Final
 
@@ -73,6 +74,9 @@ def make_body_sensible(body: Body, number: int) -> None:
         body["parameters"] = {"jackpot_id": "own-jackpot", "format": "hledger"}
     if "to" in body:
         body["to"] = f"2026-01-01T00:00:{number % 60:02}Z"
+    for name in ("occurred_at", "paid_at"):
+        if name in body:
+            body[name] = None
     if "emergency" in body:
         body |= {"emergency": False, "confirmed": {}}
     for place, sent in enumerate(body.get("bets", ())):
@@ -235,7 +239,7 @@ WRITES: Final[Mapping[str, tuple[int, str, Body]]] = {
     "PUT /v1/awards/{award_id}/payment": (
         201,
         f"/v1/awards/{AWARD}/payment",
-        {"request_id": "p1", "reference": "slip", "paid_at": "2026-11-20T09:00:00Z"},
+        {"request_id": "p1", "reference": "slip", "paid_at": "2026-11-20T09:30:00Z"},
     ),
     "POST /v1/keys": (201, "/v1/keys", {"request_id": "k1", "principal": "Cleo", "role": "auditor", "reason": "new"}),
     "POST /v1/keys/{key_id}/revocation": (
@@ -331,6 +335,7 @@ def test_every_operation_is_held_against_its_description_below() -> None:
 def test_answers_with_something_in_them_conform_to_the_description(world: World) -> None:
     objects = make_objects(world)
     play(world)
+    world.clock.advance(timedelta(hours=1))
     world.add_casino("c2")
     for request_id in ("q0", "q1"):
         world.ask("rate-sheet", OTHER_RATE, request_id=request_id, role=Role.RATES).ok(201)

@@ -11,6 +11,7 @@ from sqlalchemy.dialects.postgresql import ARRAY
 
 from jackpot_service.database.models import Base
 from jackpot_service.database.transactions import Session
+from jackpot_service.domain import facts
 from jackpot_service.domain.principals import Role
 from jackpot_service.ledger.mismatches import Code
 from jackpot_service.proof.proof import verify
@@ -95,7 +96,7 @@ def pay(world: World, round_id: str, bet_id: str, tier: str, *, request_id: str)
         for award in world.round(round_id)["settlement"]["awards"]
         if (award["bet_id"], award["tier"]) == (bet_id, tier)
     )
-    body = {"request_id": request_id, "reference": f"slip {request_id}", "paid_at": "2026-11-20T09:30:00Z"}
+    body = {"request_id": request_id, "reference": f"slip {request_id}", "paid_at": facts.instant(world.clock.at)}
     answer = world.put(f"/v1/awards/{award_id}/payment", body, key=world.key(Role.TABLE))
     answer.ok(201)
 

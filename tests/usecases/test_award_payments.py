@@ -1,5 +1,6 @@
 """A casino acknowledges that it paid an award: once, however often it says so; and everybody sees what became of it."""
 
+from datetime import timedelta
 from typing import Any, Final
 
 import pytest
@@ -21,6 +22,7 @@ def won(world: World) -> World:
     world.settle(hand("1", FLUSH))
     world.bet(bet("a"), round_id="r2")
     world.settle(hand("1", FOUR_OF_A_KIND), round_id="r2")
+    world.clock.advance(timedelta(hours=1))
     return world
 
 
@@ -218,6 +220,17 @@ def test_an_acknowledgement_that_says_something_else_is_refused(won: World, subt
             pay(won, award_of(won), **wrong).problem(422, "validation")
 
             assert won.books.counts() == before
+
+
+@pytest.mark.parametrize(
+    ("paid_at", "code"),
+    [("2031-01-01T00:00:00Z", "occurred-in-future"), ("2026-11-20T08:59:57Z", "dated-before-award")],
+)
+def test_a_payment_is_dated_after_its_award_and_not_ahead_of_the_clock(won: World, paid_at: str, code: str) -> None:
+    pay(won, award_of(won), paid_at=paid_at).problem(422, code, "/paid_at")
+
+    assert won.round()["settlement"]["awards"][0]["state"] == "payable"
+    assert pay(won, award_of(won)).ok(201)["state"] == "paid"
 
 
 def test_an_award_that_is_not_there_is_unknown(won: World) -> None:
