@@ -116,7 +116,7 @@ blueprint = Blueprint(
     "exceptions",
     __name__,
     url_prefix="/v1/exceptions",
-    description="Late bets and voids, miscounts, conflicts, rounds open too long, emergency approvals.",
+    description="Late bets and voids, denied prizes, miscounts, conflicts, rounds open too long, emergency approvals.",
 )
 
 ACKNOWLEDGERS = (Role.FINANCE, Role.OPERATOR)

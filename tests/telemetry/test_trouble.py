@@ -84,7 +84,8 @@ def test_a_pool_that_is_exhausted(database_url: str) -> None:
 
 
 def test_a_connection_that_is_ended(database_url: str) -> None:
-    engine = create_engine(CONFIG, database_url)
+    """However long a busy machine takes to end it: no statement of it is cut off before."""
+    engine = create_engine(replace(CONFIG, statement_timeout_ms=30_000, request_timeout_s=30), database_url)
 
     def end(session: Session) -> None:
         pid = session.execute(text("SELECT pg_backend_pid()")).scalar_one()
