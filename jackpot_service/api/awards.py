@@ -57,7 +57,7 @@ class PaymentRequestSchema(IdentifiedSchema):
     """That an award was paid to its player."""
 
     reference = Text(load_default=None, metadata={"description": "The casino's own."})
-    paid_at = Instant(load_default=None, metadata={"description": "When: not before the award, nor ahead of the clock."})
+    paid_at = Instant(load_default=None, metadata={"description": "Neither before the award nor ahead of the clock."})
 
 
 class PaymentSchema(AnswerSchema):

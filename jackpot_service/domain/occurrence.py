@@ -1,8 +1,8 @@
 """
 The times that table servers and cashiers state: none lies ahead of the ledger's clock, nor before what it follows.
 
-A closing or a result follows the bets, a payment its award. They are remarks otherwise. Another clock may be two seconds
-off, as far as the service's own may be wrong.
+A closing or a result follows the bets, a payment its award. They are remarks otherwise. Another clock may be two
+seconds off, as far as the service's own may be wrong.
 """
 
 from collections.abc import Iterable

@@ -74,9 +74,7 @@ def make_body_sensible(body: Body, number: int) -> None:
         body["parameters"] = {"jackpot_id": "own-jackpot", "format": "hledger"}
     if "to" in body:
         body["to"] = f"2026-01-01T00:00:{number % 60:02}Z"
-    for name in ("occurred_at", "paid_at"):
-        if name in body:
-            body[name] = None
+    body |= dict.fromkeys(body.keys() & {"occurred_at", "paid_at"})
     if "emergency" in body:
         body |= {"emergency": False, "confirmed": {}}
     for place, sent in enumerate(body.get("bets", ())):
