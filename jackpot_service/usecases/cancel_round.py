@@ -110,6 +110,7 @@ def _book(
         RoundEnd(round_, seen.booked, cancellation.hands, command.principal, command.now, is_cancelled=True),
         terms=terms,
         pools=locked.pools,
-        won_since=won_since,
+        cycle=cycle,
+        places=locked.places,
     )
     return RoundCancelledNow(RoundView(after, cycle.cycle), bets, is_replay=False)

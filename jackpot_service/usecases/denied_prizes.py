@@ -13,8 +13,10 @@ from jackpot_service.domain.outcomes import Hand
 from jackpot_service.domain.principals import Principal
 from jackpot_service.domain.rounds import Round, RoundState
 from jackpot_service.domain.settlement import Terms
+from jackpot_service.ledger.cycles import Cycle
 from jackpot_service.records import closings, exceptions
 from jackpot_service.records.exceptions import ExceptionRecord
+from jackpot_service.usecases import round_terms
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,16 +31,19 @@ class RoundEnd:
     is_cancelled: bool
 
 
-def keep(session: Session, end: RoundEnd, *, terms: Terms, pools: Pools, won_since: frozenset[str]) -> None:
+def keep(
+    session: Session, end: RoundEnd, *, terms: Terms, pools: Pools, cycle: Cycle, places: dict[int, tuple[int, int]]
+) -> None:
     """
     Keep an exception for each bet that would have won and does not count.
 
     `pools` are as they were read before the round's end. The amount is what the meter made then: other tables may have
-    moved it since, unless the round itself pays from the meter.
+    moved it since, unless the round itself pays from the meter. `places` are where the round's entries stand.
     """
     ended = EndedRound.of(end.booked, end.hands, closed_by=_closed_by(session, end), is_cancelled=end.is_cancelled)
     denied = ended.denied(terms.rules)
     if denied:
+        won_since = round_terms.won_since(end.booked, cycle, places)
         prizes = ended.prizes(denied, terms=terms, pools=pools, won_since=won_since)
         exceptions.keep_of_round(session, [_record(end, prize) for prize in prizes])
 

@@ -217,7 +217,8 @@ def _book(
         RoundEnd(round_, seen.booked, command.result.hands, command.principal, command.now, is_cancelled=False),
         terms=terms,
         pools=locked.books.pools,
-        won_since=won_since,
+        cycle=cycle,
+        places=locked.places,
     )
     with committed(session) as pipe:
         verdicts.add_awards(pipe, after, settlement.awards, now=command.now)

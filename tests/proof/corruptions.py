@@ -100,7 +100,7 @@ ENDINGS: Final = (
     refact("result,hands,0,2", """'["2c", "2d", "2h", "2s", "9d"]'""", LOST, OTHER_AWARDS),
     refact("result,hands,0,2", """'["2c", "3d", "5h", "7s", "9d"]'""", LOST, "entry-digest"),
     refact("result,hands,0,1", """'"dead"'""", LOST, "entry-digest entry-postings settlement-figures day-figures"),
-    refact("result,hands,2,1", """'"forfeited"'""", HIT, OTHER_AWARDS),
+    refact("result,hands,2,1", """'"forfeited"'""", HIT, f"{OTHER_AWARDS} prize-denied"),
     refact("result,hands", "'[]'", LOST, "entry-digest result-hands"),
     refact("reason", """'"other"'""", MISDEAL, "entry-digest"),
     refact("cycle", "'7'", MISDEAL, "entry-digest cancellation-cycle"),

@@ -1,5 +1,6 @@
 """A winner who is denied leaves an exception: dead, forfeited, void since the closing, or in a cancelled round."""
 
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -121,3 +122,16 @@ def test_each_of_more_bets_than_one_statement_writes_is_an_exception(world: Worl
 
     assert world.books.value("SELECT count(*) FROM exceptions WHERE kind = 'prize-denied'") == 1500
     assert world.books.mismatches() == ()
+
+
+def test_a_late_void_of_an_earlier_cycle_adds_nothing_to_the_running_meter(betting: World) -> None:
+    """Its contribution went with the cycle that was won since."""
+    betting.put_closing(bet_count=2).ok(201)
+    betting.post_voids("b1", reason="the player left").ok()
+    betting.bet(bet("b1", stake_minor=10_000), round_id="r2")
+    betting.settle(hand("1", ROYAL_FLUSH), round_id="r2")
+    offered = Decimal(betting.meter()["amount_exact"])
+
+    betting.settle(hand("1", ROYAL_FLUSH), hand("2", NOTHING))
+
+    assert said(betting) == [("b1", "void", "royal_flush", int(offered * 100 / 4))]
