@@ -6,6 +6,7 @@ is so if the hand is dead or forfeited, the bet was made void since betting clos
 with fewer or more than five stated cards wins nothing, as in the rulebooks.
 """
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -38,7 +39,7 @@ class Denied:
 
 @dataclass(frozen=True, slots=True)
 class DeniedPrize:
-    """A denied bet with the award that it would have had, in whole minor units of the bet's currency."""
+    """A denied bet with all that it would have been awarded, in whole minor units of the bet's currency."""
 
     denied: Denied
     amount_minor: int
@@ -102,8 +103,10 @@ class EndedRound:
         verdict = judge(bets, [*hands, *(Hand(name, HandStatus.DEALT, ()) for name in unstated)], terms.rules)
         booked_again = rebook(void, terms=terms, won_since=won_since)
         settlement = settle(verdict, terms=terms, pools=pools + booked_again.pools(), won_since=won_since)
-        amounts = {(award.bet.bet_id, award.tier): award.amount_minor for award in settlement.awards}
-        return tuple(DeniedPrize(one, amounts.get((one.bet.bet_id, one.tier), 0)) for one in denied)
+        amounts: Counter[str] = Counter()
+        for award in settlement.awards:
+            amounts[award.bet.bet_id] += award.amount_minor
+        return tuple(DeniedPrize(one, amounts[one.bet.bet_id]) for one in denied)
 
     def _denial(self, hand: Hand) -> Denial | None:
         if self.is_cancelled:

@@ -51,16 +51,16 @@ _ONE_BY_ONE = text("SELECT pg_advisory_xact_lock(hashtext('jackpot: the chain of
 
 def keep(session: Session, record: ExceptionRecord) -> None:
     """Write a refusal or a late void, unless the very same call was kept under the same kind before."""
-    _add(session, [record])
+    _add(session, [record], is_new=False)
 
 
 def keep_of_round(session: Session, records: Sequence[ExceptionRecord]) -> None:
     """Write exceptions of one round, none of which can have been kept before."""
     for first in range(0, len(records), PAGE):
-        _add(session, records[first : first + PAGE])
+        _add(session, records[first : first + PAGE], is_new=True)
 
 
-def _add(session: Session, records: Sequence[ExceptionRecord]) -> None:
+def _add(session: Session, records: Sequence[ExceptionRecord], *, is_new: bool) -> None:
     """
     Date and chain exceptions of one table.
 
@@ -89,7 +89,9 @@ def _add(session: Session, records: Sequence[ExceptionRecord]) -> None:
         head = next_head(head, row)
         called = id_of(noticed_at, record.kind, record.table_id, record.round_id, digest.hex())
         rows.append({"exception_id": called, "head": head, **row})
-    session.execute(insert(ExceptionRow).values(rows).on_conflict_do_nothing())
+    statement = insert(ExceptionRow).values(rows)
+    # To pass over one of several would break their chain: of new ones the database refuses all.
+    session.execute(statement if is_new else statement.on_conflict_do_nothing())
 
 
 def next_head(head: bytes, row: Mapping[str, Any]) -> bytes:

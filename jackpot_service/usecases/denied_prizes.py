@@ -76,5 +76,5 @@ def _record(end: RoundEnd, prize: DeniedPrize) -> ExceptionRecord:
         noticed_at=end.now,
         content=[bet.bet_id, str(tier)],
         request=request,
-        detail=f"Bet {bet.bet_id} would have won {tier}: {prize.amount_minor} minor units of {bet.currency}.",
+        detail=f"Bet {bet.bet_id} would have won {tier}: in all {prize.amount_minor} minor units of {bet.currency}.",
     )

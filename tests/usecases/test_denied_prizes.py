@@ -135,3 +135,10 @@ def test_a_late_void_of_an_earlier_cycle_adds_nothing_to_the_running_meter(betti
     betting.settle(hand("1", ROYAL_FLUSH), hand("2", NOTHING))
 
     assert said(betting) == [("b1", "void", "royal_flush", int(offered * 100 / 4))]
+
+
+def test_a_denied_prize_beside_a_hit_has_its_share_of_the_jackpot_too(betting: World) -> None:
+    """A flush pays 25 times the stake; the royal flush of hand 2 is shared by all who count."""
+    betting.settle(forfeited("1", FLUSH), hand("2", ROYAL_FLUSH))
+
+    assert said(betting) == [("b1", "forfeited", "flush", 2_500 + SHARE)]
