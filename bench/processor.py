@@ -22,7 +22,7 @@ def database_seconds(server: Server) -> float:
     postmaster = psutil.Process(databases.postmaster(server.database))
     living = 0.0
     for process in postmaster.children():
-        # A backend may end between the list and the look: the postmaster, which is read after it, has its time then.
+        # A backend may end meanwhile: its time is then the postmaster's, which is read last.
         with suppress(psutil.NoSuchProcess):
             living += _seconds(process)
     times = postmaster.cpu_times()

@@ -108,7 +108,7 @@ def record_of(
 
 def keep(engine: sqlalchemy.Engine, record: ExceptionRecord) -> None:
     """Keep a refusal in a transaction of its own, and log it."""
-    transact(engine, lambda session: exceptions.keep(session, record))
+    transact(engine, lambda session: exceptions.keep(session, [record]))
     log.warning("refused", kind=record.kind, table_id=record.table_id, round_id=record.round_id, detail=record.detail)
 
 

@@ -3,8 +3,7 @@ The shapes that several answers share.
 
 A schema describes an answer and dumps it, so that the two cannot differ. Only what bets, voids, closings, results,
 cancellations and meters answer is written by hand, which takes a fraction of the time; elsewhere the same functions
-feed the schemas.
-Pool amounts and rates are decimal texts, players' money is minor units.
+feed the schemas. Pool amounts and rates are decimal texts, players' money is minor units.
 """
 
 from collections.abc import Iterable, Mapping

@@ -7,9 +7,10 @@ with fewer or more than five stated cards wins nothing, as in the rulebooks.
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import Any
 
 from jackpot_service.domain.accounts import Pools
 from jackpot_service.domain.bets import Bet, BookedBet
@@ -35,6 +36,19 @@ class Denied:
     hand: Hand
     tier: Tier
     denial: Denial
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        """The facts that its exception states, besides the amount; `verify` derives them again."""
+        return {
+            "bet_id": self.bet.bet_id,
+            "player_id": self.bet.player_id,
+            "hand": self.bet.hand,
+            "cards": sorted(self.hand.cards),
+            "denial": str(self.denial),
+            "tier": str(self.tier),
+            "currency": self.bet.currency,
+        }
 
 
 @dataclass(frozen=True, slots=True)

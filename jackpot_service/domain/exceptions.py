@@ -14,11 +14,11 @@ ROUND_OPEN = "round-open"
 EMERGENCY_APPROVAL = "emergency-approval"
 """The kind of a change that one person approved alone."""
 
-EXCEPTION_ID = re.compile(r"[0-9a-f]{15}-[0-9a-f]{16}")
-"""When it happened, in microseconds since 1970, and a digest of what it is; so ids are ordered by time."""
-
 PRIZE_DENIED = "prize-denied"
 """The kind of a bet that did not count when its round ended, though its hand would have won."""
+
+EXCEPTION_ID = re.compile(r"[0-9a-f]{15}-[0-9a-f]{16}")
+"""When it happened, in microseconds since 1970, and a digest of what it is; so ids are ordered by time."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -38,6 +38,7 @@ class NotedException:
     An exception: a refused call, a late void, a denied prize, an open round, or an emergency approval.
 
     Of a refused call the kind is the problem's code.
+
     `noticed_at` is when the call was answered or the change approved, or since when the round is open. `facts` are what
     the call asked, what the round holds, or what was approved; `detail` says it in a sentence.
     """

@@ -1,7 +1,11 @@
 """Whether each bet that would have won and did not count is an exception, and no other bet is one."""
 
+from collections import Counter
+
+import orjson
+
 from jackpot_service.domain import facts
-from jackpot_service.domain.denied_prizes import EndedRound
+from jackpot_service.domain.denied_prizes import Denied, EndedRound
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.ledger.mismatches import Code, Found, Mismatch
 from jackpot_service.proof import records
@@ -11,31 +15,38 @@ from jackpot_service.proof.jackpots import Jackpot
 
 def denied_prizes_are_exceptions(round_: RoundDocuments, jackpot: Jackpot) -> Found:
     """
-    The exceptions of a round name the bets, the tiers and the reasons that its stated cards make.
+    The exceptions of a round state just the bets, tiers and denials that its stated cards make, each once.
 
     Their amounts are not figured again: they are what the meter was when the round ended, which nothing depends on.
     """
+    due = Counter(_written(one.facts) for one in _denied(round_, jackpot))
+    kept = Counter(_written(_without_amount(row.detail.get("request"))) for row in round_.denied)
+    for facts_due in (due - kept).elements():
+        yield Mismatch(Code.PRIZE_DENIED, jackpot.jackpot_id, round_.place, f"no exception states {facts_due}")
+    for facts_kept in (kept - due).elements():
+        detail = f"an exception states {facts_kept}, which was not denied"
+        yield Mismatch(Code.PRIZE_DENIED, jackpot.jackpot_id, round_.place, detail)
+
+
+def _denied(round_: RoundDocuments, jackpot: Jackpot) -> tuple[Denied, ...]:
+    """Derive the denied bets of a round again; none as long as it has not ended."""
     if round_.ending is None:
-        return
+        return ()
     is_cancelled = round_.ending.kind == EntryKind.CANCELLATION
     ending = facts.cancellation_of(round_.ended) if is_cancelled else records.result(round_)
     closed_by = next((entry.step for entry in round_.entries if entry.kind == EntryKind.CLOSING), None)
     ended = EndedRound.of(round_.bets, ending.hands, closed_by=closed_by, is_cancelled=is_cancelled)
-    denied = ended.denied(jackpot.rules[round_.round.rules_version])
-    due: set[tuple[str, ...]] = {(one.bet.bet_id, str(one.tier), str(one.denial)) for one in denied}
-    kept = {_named(row.detail.get("request")) for row in round_.denied}
-    for bet_id, tier, denial in sorted(due - kept):
-        detail = f"bet {bet_id} is {denial} and would have won {tier}: that is no exception"
-        yield Mismatch(Code.PRIZE_DENIED, jackpot.jackpot_id, round_.place, detail)
-    for bet_id, tier, denial in sorted(kept - due):
-        detail = f"an exception names bet {bet_id}, {denial}, for {tier}: it was not denied that"
-        yield Mismatch(Code.PRIZE_DENIED, jackpot.jackpot_id, round_.place, detail)
+    return ended.denied(jackpot.rules[round_.round.rules_version])
 
 
-def _named(request: object) -> tuple[str, ...]:
-    """The bet, tier and reason that an exception names, whatever it says."""
-    said = request if isinstance(request, dict) else {}
-    return tuple(str(said.get(name)) for name in ("bet_id", "tier", "denial"))
+def _without_amount(request: object) -> object:
+    if not isinstance(request, dict):
+        return request
+    return {name: value for name, value in request.items() if name != "amount_minor"}
+
+
+def _written(stated: object) -> str:
+    return orjson.dumps(stated, option=orjson.OPT_SORT_KEYS).decode()
 
 
 CHECKS = (denied_prizes_are_exceptions,)

@@ -7,9 +7,8 @@ from datetime import datetime
 from typing import Any, Final
 
 import orjson
-from sqlalchemy import ColumnElement, Text, func, select, text
-from sqlalchemy import insert as insert_row
-from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy import ColumnElement, LargeBinary, Text, any_, bindparam, func, insert, select, text
+from sqlalchemy.dialects.postgresql import ARRAY
 
 from jackpot_service.database.models import AcknowledgementRow, ExceptionRow
 from jackpot_service.database.transactions import Session
@@ -22,9 +21,7 @@ from jackpot_service.records import immutable
 @dataclass(frozen=True, slots=True)
 class ExceptionRecord:
     """
-    A refusal (its kind is the problem's code), a late void, or a denied prize.
-
-    It says whose call it was, what the call asked or which bet it was, and the answer.
+    A refusal (its kind is the problem's code), a late void, or a denied prize: whose call it was, and the answer.
 
     `content` is what makes a call the same when it is repeated; `request` also has its remarks.
     """
@@ -39,9 +36,6 @@ class ExceptionRecord:
     detail: str
 
 
-PAGE: Final = 1000
-"""How many exceptions are written by one statement."""
-
 FIRST_HEAD: Final = hashlib.sha256(b"exceptions").digest()
 """The head before the first exception."""
 
@@ -49,32 +43,27 @@ FIRST_HEAD: Final = hashlib.sha256(b"exceptions").digest()
 _ONE_BY_ONE = text("SELECT pg_advisory_xact_lock(hashtext('jackpot: the chain of exceptions'))")
 
 
-def keep(session: Session, record: ExceptionRecord) -> None:
-    """Write a refusal or a late void, unless the very same call was kept under the same kind before."""
-    _add(session, [record], is_new=False)
-
-
-def keep_of_round(session: Session, records: Sequence[ExceptionRecord]) -> None:
-    """Write exceptions of one round, none of which can have been kept before."""
-    for first in range(0, len(records), PAGE):
-        _add(session, records[first : first + PAGE], is_new=True)
-
-
-def _add(session: Session, records: Sequence[ExceptionRecord], *, is_new: bool) -> None:
+def keep(session: Session, records: Sequence[ExceptionRecord]) -> None:
     """
-    Date and chain exceptions of one table.
+    Write exceptions of one kind and one round, those apart of which the very same call was kept before.
 
     They are dated no earlier than the last act, nor than any instant that a report was made for. A clock that is behind
     must not put them into a period that was reported.
+
+    Transactions that keep exceptions come one after another, each until its commit. So a caller locks its round and its
+    stripes before: none of them waits for another lock while it holds the chain.
     """
+    by_digest = {_digest_of(record): record for record in records}
     session.execute(_ONE_BY_ONE)
-    tail = select(ExceptionRow.number, ExceptionRow.head).order_by(ExceptionRow.number.desc()).limit(1)
-    last, head = session.execute(tail).one_or_none() or (0, FIRST_HEAD)
-    jackpot_id = immutable.table(session, records[0].table_id).jackpot_id or ""
-    noticed_at = stripes.booking_time(session, REFERENCE_BOOK, now=records[0].noticed_at)
+    first = records[0]
+    last, head = session.execute(_TAIL).one_or_none() or (0, FIRST_HEAD)
+    of_round = {"of_kind": first.kind, "of_table": first.table_id, "of_round": first.round_id}
+    kept = set(session.execute(_KEPT, {**of_round, "digests": list(by_digest)}).scalars())
+    jackpot_id = immutable.table(session, first.table_id).jackpot_id or ""
+    noticed_at = stripes.booking_time(session, REFERENCE_BOOK, now=first.noticed_at)
+    new = [(digest, record) for digest, record in by_digest.items() if digest not in kept]
     rows = []
-    for number, record in enumerate(records, last + 1):
-        digest = hashlib.sha256(orjson.dumps(record.content, option=orjson.OPT_SORT_KEYS)).digest()
+    for number, (digest, record) in enumerate(new, last + 1):
         row = {
             "kind": record.kind,
             "table_id": record.table_id,
@@ -87,11 +76,14 @@ def _add(session: Session, records: Sequence[ExceptionRecord], *, is_new: bool) 
             "number": number,
         }
         head = next_head(head, row)
-        called = id_of(noticed_at, record.kind, record.table_id, record.round_id, digest.hex())
-        rows.append({"exception_id": called, "head": head, **row})
-    statement = insert(ExceptionRow).values(rows)
-    # To pass over one of several would break their chain: of new ones the database refuses all.
-    session.execute(statement if is_new else statement.on_conflict_do_nothing())
+        what = f"{record.kind} {record.table_id} {record.round_id} {digest.hex()}"
+        rows.append({**row, "head": head, "since": noticed_at, "what": what})
+    if rows:
+        session.execute(_ADD, rows)
+
+
+def _digest_of(record: ExceptionRecord) -> bytes:
+    return hashlib.sha256(orjson.dumps(record.content, option=orjson.OPT_SORT_KEYS)).digest()
 
 
 def next_head(head: bytes, row: Mapping[str, Any]) -> bytes:
@@ -102,9 +94,21 @@ def next_head(head: bytes, row: Mapping[str, Any]) -> bytes:
 
 def acknowledge(session: Session, exception_id: str, *, entry_seq: int) -> None:
     """Write that an exception was acknowledged; the act of this seq says by whom, and why."""
-    session.execute(insert_row(AcknowledgementRow).values(exception_id=exception_id, entry_seq=entry_seq))
+    session.execute(insert(AcknowledgementRow).values(exception_id=exception_id, entry_seq=entry_seq))
 
 
 def id_of(since: Any, *what: Any) -> ColumnElement[str]:  # noqa: ANN401  values and columns alike
     """Write, as SQL, the id of an exception since an instant; `what` distinguishes it from all others."""
     return func.exception_id(since, func.concat_ws(" ", *what), type_=Text(collation="C"))
+
+
+_TAIL = select(ExceptionRow.number, ExceptionRow.head).order_by(ExceptionRow.number.desc()).limit(1)
+
+_KEPT = select(ExceptionRow.digest).where(
+    ExceptionRow.kind == bindparam("of_kind"),
+    ExceptionRow.table_id == bindparam("of_table"),
+    ExceptionRow.round_id == bindparam("of_round"),
+    ExceptionRow.digest == any_(bindparam("digests", type_=ARRAY(LargeBinary))),
+)
+
+_ADD = insert(ExceptionRow).values(exception_id=id_of(bindparam("since"), bindparam("what", type_=Text)))

@@ -18,7 +18,7 @@ from jackpot_service.ledger import journal, stripes
 from jackpot_service.records import immutable, rounds, verdicts
 from jackpot_service.records.rounds import RoundName
 from jackpot_service.usecases import denied_prizes, round_terms
-from jackpot_service.usecases.denied_prizes import RoundEnd
+from jackpot_service.usecases.denied_prizes import Ending
 from jackpot_service.usecases.round_terms import RoundSeen, RoundTerms
 
 
@@ -103,14 +103,14 @@ def _book(
         round_step=RoundStep.of(after),
         figures=figures.of_refunds(bets, terms=terms, won_since=won_since),
     )
-    with pipelined(session) as pipe:
-        journal.post(pipe, entry, stripe_no=stripe_no, not_before=locked.booked_at)
     denied_prizes.keep(
         session,
-        RoundEnd(round_, seen.booked, cancellation.hands, command.principal, command.now, is_cancelled=True),
+        Ending(round_, seen.booked, cancellation.hands, command.principal, command.now, is_cancelled=True),
         terms=terms,
         pools=locked.pools,
         cycle=cycle,
         places=locked.places,
     )
+    with pipelined(session) as pipe:
+        journal.post(pipe, entry, stripe_no=stripe_no, not_before=locked.booked_at)
     return RoundCancelledNow(RoundView(after, cycle.cycle), bets, is_replay=False)

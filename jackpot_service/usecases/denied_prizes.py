@@ -20,7 +20,7 @@ from jackpot_service.usecases import round_terms
 
 
 @dataclass(frozen=True, slots=True)
-class RoundEnd:
+class Ending:
     """A round before its end, all its bets, the hands that were stated, and who stated them at `now`."""
 
     round: Round
@@ -32,49 +32,42 @@ class RoundEnd:
 
 
 def keep(
-    session: Session, end: RoundEnd, *, terms: Terms, pools: Pools, cycle: Cycle, places: dict[int, tuple[int, int]]
+    session: Session, ending: Ending, *, terms: Terms, pools: Pools, cycle: Cycle, places: dict[int, tuple[int, int]]
 ) -> None:
     """
     Keep an exception for each bet that would have won and does not count.
 
-    `pools` are as they were read before the round's end. The amount is what the meter made then: other tables may have
+    `pools` are as they were read before the round ended. The amount is what the meter made then: other tables may have
     moved it since, unless the round itself pays from the meter. `places` are where the round's entries stand.
+
+    It comes once the stripes are locked, and before the entry is posted: see `exceptions.keep`.
     """
-    ended = EndedRound.of(end.booked, end.hands, closed_by=_closed_by(session, end), is_cancelled=end.is_cancelled)
+    closed_by = _closed_by(session, ending)
+    ended = EndedRound.of(ending.booked, ending.hands, closed_by=closed_by, is_cancelled=ending.is_cancelled)
     denied = ended.denied(terms.rules)
     if denied:
-        won_since = round_terms.won_since(end.booked, cycle, places)
+        won_since = round_terms.won_since(ending.booked, cycle, places)
         prizes = ended.prizes(denied, terms=terms, pools=pools, won_since=won_since)
-        exceptions.keep_of_round(session, [_record(end, prize) for prize in prizes])
+        exceptions.keep(session, [_record(ending, prize) for prize in prizes])
 
 
-def _closed_by(session: Session, end: RoundEnd) -> int | None:
-    if end.round.state is not RoundState.CLOSED or not any(one.is_void for one in end.booked):
+def _closed_by(session: Session, ending: Ending) -> int | None:
+    if ending.round.state is not RoundState.CLOSED or not any(one.is_void for one in ending.booked):
         return None
     with pipelined(session) as pipe:
-        cursor = closings.send_find(pipe, end.round)
+        cursor = closings.send_find(pipe, ending.round)
     return closings.step_of(cursor)
 
 
-def _record(end: RoundEnd, prize: DeniedPrize) -> ExceptionRecord:
-    bet, tier, denial = prize.denied.bet, prize.denied.tier, prize.denied.denial
-    request = {
-        "bet_id": bet.bet_id,
-        "player_id": bet.player_id,
-        "hand": bet.hand,
-        "cards": sorted(prize.denied.hand.cards),
-        "denial": str(denial),
-        "tier": str(tier),
-        "amount_minor": prize.amount_minor,
-        "currency": bet.currency,
-    }
+def _record(ending: Ending, prize: DeniedPrize) -> ExceptionRecord:
+    bet, tier = prize.denied.bet, prize.denied.tier
     return ExceptionRecord(
         kind=PRIZE_DENIED,
-        table_id=end.round.table_id,
-        round_id=end.round.round_id,
-        principal=end.principal.name,
-        noticed_at=end.now,
+        table_id=ending.round.table_id,
+        round_id=ending.round.round_id,
+        principal=ending.principal.name,
+        noticed_at=ending.now,
         content=[bet.bet_id, str(tier)],
-        request=request,
+        request={**prize.denied.facts, "amount_minor": prize.amount_minor},
         detail=f"Bet {bet.bet_id} would have won {tier}: in all {prize.amount_minor} minor units of {bet.currency}.",
     )

@@ -25,7 +25,7 @@ from jackpot_service.records import immutable, rounds, verdicts
 from jackpot_service.records.rounds import RoundName
 from jackpot_service.records.verdicts import BookedAward
 from jackpot_service.usecases import denied_prizes, round_terms
-from jackpot_service.usecases.denied_prizes import RoundEnd
+from jackpot_service.usecases.denied_prizes import Ending
 from jackpot_service.usecases.round_terms import RoundSeen, RoundTerms
 
 
@@ -214,7 +214,7 @@ def _book(
     )
     denied_prizes.keep(
         session,
-        RoundEnd(round_, seen.booked, command.result.hands, command.principal, command.now, is_cancelled=False),
+        Ending(round_, seen.booked, command.result.hands, command.principal, command.now, is_cancelled=False),
         terms=terms,
         pools=locked.books.pools,
         cycle=cycle,

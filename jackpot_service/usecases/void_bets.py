@@ -160,20 +160,16 @@ def _book(
         round_step=RoundStep.of(after),
         figures=figures.of_refunds(bets, terms=terms, won_since=won_since),
     )
+    if round_.state is RoundState.CLOSED:
+        _keep(session, command, sorted(voided | tombstones))
     with pipelined(session) as pipe:
         bet_records.add_voids(pipe, after, voided=voided, tombstones=tombstones)
         journal.post(pipe, entry, stripe_no=stripe_no, not_before=locked.booked_at)
-    if round_.state is RoundState.CLOSED:
-        _keep(session, command, sorted(voided | tombstones))
     return RoundView(after, locked.cycle.cycle)
 
 
 def _keep(session: Session, command: VoidBets, bet_ids: list[str]) -> None:
-    """
-    Keep a void after the closing as an exception, in the transaction that books it.
-
-    It comes last: exceptions are written one by one, and who waits for a stripe must not keep others from theirs.
-    """
+    """Keep a void after the closing as an exception, in the transaction that books it, once its locks are held."""
     request = {
         "call": "voids",
         "bet_ids": bet_ids,
@@ -190,4 +186,4 @@ def _keep(session: Session, command: VoidBets, bet_ids: list[str]) -> None:
         request=request,
         detail=f"Void after betting was closed: {command.reason}",
     )
-    exceptions.keep(session, record)
+    exceptions.keep(session, [record])

@@ -6,7 +6,7 @@ import pytest
 
 from jackpot_service.database.transactions import Session
 from jackpot_service.proof.proof import verify
-from tests.proof.corruption import Corruption, change, codes_after, remove
+from tests.proof.corruption import Corruption, change, codes_after, forge, remove
 from tests.races import scene
 from tests.support import history
 
@@ -16,7 +16,7 @@ ROYAL = "As Ks Qs Js Ts"
 
 
 def write(url: str) -> None:
-    """Deny a royal flush in one round, pay one in another, and settle one in which nobody has anything."""
+    """Forfeit a royal flush in one round, deny one of two in another, settle one with nothing; leave one open."""
     with history.engine_of(url) as engine:
         scene.found(engine)
         scene.open_live(engine, "live", tables=["T1"], base_amount="1000")
@@ -25,6 +25,7 @@ def write(url: str) -> None:
             scene.close(engine, "T1", round_id, 2)
             scene.void(engine, "T1", round_id, "b2", reason="dealt to the wrong seat")
             scene.settle(engine, "T1", round_id, 1, {"1": cards})
+        scene.bet(engine, "T1", "open", scene.euro("b1"))
 
 
 PRIZES: Final = "kind = 'prize-denied' AND round_id"
@@ -39,6 +40,25 @@ CORRUPTIONS: Final = (
         "prize-denied exception-chain",
     ),
     change("exceptions", "detail = '{}'", f"{PRIZES} = 'paid'", "prize-denied exception-chain"),
+    remove(
+        "exceptions", f"{PRIZES} = 'denied' AND detail #>> '{{request,bet_id}}' = 'b1'", "prize-denied exception-chain"
+    ),
+    change(
+        "exceptions",
+        """detail = jsonb_set(detail, '{request,player_id}', '"another"')""",
+        f"{PRIZES} = 'paid'",
+        "prize-denied exception-chain",
+    ),
+    *(
+        forge(
+            "exceptions",
+            f"'0' || exception_id, kind, table_id, '{round_id}', sha256(digest), jackpot_id, principal, noticed_at,"
+            " detail, number + 9, head",
+            f"exceptions WHERE {PRIZES} = 'paid'",
+            "prize-denied exception-chain",
+        )
+        for round_id in ("paid", "open")
+    ),
     change("exceptions", "round_id = 'lost'", f"{PRIZES} = 'paid'", "prize-denied exception-chain"),
 )
 """What somebody with every right might change, and every code by which the proof names it."""

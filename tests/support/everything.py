@@ -78,7 +78,7 @@ def play(engine: sqlalchemy.Engine, *, now: datetime) -> None:
         request={"bets": []},
         detail="Too late.",
     )
-    transact(engine, lambda session: exceptions.keep(session, record))
+    transact(engine, lambda session: exceptions.keep(session, [record]))
     noted = transact(
         engine, lambda session: noted_exceptions.latest(session, ExceptionFilters(), opened_before=now, limit=1)
     )[0]

@@ -244,4 +244,4 @@ def _refuse(casino: Casino) -> None:
     record = exceptions.ExceptionRecord(
         "round-settled", "T1", "lost", "server of T1", casino.now, [], {"bets": []}, "Too late."
     )
-    casino.act(lambda session: exceptions.keep(session, record))
+    casino.act(lambda session: exceptions.keep(session, [record]))

@@ -1,5 +1,7 @@
 """A winner who is denied leaves an exception: dead, forfeited, void since the closing, or in a cancelled round."""
 
+from collections import Counter
+from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -7,8 +9,18 @@ import pytest
 
 from tests.support.answers import Body
 from tests.support.bets import bet
-from tests.support.hands import FLUSH, NOTHING, NOTHING_TOO, ROYAL_FLUSH, dead, forfeited, hand
-from tests.support.world import World
+from tests.support.hands import (
+    FLUSH,
+    NOTHING,
+    NOTHING_TOO,
+    ROYAL_FLUSH,
+    STRAIGHT_FLUSH,
+    STRAIGHT_FLUSH_TOO,
+    dead,
+    forfeited,
+    hand,
+)
+from tests.support.world import CYBER, LIVE, SENECA, World
 
 pytestmark = pytest.mark.slow
 
@@ -63,12 +75,54 @@ def test_a_winning_hand_of_a_cancelled_round_is_an_exception(betting: World) -> 
 
 def test_a_fixed_prize_that_is_denied_is_told_in_the_bets_own_currency(world: World) -> None:
     world.open(base_amount="1000")
-    world.bet(bet("b1", stake_minor=200), bet("b2", stake_minor=100))
-    paid = world.settle(hand("1", FLUSH))["awards"]
-    world.bet(bet("b1", stake_minor=200), bet("b2", stake_minor=100), round_id="r2")
-    world.settle(forfeited("1", FLUSH), round_id="r2")
+    world.bet(bet("b1", stake_minor=200), bet("b2", stake_minor=100, currency="GBP"))
+    world.settle(forfeited("1", FLUSH))
 
-    assert said(world) == [(award["bet_id"], "forfeited", "flush", award["amount_minor"]) for award in paid]
+    assert said(world) == [("b1", "forfeited", "flush", 5_000), ("b2", "forfeited", "flush", 2_500)]
+    assert [one["currency"] for one in denied(world)] == ["EUR", "GBP"]
+
+
+BETS = (
+    bet("b1", stake_minor=100),
+    bet("b2", hand="2", stake_minor=300, currency="GBP"),
+    bet("b3", hand="3", stake_minor=100),
+    bet("b4", hand="4", stake_minor=200),
+)
+DENIED = ("b1", "b2")
+OTHERS = (hand("3", STRAIGHT_FLUSH), hand("4", NOTHING))
+
+
+def deny_by_the_result(world: World, cards: Sequence[str]) -> None:
+    world.settle(forfeited("1", cards), dead("2", FLUSH), *OTHERS)
+
+
+def deny_by_late_voids(world: World, cards: Sequence[str]) -> None:
+    world.put_closing(bet_count=len(BETS)).ok(201)
+    world.post_voids(*DENIED, reason="the players left").ok()
+    world.settle(hand("1", cards), hand("2", FLUSH), *OTHERS)
+
+
+@pytest.mark.parametrize("deny", [deny_by_the_result, deny_by_late_voids])
+@pytest.mark.parametrize("rulebook", [LIVE, CYBER, SENECA])
+@pytest.mark.parametrize("settings", [{}, {"limit": "10001"}], ids=["free", "limited"])
+@pytest.mark.parametrize("cards", [STRAIGHT_FLUSH_TOO, ROYAL_FLUSH], ids=["straight flush", "royal flush"])
+def test_what_was_denied_is_what_the_same_round_pays_where_its_bets_count(
+    world: World, rulebook: str, settings: dict[str, str], cards: Sequence[str], deny: Any
+) -> None:
+    """Two jackpots alike, beside a real winner and a hand that lost: one pays, the other denies two bets."""
+    for jackpot_id, table_id in (("j1", "T1"), ("j2", "T2")):
+        world.open(rulebook, jackpot_id=jackpot_id, tables=(table_id,), base_amount="10000", settings=settings)
+        bets = BETS if rulebook == LIVE else [{**one, "currency": "EUR", "stake_minor": 100} for one in BETS]
+        world.bet(*bets, table_id=table_id)
+    paid: Counter[str] = Counter()
+    for award in world.settle(hand("1", cards), hand("2", FLUSH), *OTHERS, table_id="T2")["awards"]:
+        paid[award["bet_id"]] += award["amount_minor"]
+
+    deny(world, cards)
+
+    assert {one["bet_id"]: one["amount_minor"] for one in denied(world)} == {name: paid[name] for name in DENIED}
+    assert all(paid[name] > 0 for name in DENIED)
+    assert world.books.mismatches() == ()
 
 
 def test_all_who_are_denied_would_have_shared_one_jackpot(betting: World) -> None:
@@ -142,3 +196,12 @@ def test_a_denied_prize_beside_a_hit_has_its_share_of_the_jackpot_too(betting: W
     betting.settle(forfeited("1", FLUSH), hand("2", ROYAL_FLUSH))
 
     assert said(betting) == [("b1", "forfeited", "flush", 2_500 + SHARE)]
+
+
+def test_a_late_void_of_a_cancelled_round_is_void_and_the_others_are_cancelled(betting: World) -> None:
+    betting.bet(bet("b3", player_id="p3", stake_minor=600))
+    betting.put_closing(bet_count=3).ok(201)
+    betting.post_voids("b1", reason="the player left").ok()
+    betting.put_cancellation(hands=[hand("1", ROYAL_FLUSH)]).ok(201)
+
+    assert said(betting) == [("b1", "void", "royal_flush", 10_045), ("b3", "cancelled", "royal_flush", 60_270)]
