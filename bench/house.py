@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import datetime, time
+from decimal import Decimal
 from functools import partial
 from types import MappingProxyType
 
@@ -17,6 +18,7 @@ from jackpot_service.records.immutable import Table
 from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.casinos import add_casino, add_table
 from jackpot_service.usecases.jackpots import OpenJackpot, open_jackpot
+from jackpot_service.usecases.publish_rates import PublishRates, publish_first_sheet
 
 JACKPOT = "house"
 CASINOS = tuple(f"house-{number}" for number in range(1, 9))
@@ -27,11 +29,12 @@ CASINO_OF: Mapping[str, str] = MappingProxyType(
 _ZONES = ("UTC", "Europe/Riga", "Europe/London", "Asia/Manila")
 DAY_STARTS = time(6)
 _HELD_FROM = "2000"
+_RATES = {"GBP": Decimal("1.17"), "SEK": Decimal("0.0873")}
 _PATIENCE_MS = 60_000
 
 
 def set_up(url: URL, *, now: datetime) -> None:
-    """Add the casinos and their tables, and open the jackpot, whose large awards are held."""
+    """Publish the rates, add the casinos and their tables, and open the jackpot, whose large awards are held."""
     act = Act(SYSTEM_OPERATOR, now, reason="to be measured")
     opening = OpenJackpot(
         act=act,
@@ -42,8 +45,10 @@ def set_up(url: URL, *, now: datetime) -> None:
         settings={"held_threshold": _HELD_FROM},
         stripes=Config().stripes,
     )
+    sheet = PublishRates(act, "EUR", _RATES, effective_at=now)
     connected = engine(url)
     try:
+        transact(connected, partial(publish_first_sheet, command=sheet))
         for number, casino_id in enumerate(CASINOS):
             add = partial(add_casino, act=act, casino_id=casino_id, name=casino_id)
             transact(connected, partial(add, zone=_ZONES[number % len(_ZONES)], day_starts=DAY_STARTS))

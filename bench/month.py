@@ -1,9 +1,9 @@
 """
-A month of play, and a day before and after it, booked as if it were going on by two processes.
+A month of play, and a day before and after it, booked by two processes as if it were going on.
 
-Two processes play, each at half of the tables and a few hours at a time: they keep step, since time never falls on a
-stripe, so that whoever were ahead would draw the other's entries into its own day. The month is one that has not come,
-and for which there is a partition.
+Each process plays at half of the tables, a few hours at a time. They keep step: time never falls on a stripe, so that
+a process ahead of the other would draw the other's entries into its own day. The month is over, since the database
+books nothing ahead of its own clock; so the books must be new, without an act of today.
 """
 
 from collections.abc import Callable, Iterator
@@ -17,17 +17,29 @@ from multiprocessing import get_context
 import sqlalchemy
 from sqlalchemy import URL
 
-from bench import databases, house
+from bench import databases, house, servers
 from bench.play import BETS_A_ROUND, Tables, Turn
 from jackpot_service.domain.rounds import Month
 
 DAYS = 30
 
-_PROCESSES = 2
 _DAY = timedelta(days=1)
 _STEP = timedelta(hours=3)
-_GROUP = 100
-"""So many rounds' bets are booked in one transaction."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """By how many processes the rounds are played, and of how many rounds one transaction books the bets."""
+
+    processes: int
+    group: int
+
+
+FAST = Pace(processes=2, group=100)
+"""Entries are booked up to three hours after they were received, which `verify` would report of each."""
+
+IN_ORDER = Pace(processes=1, group=1)
+"""Each round ends before the next begins, as long as there are fewer than 36 in three hours."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +49,9 @@ class Calendar:
     begins_at: datetime
 
     @classmethod
-    def ahead_of(cls, now: datetime) -> "Calendar":
-        """Those of the month after the next: there is a partition for it, and for the days before and after."""
-        return cls(Month.of(now).later(2).begins_at)
+    def before(cls, now: datetime) -> "Calendar":
+        """Return the days of the month before the last: they are over, and so is the day after."""
+        return cls(Month.of(now).later(-2).begins_at)
 
     @property
     def ends_at(self) -> datetime:
@@ -54,21 +66,22 @@ class Calendar:
             begins_at += _STEP
 
 
-def play(url: URL, calendar: Calendar, *, bets: int, tell: Callable[[str], None]) -> None:
+def play(url: URL, calendar: Calendar, pace: Pace, *, bets: int, tell: Callable[[str], None]) -> None:
     """
-    Set up a house and play so many bets in its month, spread evenly.
+    Set up a house in a database without tables, and play so many bets in its month, spread evenly.
 
-    Commits do not wait for the disk meanwhile: nothing is measured yet, and whoever lost a part would begin anew.
+    Commits do not wait for the disk meanwhile: nothing is measured yet, and who loses a part begins anew.
     """
+    servers.upgrade(url)
     house.set_up(url, now=calendar.begins_at - 2 * _DAY)
     database = url.database
     databases.execute(url, f"ALTER DATABASE {database} SET synchronous_commit = off")
     rounds = bets // BETS_A_ROUND // (DAYS * (_DAY // _STEP))
-    with ProcessPoolExecutor(_PROCESSES, get_context("spawn")) as processes:
+    with ProcessPoolExecutor(pace.processes, get_context("spawn")) as processes:
         for begins_at in calendar.steps():
             if begins_at.hour == 0:
                 tell(f"reports: playing {begins_at:%d %B}")
-            shares = [_Share(url, begins_at, share, rounds // _PROCESSES) for share in range(_PROCESSES)]
+            shares = [_Share(url, begins_at, pace, share, rounds // pace.processes) for share in range(pace.processes)]
             list(processes.map(_play, shares))
     databases.execute(url, f"ALTER DATABASE {database} RESET synchronous_commit", "VACUUM (ANALYZE)", "CHECKPOINT")
 
@@ -79,6 +92,7 @@ class _Share:
 
     url: URL
     begins_at: datetime
+    pace: Pace
     number: int
     rounds: int
 
@@ -88,7 +102,7 @@ class _Share:
 
     def turns(self) -> Iterator[Turn]:
         """The rounds, one after another; the first process deals the first of a week a royal flush."""
-        tables = list(house.CASINO_OF)[self.number :: _PROCESSES]
+        tables = list(house.CASINO_OF)[self.number :: self.pace.processes]
         since_monday = timedelta(days=self.begins_at.weekday(), hours=self.begins_at.hour)
         for place in range(self.rounds):
             is_hit = not (since_monday or self.number or place)
@@ -97,7 +111,7 @@ class _Share:
 
 def _play(share: _Share) -> None:
     turns, tables = share.turns(), Tables(_engine(share.url), seed=share.seed)
-    while group := list(islice(turns, _GROUP)):
+    while group := list(islice(turns, share.pace.group)):
         tables.play(group)
 
 

@@ -88,7 +88,8 @@ class Tables:
                 usual.append(Ended(outcome.round.round, bets, result))
             else:
                 payable += self._end(result, fate)
-        payable += transact(self._engine, partial(results.settle_together, ended=usual))
+        if usual:
+            payable += transact(self._engine, partial(results.settle_together, ended=usual))
         paid = [award_id for award_id in payable if self._rng.random() < _PAID]
         transact(self._engine, partial(_pay, award_ids=paid, now=turns[-1].at + _PAID_AFTER))
 

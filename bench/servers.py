@@ -87,11 +87,16 @@ def serving(
 
 def set_up(url: URL, *, checkout: Path = CHECKOUT) -> None:
     """Make the tables of an empty database, a casino and the rates. Raises: ServerFailed."""
+    upgrade(url, checkout=checkout)
+    for arguments in _REFERENCES:
+        _jackpot(url, arguments, checkout=checkout)
+
+
+def upgrade(url: URL, *, checkout: Path = CHECKOUT) -> None:
+    """Make the tables of an empty database. Raises: ServerFailed."""
     _jackpot(url, _UPGRADE, checkout=checkout)
     # A checkout of before the login of its own makes a role that nobody can log in as.
     databases.execute(url, f"ALTER ROLE {ROLE} LOGIN")
-    for arguments in _REFERENCES:
-        _jackpot(url, arguments, checkout=checkout)
 
 
 def open_jackpot(
