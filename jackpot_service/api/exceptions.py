@@ -17,7 +17,14 @@ from jackpot_service.database.transactions import Session, transact
 from jackpot_service.domain.acceptance import StakeOutOfRange
 from jackpot_service.domain.bets import BetConflict
 from jackpot_service.domain.errors import LedgerError
-from jackpot_service.domain.exceptions import EMERGENCY_APPROVAL, EXCEPTION_ID, PRIZE_DENIED, ROUND_OPEN, NotedException
+from jackpot_service.domain.exceptions import (
+    EMERGENCY_APPROVAL,
+    EXCEPTION_ID,
+    PRIZE_DENIED,
+    ROUND_OPEN,
+    NotedException,
+    Resolution,
+)
 from jackpot_service.domain.occurrence import DatedBeforeBet
 from jackpot_service.domain.principals import Principal, Role
 from jackpot_service.domain.rounds import BettingClosed, RoundCancelled, RoundSettled
@@ -141,11 +148,16 @@ class AcknowledgementRequestSchema(ReasonedSchema):
 
 
 class AcknowledgementSchema(AnswerSchema):
-    """The user who looked into an exception, and its outcome."""
+    """How an exception was closed, by whom, and its outcome."""
 
-    principal = fields.String(required=True)
+    principal = described(fields.String, "The user who looked into it; of a denied prize, who approved the decision.")
     reason = fields.String(required=True)
     acknowledged_at = Moment(required=True)
+    resolution = described(
+        fields.String,
+        "Two people compensate a denied prize, or decline to.",
+        validate=validate.OneOf([one.value for one in Resolution]),
+    )
 
 
 class ExceptionSchema(AnswerSchema):
@@ -194,7 +206,7 @@ def get_exceptions(query: Mapping[str, Any]) -> Mapping[str, Any]:
 @blueprint.response(201, ExceptionSchema())
 @blueprint.alt_response(200, schema=ExceptionSchema(), description="The same acknowledgement again.")
 def post_acknowledgement(body: Mapping[str, Any], exception_id: str) -> tuple[Mapping[str, Any], int]:
-    """Say what came of an exception, once; an open round stays listed until it ends."""
+    """Say what came of an exception, once; an open round stays listed until it ends. Of denied prizes two decide."""
     command = AcknowledgeException(signed(body), exception_id, _opened_before())
     done = act(lambda session: acknowledge_exception(session, command))
     return _acknowledged(exception_id, done.act), 200 if done.is_replay else 201
@@ -210,5 +222,6 @@ def _acknowledged(exception_id: str, done: RecordedAct) -> dict[str, Any]:
         "principal": done.principal,
         "reason": done.reason,
         "acknowledged_at": done.booked_at,
+        "resolution": Resolution.ACKNOWLEDGED,
     }
     return {"exception_id": exception_id, **(done.before or {}), "acknowledgement": acknowledgement}

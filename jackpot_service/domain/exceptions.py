@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from enum import StrEnum
 from typing import Any
 
 from jackpot_service.domain.principals import Principal
@@ -23,13 +24,26 @@ EXCEPTION_ID = re.compile(r"[0-9a-f]{15}-[0-9a-f]{16}")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
+class Resolution(StrEnum):
+    """How an exception was closed: by one person who looked into it, or by two who decided about a denied prize."""
+
+    ACKNOWLEDGED = "acknowledged"
+    COMPENSATED = "compensated"
+    DECLINED = "declined"
+
+
 @dataclass(frozen=True, slots=True)
 class Acknowledgement:
-    """The principal who looked into an exception, when, and what came of it."""
+    """
+    How an exception was closed, when, by which principal, and what came of it.
+
+    Where two people decided, `principal` approved it; the reason is the approver's, or else the maker's.
+    """
 
     principal: str
     reason: str
     acknowledged_at: datetime
+    resolution: Resolution
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,6 +46,7 @@ class EntryKind(StrEnum):
     AWARDS_REINSTATED = "awards_reinstated"
     AWARD_PAID = "award_paid"
     COMPENSATION = "compensation"
+    COMPENSATION_DECLINED = "compensation_declined"
     ROUND_CORRECTED = "round_corrected"
     STATEMENT_SETTLED = "statement_settled"
     EXCEPTION_ACKNOWLEDGED = "exception_acknowledged"

@@ -164,6 +164,12 @@ def _compensated(act: _Act) -> list[Unplaced]:
     return [act.payload(EventType.ROUND_COMPENSATED, data)]
 
 
+def _compensation_declined(act: _Act) -> list[Unplaced]:
+    recorded = dict(act.recorded.after)
+    data = {**_plainly(recorded.pop("round")), **recorded}
+    return [act.payload(EventType.COMPENSATION_DECLINED, data)]
+
+
 def _corrected(act: _Act) -> list[Unplaced]:
     recorded = act.recorded.after
     jackpot_id = act.of_jackpot()["jackpot_id"]
@@ -208,6 +214,7 @@ _BUILDERS: Final[Mapping[EntryKind, Callable[[_Act], list[Unplaced]]]] = {
     EntryKind.AWARDS_REINSTATED: _awards(EventType.AWARD_REINSTATED),
     EntryKind.AWARD_PAID: _awards(EventType.AWARD_PAID),
     EntryKind.COMPENSATION: _compensated,
+    EntryKind.COMPENSATION_DECLINED: _compensation_declined,
     EntryKind.ROUND_CORRECTED: _corrected,
     EntryKind.STATEMENT_SETTLED: _reference(EventType.STATEMENT_SETTLED),
     EntryKind.RATES_PUBLISHED: _rates,

@@ -18,6 +18,7 @@ class EventType(StrEnum):
     ROUND_CANCELLED = "jackpot.round.cancelled"
     ROUND_CORRECTED = "jackpot.round.corrected"
     ROUND_COMPENSATED = "jackpot.round.compensated"
+    COMPENSATION_DECLINED = "jackpot.compensation.declined"
     BETS_VOIDED = "jackpot.bets.voided"
     BETTING_CLOSED = "jackpot.betting.closed"
     HIT = "jackpot.hit"

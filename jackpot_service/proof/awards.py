@@ -154,12 +154,14 @@ class ActsOnRounds:
         for row in on_awards:
             yield from self._step_is_due(row, round_)
         given = [row for row in rows if row.kind == EntryKind.COMPENSATION]
+        declined = [row for row in rows if row.kind == EntryKind.COMPENSATION_DECLINED]
         corrected = corrections.acts_on(round_, self._jackpot)
         released = [row for row in on_awards if row.kind != EntryKind.AWARDS_REJECTED]
         yield from people.nobody_released_what_an_own_key_won(
             [*released, *given, *corrected], round_, self._jackpot.references
         )
         yield from manual_payments.compensations_are_due(given, round_, self._jackpot, self._entries)
+        yield from manual_payments.declines_are_due(declined, round_, self._jackpot, self._entries)
 
     def _step_is_due(self, row: Row[Any], round_: RoundDocuments) -> Found:
         book, step = self._jackpot.jackpot_id, STEP_OF[row.kind]

@@ -9,10 +9,11 @@ from jackpot_service.database.models import ExceptionRow
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain import facts
 from jackpot_service.domain.entries import REFERENCE_BOOK
-from jackpot_service.domain.exceptions import EMERGENCY_APPROVAL, ROUND_OPEN
+from jackpot_service.domain.exceptions import EMERGENCY_APPROVAL, PRIZE_DENIED, ROUND_OPEN
+from jackpot_service.domain.journal import EntryKind
 from jackpot_service.ledger.mismatches import Code, Found, Mismatch
 from jackpot_service.proof.decoding import Decoder, is_written_alike
-from jackpot_service.proof.references import References
+from jackpot_service.proof.references import Document, References
 from jackpot_service.records import exceptions
 
 PAGE: Final = 1000
@@ -37,12 +38,37 @@ def check(session: Session, decoder: Decoder, references: References) -> Found:
             head = row.head
         acknowledgement = waiting.pop(row.exception_id, None)
         act = None if acknowledgement is None else references.acts.get(acknowledgement.entry_seq)
-        if act is not None and not is_written_alike(act.before, _shown(row, references)):
-            yield _mismatch(row.exception_id, f"act {act.seq} shows it otherwise")
+        if act is not None:
+            yield from _is_closed_as_due(row, act, references)
     for exception_id, acknowledgement in waiting.items():
         act = references.acts.get(acknowledgement.entry_seq)
         if act is not None and (act.before or {}).get("kind") not in {ROUND_OPEN, EMERGENCY_APPROVAL}:
             yield _mismatch(exception_id, f"act {act.seq} acknowledged it, and it is not there")
+
+
+def _is_closed_as_due(row: Row[Any], act: Row[Any], references: References) -> Found:
+    """Two people closed a denied prize, one any other exception; and the act names it, or shows it as it is."""
+    if is_closed_by_two(act) is not (row.kind == PRIZE_DENIED):
+        yield _mismatch(row.exception_id, f"act {act.seq} is a {act.kind}, which closes no {row.kind}")
+    elif is_closed_by_two(act):
+        if act.after.get("exception_id") != row.exception_id:
+            yield _mismatch(row.exception_id, f"act {act.seq} names another")
+    elif not is_written_alike(act.before, _shown(row, references)):
+        yield _mismatch(row.exception_id, f"act {act.seq} shows it otherwise")
+
+
+def is_closed_by_two(act: Row[Any] | None) -> bool:
+    """Whether an act closes exceptions of denied prizes: two people decided, and it names what it closed."""
+    return act is not None and act.kind in {EntryKind.COMPENSATION, EntryKind.COMPENSATION_DECLINED}
+
+
+def acknowledgements(references: References) -> Iterator[Document]:
+    """Write the acknowledgements by one person; acts of two people show more than the exception that they close."""
+    for row in references.acknowledgements.values():
+        if not is_closed_by_two(references.acts.get(row.entry_seq)):
+            recorded = facts.of_acknowledgement(row.exception_id)
+            name = f"acknowledgement of {row.exception_id}"
+            yield Document(name, row.entry_seq, EntryKind.EXCEPTION_ACKNOWLEDGED, recorded)
 
 
 def _rows(session: Session, decoder: Decoder) -> Iterator[Any]:

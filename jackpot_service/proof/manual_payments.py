@@ -20,20 +20,17 @@ from jackpot_service.proof import acts
 from jackpot_service.proof.decoding import Decoder
 from jackpot_service.proof.documents import RoundDocuments
 from jackpot_service.proof.jackpots import Jackpot
-from jackpot_service.usecases.changes.compensation import (
-    CancelledRound,
-    Compensate,
-    granted_before,
-)
+from jackpot_service.records.exceptions import DeniedBet
+from jackpot_service.usecases.changes.compensation import CompensableRound, Compensate, compensable, granted_before
+from jackpot_service.usecases.changes.declined_compensation import DeclineCompensation, DeniedPrizes
 from jackpot_service.usecases.changes.statement_settlement import AccountBalance, SettleStatement
 
 
 def compensations_are_due(
     rows: Sequence[Row[Any]], round_: RoundDocuments, jackpot: Jackpot, entries: Mapping[int, BookedEntry]
 ) -> Found:
-    """Each was given by one of these acts, for a live bet of the cancelled round; none took back what was not given."""
+    """Each was given by one of these acts, for a bet that could be compensated; no more was taken back than given."""
     book, by_seq = jackpot.jackpot_id, {row.seq: row for row in rows}
-    live = {one.bet.bet_id: one.bet for one in round_.bets if not one.is_void}
     sheet, before = jackpot.sheet(round_.round.rate_sheet), list[Row[Any]]()
     for row in round_.of("compensations"):
         act = by_seq.pop(row.act_seq, None)
@@ -41,8 +38,11 @@ def compensations_are_due(
             detail = f"compensation of bet {row.bet_id}: act {row.act_seq} did not grant it"
             yield Mismatch(Code.DOCUMENT_WITHOUT_ENTRY, book, round_.place, detail)
             continue
-        state = CancelledRound(round_.round, sheet, live, granted_before(before), len(before))
+        denied = denied_before(act, round_, jackpot)
+        bets = compensable(round_.bets, denied)
+        state = CompensableRound(round_.round, sheet, bets, denied, granted_before(before), len(before))
         yield from _compensation_is_due(row, act, state, entries)
+        yield from _exception_is_closed(act, round_, jackpot)
         before.append(row)
     for seq in by_seq:
         detail = f"act {seq} granted a compensation that is not there"
@@ -50,7 +50,7 @@ def compensations_are_due(
 
 
 def _compensation_is_due(
-    row: Row[Any], act: Row[Any], state: CancelledRound, entries: Mapping[int, BookedEntry]
+    row: Row[Any], act: Row[Any], state: CompensableRound, entries: Mapping[int, BookedEntry]
 ) -> Found:
     """It was possible, its act shows it, and booked it at the rates of the round."""
     round_, book = state.round, state.round.jackpot_id
@@ -75,6 +75,46 @@ def _compensation_is_due(
     if row.cost != Decimal(due.recorded["cost"]):
         detail = f"compensation of bet {row.bet_id} cost {row.cost}, due was {due.recorded['cost']}"
         yield Mismatch(Code.COMPENSATION_ROUND, book, place, detail)
+
+
+def denied_before(act: Row[Any], round_: RoundDocuments, jackpot: Jackpot) -> Mapping[str, DeniedBet]:
+    """Find the denied prizes of a round, by bet, each as an act found it: open, unless an earlier act closed it."""
+    closed = jackpot.references.acknowledgements
+    return {
+        row.detail["request"]["bet_id"]: DeniedBet(
+            row.exception_id, row.exception_id not in closed or closed[row.exception_id].entry_seq >= act.seq
+        )
+        for row in round_.denied
+    }
+
+
+def declines_are_due(
+    rows: Sequence[Row[Any]], round_: RoundDocuments, jackpot: Jackpot, entries: Mapping[int, BookedEntry]
+) -> Found:
+    """Each closed the exception of a denied prize that was open, and its entry booked nothing."""
+    book, one = jackpot.jackpot_id, round_.round
+    for act in rows:
+        request = DeclineCompensation(
+            jackpot_id=book, table_id=one.table_id, round_id=one.round_id, bet_id=act.after["bet_id"]
+        )
+        try:
+            due = request.decide(DeniedPrizes(one, denied_before(act, round_, jackpot)))
+        except LedgerError as refusal:
+            yield Mismatch(Code.COMPENSATION_ROUND, book, round_.place, refusal.detail)
+            continue
+        yield from acts.says(act, due.recorded, book)
+        yield from acts.booked(act, due, book, entries)
+        yield from _exception_is_closed(act, round_, jackpot)
+
+
+def _exception_is_closed(act: Row[Any], round_: RoundDocuments, jackpot: Jackpot) -> Found:
+    """The exception that an act names was closed by it."""
+    exception_id = act.after.get("exception_id")
+    if exception_id is not None:
+        closed = jackpot.references.acknowledgements.get(exception_id)
+        if closed is None or closed.entry_seq != act.seq:
+            detail = f"act {act.seq} decided about exception {exception_id}, which it did not close"
+            yield Mismatch(Code.PRIZE_DENIED, jackpot.jackpot_id, round_.place, detail)
 
 
 AccountKey = tuple[str, str]

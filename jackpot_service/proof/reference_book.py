@@ -14,7 +14,7 @@ from jackpot_service.domain.journal import ACT_KINDS, EntryKind
 from jackpot_service.ledger import digests, replay
 from jackpot_service.ledger.mismatches import Code, Found, Mismatch
 from jackpot_service.ledger.replay import BookedEntry
-from jackpot_service.proof import acts, changes, figures, people
+from jackpot_service.proof import acts, changes, exceptions, figures, people
 from jackpot_service.proof.changes import sheets_are_what_was_approved
 from jackpot_service.proof.decoding import is_written_alike
 from jackpot_service.proof.positions import PagedRows
@@ -80,10 +80,7 @@ def documents(references: References) -> Iterator[Document]:
         )
         kind = EntryKind.CHANGE_APPROVED if row.outcome == "approved" else EntryKind.CHANGE_REJECTED
         yield Document(f"decision of {row.request_id}", row.entry_seq, kind, recorded)
-    for row in references.acknowledgements.values():
-        recorded = facts.of_acknowledgement(row.exception_id)
-        name = f"acknowledgement of {row.exception_id}"
-        yield Document(name, row.entry_seq, EntryKind.EXCEPTION_ACKNOWLEDGED, recorded)
+    yield from exceptions.acknowledgements(references)
     for row in references.closed_periods:
         period = {"from": facts.instant(row.starts_at), "to": facts.instant(row.ends_at)}
         recorded = {**period, "reports": row.reports}

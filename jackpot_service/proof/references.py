@@ -42,6 +42,7 @@ OF_ROUNDS: Final = frozenset(
         EntryKind.AWARDS_REINSTATED,
         EntryKind.AWARD_PAID,
         EntryKind.COMPENSATION,
+        EntryKind.COMPENSATION_DECLINED,
     }
 )
 """The kinds of act that are about one round."""

@@ -14,6 +14,7 @@ from jackpot_service.database.models import AcknowledgementRow, ExceptionRow
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain import facts
 from jackpot_service.domain.entries import REFERENCE_BOOK
+from jackpot_service.domain.exceptions import PRIZE_DENIED
 from jackpot_service.ledger import stripes
 from jackpot_service.records import immutable
 
@@ -97,6 +98,20 @@ def acknowledge(session: Session, exception_id: str, *, entry_seq: int) -> None:
     session.execute(insert(AcknowledgementRow).values(exception_id=exception_id, entry_seq=entry_seq))
 
 
+@dataclass(frozen=True, slots=True)
+class DeniedBet:
+    """The exception of a bet whose prize was denied, and whether it waits for a decision still."""
+
+    exception_id: str
+    is_open: bool
+
+
+def denied_in(session: Session, *, table_id: str, round_id: str) -> Mapping[str, DeniedBet]:
+    """Find the denied prizes of a round, by bet."""
+    found = session.execute(_DENIED, {"of_table": table_id, "of_round": round_id})
+    return {bet_id: DeniedBet(exception_id, entry_seq is None) for bet_id, exception_id, entry_seq in found}
+
+
 def id_of(since: Any, *what: Any) -> ColumnElement[str]:  # noqa: ANN401  values and columns alike
     """Write, as SQL, the id of an exception since an instant; `what` distinguishes it from all others."""
     return func.exception_id(since, func.concat_ws(" ", *what), type_=Text(collation="C"))
@@ -109,6 +124,16 @@ _KEPT = select(ExceptionRow.digest).where(
     ExceptionRow.table_id == bindparam("of_table"),
     ExceptionRow.round_id == bindparam("of_round"),
     ExceptionRow.digest == any_(bindparam("digests", type_=ARRAY(LargeBinary))),
+)
+
+_DENIED = (
+    select(ExceptionRow.detail["request"]["bet_id"].astext, ExceptionRow.exception_id, AcknowledgementRow.entry_seq)
+    .join(AcknowledgementRow, AcknowledgementRow.exception_id == ExceptionRow.exception_id, isouter=True)
+    .where(
+        ExceptionRow.kind == PRIZE_DENIED,
+        ExceptionRow.table_id == bindparam("of_table"),
+        ExceptionRow.round_id == bindparam("of_round"),
+    )
 )
 
 _ADD = insert(ExceptionRow).values(exception_id=id_of(bindparam("since"), bindparam("what", type_=Text)))

@@ -9,7 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import chain
-from typing import Any
+from types import MappingProxyType
+from typing import Any, Final
 
 from sqlalchemy import (
     ColumnElement,
@@ -46,10 +47,21 @@ from jackpot_service.domain.exceptions import (
     ROUND_OPEN,
     Acknowledgement,
     NotedException,
+    Resolution,
     first_id_at,
 )
+from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.rounds import first_key_at
 from jackpot_service.records.exceptions import id_of
+
+RESOLUTIONS: Final[Mapping[str, Resolution]] = MappingProxyType(
+    {
+        EntryKind.EXCEPTION_ACKNOWLEDGED: Resolution.ACKNOWLEDGED,
+        EntryKind.COMPENSATION: Resolution.COMPENSATED,
+        EntryKind.COMPENSATION_DECLINED: Resolution.DECLINED,
+    }
+)
+"""How each kind of act closes an exception."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,11 +158,13 @@ def _with_acknowledgements(source: Subquery, *, upto: int | None = None) -> Sele
         select(
             source,
             EntryRow.principal.label("acknowledged_by"),
-            ActRow.reason.label("reason"),
+            func.coalesce(ActRow.reason, ChangeRequestRow.reason).label("reason"),
+            EntryRow.kind.label("act_kind"),
             EntryRow.booked_at.label("acknowledged_at"),
         )
         .join(AcknowledgementRow, noted, isouter=True)
         .join(ActRow, ActRow.seq == AcknowledgementRow.entry_seq, isouter=True)
+        .join(ChangeRequestRow, ChangeRequestRow.request_id == ActRow.decides, isouter=True)
         .join(EntryRow, entry, isouter=True)
     )
 
@@ -235,7 +249,8 @@ def _exception(row: Row[*tuple[Any, ...]]) -> NotedException:
     facts = row.detail["request"]
     acknowledgement = None
     if row.acknowledged_by is not None:
-        acknowledgement = Acknowledgement(row.acknowledged_by, row.reason, row.acknowledged_at)
+        resolution = RESOLUTIONS[row.act_kind]
+        acknowledgement = Acknowledgement(row.acknowledged_by, row.reason, row.acknowledged_at, resolution)
     return NotedException(
         exception_id=row.exception_id,
         kind=row.kind,

@@ -6,7 +6,7 @@ from datetime import datetime
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain import facts
 from jackpot_service.domain.errors import Conflict, Forbidden, NotFound
-from jackpot_service.domain.exceptions import NotedException
+from jackpot_service.domain.exceptions import PRIZE_DENIED, NotedException
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.principals import Principal, Role
 from jackpot_service.records import acts as act_records
@@ -26,6 +26,10 @@ class ExceptionAcknowledged(Conflict, code="exception-acknowledged", title="The 
 
 class AcknowledgerForbidden(Forbidden, code="role-forbidden"):
     """Exceptions are acknowledged by the house's own operators and finance, not by a casino's."""
+
+
+class TwoPeopleRequired(Forbidden, code="two-people-required", title="Two people must decide"):
+    """A denied prize is compensated, or compensation is declined, by a change request that another person approves."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +57,8 @@ def acknowledge_exception(session: Session, command: AcknowledgeException) -> Ac
     """
     Record that an exception was looked into, by whom and with what result; once for each.
 
-    Raises: AcknowledgerForbidden; RequestConflict; UnknownException; ExceptionAcknowledged.
+    Raises: AcknowledgerForbidden; RequestConflict; UnknownException; ExceptionAcknowledged; TwoPeopleRequired for a
+    denied prize.
     """
     _require_role(command.act.principal)
     acts.lock(session)
@@ -66,6 +71,9 @@ def acknowledge_exception(session: Session, command: AcknowledgeException) -> Ac
     if found.acknowledgement is not None:
         message = f"{found.acknowledgement.principal} acknowledged it before: {found.acknowledgement.reason}"
         raise ExceptionAcknowledged(message, exception_id=found.exception_id)
+    if found.kind == PRIZE_DENIED:
+        message = "Request a compensation or a declined-compensation for its bet, which another person approves."
+        raise TwoPeopleRequired(message, exception_id=found.exception_id)
     seq = acts.record(
         session,
         command.act,

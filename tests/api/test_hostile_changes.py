@@ -15,7 +15,7 @@ from jackpot_service.usecases.changes.registry import KINDS
 from tests.support.answers import PROBLEM, Body
 from tests.support.bets import bet
 from tests.support.fixtures import books_verify
-from tests.support.hands import NOTHING, ROYAL_FLUSH, dead, hand
+from tests.support.hands import FLUSH, NOTHING, ROYAL_FLUSH, dead, forfeited, hand
 from tests.support.world import World
 
 pytestmark = pytest.mark.long
@@ -60,6 +60,7 @@ WHOLE: Final[Mapping[str, Sequence[Body]]] = {
             "document": "d",
         },
     ),
+    "declined-compensation": ({**ROUND, "round_id": "r3", "bet_id": "b1"},),
     "round-correction": (
         {**ROUND, "result": {"bet_count": 1, "hands": [hand("1", NOTHING), dead("2")], "dealer": ["2c"]}},
     ),
@@ -133,6 +134,8 @@ def played(world: World) -> World:
     world.settle(hand("1", ROYAL_FLUSH))
     world.bet(bet("b1"), round_id="r2")
     world.cancel(round_id="r2")
+    world.bet(bet("b1"), round_id="r3")
+    world.settle(forfeited("1", FLUSH), round_id="r3")
     return world
 
 

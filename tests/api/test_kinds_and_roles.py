@@ -10,7 +10,7 @@ from jackpot_service.usecases.changes.registry import KINDS
 from tests.support.answers import Answer, Body
 from tests.support.bets import bet
 from tests.support.fixtures import books_verify
-from tests.support.hands import FOUR_OF_A_KIND, NOTHING, STRAIGHT, hand
+from tests.support.hands import FLUSH, FOUR_OF_A_KIND, NOTHING, STRAIGHT, forfeited, hand
 from tests.support.world import World
 
 pytestmark = pytest.mark.slow
@@ -42,6 +42,7 @@ PAYLOADS: Final[Mapping[str, Body]] = {
         "currency": "EUR",
         "document": "minutes 1",
     },
+    "declined-compensation": {"jackpot_id": "j1", "table_id": "T1", "round_id": "denied", "bet_id": "b1"},
     "round-correction": {
         "jackpot_id": "j1",
         "table_id": "T1",
@@ -67,7 +68,7 @@ ALLOWED: Final = [(kind, role) for kind in KINDS for role in Role if role in ROL
 
 @pytest.fixture
 def played(world: World) -> World:
-    """A jackpot with a lost round, a round whose award is held and one that was cancelled; and an empty jackpot."""
+    """A jackpot with a round that lost, a held award, a cancelled round and a denied prize; and an empty jackpot."""
     world.open(base_amount="1000", settings={"reset_amount": "300", "held_threshold": "200"})
     world.open(jackpot_id="j2", tables=("T2",))
     world.bet(bet(stake_minor=10_000), round_id="lost")
@@ -76,6 +77,8 @@ def played(world: World) -> World:
     world.settle(hand("1", FOUR_OF_A_KIND), round_id="held")
     world.bet(bet(), round_id="cancelled")
     world.cancel(round_id="cancelled")
+    world.bet(bet(), round_id="denied")
+    world.settle(forfeited("1", FLUSH), round_id="denied")
     return world
 
 

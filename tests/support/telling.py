@@ -6,7 +6,7 @@ from jackpot_service.domain.principals import Role
 from tests.support import correcting
 from tests.support.answers import Body
 from tests.support.bets import bet
-from tests.support.hands import FLUSH, FOUR_OF_A_KIND, NOTHING, ROYAL_FLUSH, dead, hand
+from tests.support.hands import FLUSH, FOUR_OF_A_KIND, NOTHING, ROYAL_FLUSH, dead, forfeited, hand
 from tests.support.world import World
 
 ROUND: Body = {"jackpot_id": "j1", "table_id": "T1"}
@@ -50,6 +50,7 @@ def bring_about_everything(world: World) -> None:
     _move_money(world)
     _end(world)
     _close_betting(world)
+    _decline(world)
 
 
 def _play(world: World) -> None:
@@ -74,6 +75,14 @@ def _decide_awards(world: World) -> None:
     correcting.pay(world, "a", round_id="r4")
     world.change("compensation", COMPENSATION, request_id="compensate")
     correcting.correct(world, hand("1", NOTHING), request_id="correct", round_id="r3")
+
+
+def _decline(world: World) -> None:
+    world.open(jackpot_id="j5", tables=("T5",), stripes=1)
+    world.bet(bet("a"), round_id="denied", table_id="T5")
+    world.settle(forfeited("1", FLUSH), round_id="denied", table_id="T5")
+    denied = {"jackpot_id": "j5", "table_id": "T5", "round_id": "denied", "bet_id": "a"}
+    world.change("declined-compensation", denied, request_id="decline")
 
 
 def _close_betting(world: World) -> None:

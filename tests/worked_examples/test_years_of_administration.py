@@ -25,6 +25,7 @@ from tests.support.hands import (
     STRAIGHT_FLUSH,
     THREE_OF_A_KIND,
     dead,
+    forfeited,
     hand,
 )
 from tests.support.world import World
@@ -45,6 +46,7 @@ DONE_AS: Final[Mapping[str, str]] = {
     "prize-fund-true-up": "prize_fund_trued_up",
     "held-awards": "awards_approved",
     "compensation": "compensation",
+    "declined-compensation": "compensation_declined",
     "round-correction": "round_corrected",
     "statement-settlement": "statement_settled",
 }
@@ -145,6 +147,8 @@ def third_year(years: Years) -> None:
     world.cancel(round_id="cancelled")
     given = of_round("cancelled", bet_id="b1", amount_minor=5000, currency="GBP", document="minutes 7")
     years.change("compensation", given)
+    play(world, "denied", forfeited("1", FLUSH))
+    years.change("declined-compensation", of_round("denied", bet_id="b1"))
     play(world, "wrong", hand("1", THREE_OF_A_KIND))
     right = correction(hand("1", STRAIGHT), round_id="wrong")
     years.change("round-correction", right)
@@ -389,7 +393,7 @@ MONEY: Final[Mapping[str, TakenBack]] = {
 
 FOR_GOOD: Final = {"retirement"}
 
-NO_MONEY: Final = {"rate-sheet", "rules"}
+NO_MONEY: Final = {"rate-sheet", "rules", "declined-compensation"}
 
 
 def test_of_every_kind_it_is_said_whether_it_moves_money_and_what_takes_it_back() -> None:

@@ -1,24 +1,26 @@
 """
-A compensation: what the house grants, by a manual decision, to somebody who would have won in a cancelled round.
+A compensation: what the house grants, by a manual decision, to somebody who would have won.
 
-A negative one takes back what was granted.
+That is a bettor of a cancelled round, or one whose prize was denied in a settled round. The first grant for a denied
+bet closes its exception. A negative one takes back what was granted.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Annotated, Any, ClassVar
 
 from jackpot_service.database.transactions import Session, pipelined
 from jackpot_service.domain import held_awards, posting_rules
-from jackpot_service.domain.bets import Bet
+from jackpot_service.domain.bets import Bet, BookedBet
 from jackpot_service.domain.errors import Conflict, NotFound
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.money import RateSheet, plain
 from jackpot_service.domain.rounds import Round, RoundState
 from jackpot_service.domain.rules import LARGEST_AMOUNT
 from jackpot_service.records import bets as bet_records
-from jackpot_service.records import manual_payments
+from jackpot_service.records import exceptions, manual_payments
+from jackpot_service.records.exceptions import DeniedBet
 from jackpot_service.records.manual_payments import Compensation
 from jackpot_service.usecases.acts import Act, Done
 from jackpot_service.usecases.changes.kinds import RoundKind, sheet_of
@@ -27,11 +29,11 @@ from jackpot_service.usecases.payloads import bad_field
 
 
 class RoundNotCancelled(Conflict, code="round-not-cancelled", title="The round was not cancelled"):
-    """Only who would have won in a cancelled round is compensated."""
+    """Only a bettor of a cancelled round is compensated, or one whose prize was denied."""
 
 
 class UnknownBet(NotFound, code="bet-unknown", title="Unknown bet"):
-    """The round has no live bet of this id, or it is another player's."""
+    """The round has no such bet that is live or whose prize was denied, or it is another player's."""
 
 
 class NotGranted(Conflict, code="compensation-not-granted", title="Amount exceeds what was granted"):
@@ -39,19 +41,29 @@ class NotGranted(Conflict, code="compensation-not-granted", title="Amount exceed
 
 
 @dataclass(frozen=True, slots=True)
-class CancelledRound:
-    """A round with its rates, its live bets, and what was granted before, by bet and currency."""
+class CompensableRound:
+    """
+    A round with its rates, its bets, the denied ones of them, and what was granted before, by bet and currency.
+
+    `bets` are those that are live, and those that were made void and whose prize was denied.
+    """
 
     round: Round
     sheet: RateSheet
-    live: Mapping[str, Bet]
+    bets: Mapping[str, Bet]
+    denied: Mapping[str, DeniedBet]
     granted_minor: Mapping[tuple[str, str], int]
     compensations: int
 
+    def open_exception_of(self, bet_id: str) -> str | None:
+        """The exception of a bet whose denied prize waits for a decision; None if none does."""
+        denied = self.denied.get(bet_id)
+        return denied.exception_id if denied is not None and denied.is_open else None
+
 
 @dataclass(frozen=True, kw_only=True)
-class Compensate(RoundKind[CancelledRound]):
-    """The house grants an amount to a bettor of a cancelled round, in a currency of the round's own rate sheet."""
+class Compensate(RoundKind[CompensableRound]):
+    """The house grants an amount for a bet that would have won, in a currency of the round's own rate sheet."""
 
     name = "compensation"
     acts: ClassVar = {EntryKind.COMPENSATION: "jackpot.round.compensated"}
@@ -74,25 +86,31 @@ class Compensate(RoundKind[CancelledRound]):
         return request.round_ids | player | {name: getattr(request, name) for name in names}
 
     def version(self, session: Session) -> str:
-        """Count the round's compensations: another that is granted meanwhile should be looked at first."""
-        return str(len(manual_payments.compensations_of(session, self.find_round(session))))
+        """Count the round's compensations, and say whether a decision on the bet's denied prize is open."""
+        state = self.state(session, None)
+        return f"{state.compensations}{'' if state.open_exception_of(self.bet_id) is None else '-denied'}"
 
-    def state(self, session: Session, _act: Act) -> CancelledRound:
+    def state(self, session: Session, _act: Act | None) -> CompensableRound:
         """Read the round. Raises: UnknownJackpot, UnknownRound."""
         round_ = self.find_round(session)
         with pipelined(session) as pipe:
             cursor = bet_records.send_of_round(pipe, round_.jackpot_id, self.round_name)
-        live = {bet.bet_id: bet for bet in bet_records.live(bet_records.booked_of(cursor))}
-        sheet, before = sheet_of(session, round_), manual_payments.compensations_of(session, round_)
-        return CancelledRound(round_, sheet, live, granted_before(before), len(before))
+        booked = bet_records.booked_of(cursor)
+        denied = exceptions.denied_in(session, table_id=self.table_id, round_id=self.round_id)
+        before = manual_payments.compensations_of(session, round_)
+        bets = compensable(booked, denied)
+        return CompensableRound(round_, sheet_of(session, round_), bets, denied, granted_before(before), len(before))
 
-    def require_possible(self, state: CancelledRound) -> None:
+    def require_possible(self, state: CompensableRound) -> None:
         """Raises: RoundNotCancelled, UnknownBet, NoRate, BadPayload, NotGranted."""
         round_ = state.round
-        if round_.state is not RoundState.CANCELLED:
-            message = f"Round {round_.round_id} of table {round_.table_id} is {round_.state}: no bet is compensated."
+        if round_.state is not RoundState.CANCELLED and self.bet_id not in state.denied:
+            message = (
+                f"Round {round_.round_id} of table {round_.table_id} is {round_.state}, and no prize of bet "
+                f"{self.bet_id} was denied."
+            )
             raise RoundNotCancelled(message, table_id=self.table_id, round_id=self.round_id, state=str(round_.state))
-        bet = state.live.get(self.bet_id)
+        bet = state.bets.get(self.bet_id)
         if bet is None or self.player_id not in {None, bet.player_id}:
             player = "" if self.player_id is None else f" of player {self.player_id}"
             message = f"Round {round_.round_id} of table {round_.table_id} has no live bet {self.bet_id}{player}."
@@ -103,12 +121,12 @@ class Compensate(RoundKind[CancelledRound]):
             message = f"For bet {self.bet_id} {before} minor units of {self.currency} were granted."
             raise NotGranted(message, bet_id=self.bet_id, currency=self.currency, granted_minor=before)
 
-    def decide(self, state: CancelledRound) -> Done:
+    def decide(self, state: CompensableRound) -> Done:
         """Decide what is granted to the player of the bet. Raises: as `require_possible` and `granted`."""
         self.require_possible(state)
-        return self.granted(state, player_id=state.live[self.bet_id].player_id)
+        return self.granted(state, player_id=state.bets[self.bet_id].player_id)
 
-    def granted(self, state: CancelledRound, *, player_id: str) -> Done:
+    def granted(self, state: CompensableRound, *, player_id: str) -> Done:
         """Figure what is granted to a player, at the round's own rates. Raises: NoRate, BadPayload."""
         recorded = {
             "round": held_awards.of_round(state.round),
@@ -118,14 +136,15 @@ class Compensate(RoundKind[CancelledRound]):
             "currency": self.currency,
             "cost": plain(self._cost(state)),
             "document": self.document,
+            "exception_id": state.open_exception_of(self.bet_id),
         }
         postings = posting_rules.for_compensation(
             self.amount_minor, self.currency, casino_id=state.round.casino_id, sheet=state.sheet
         )
         return Done(EntryKind.COMPENSATION, {"compensations": state.compensations}, recorded, postings)
 
-    def write(self, session: Session, _act: Act, act_seq: int, state: CancelledRound, done: Done) -> None:
-        """Write the compensation."""
+    def write(self, session: Session, _act: Act, act_seq: int, state: CompensableRound, done: Done) -> None:
+        """Write the compensation, and that it closes the exception of a denied prize."""
         new = Compensation(
             act_seq,
             self.bet_id,
@@ -136,13 +155,20 @@ class Compensate(RoundKind[CancelledRound]):
             self.document,
         )
         manual_payments.add_compensation(session, state.round, new)
+        if done.recorded["exception_id"] is not None:
+            exceptions.acknowledge(session, done.recorded["exception_id"], entry_seq=act_seq)
 
-    def _cost(self, state: CancelledRound) -> Decimal:
+    def _cost(self, state: CompensableRound) -> Decimal:
         cost = state.sheet.base_value(self.amount_minor, self.currency)
         if abs(cost) >= LARGEST_AMOUNT:
             message = f"is worth {plain(cost)} {state.sheet.base}: more than any compensation could be"
             raise bad_field("amount_minor", message)
         return cost
+
+
+def compensable(booked: Iterable[BookedBet], denied: Collection[str]) -> dict[str, Bet]:
+    """Find the bets of a round that can be compensated: those that are live, or were denied a prize."""
+    return {one.bet.bet_id: one.bet for one in booked if not one.is_void or one.bet.bet_id in denied}
 
 
 def granted_before(rows: Any) -> dict[tuple[str, str], int]:  # noqa: ANN401  compensations, or their rows

@@ -6,6 +6,7 @@ from typing import Final
 
 from jackpot_service.usecases.changes.adjustment import AdjustJackpot
 from jackpot_service.usecases.changes.compensation import Compensate
+from jackpot_service.usecases.changes.declined_compensation import DeclineCompensation
 from jackpot_service.usecases.changes.held_awards import DecideAwards
 from jackpot_service.usecases.changes.kinds import Kind
 from jackpot_service.usecases.changes.prize_fund_true_up import TrueUp
@@ -25,6 +26,7 @@ _ALL: Final[tuple[type[Kind], ...]] = (
     TrueUp,
     DecideAwards,
     Compensate,
+    DeclineCompensation,
     CorrectRound,
     SettleStatement,
 )

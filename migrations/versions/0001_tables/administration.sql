@@ -74,6 +74,7 @@ VALUES ('rate-sheet', 'rates'),
        ('prize-fund-true-up', 'operator'),
        ('held-awards', 'operator'),
        ('compensation', 'operator'),
+       ('declined-compensation', 'operator'),
        ('round-correction', 'operator'),
        ('statement-settlement', 'operator');
 
