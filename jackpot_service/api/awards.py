@@ -12,6 +12,7 @@ from jackpot_service.api.schemas import (
     AwardSchema,
     IdentifiedSchema,
     Moment,
+    ReasonedSchema,
     described,
     listed,
     of_award,
@@ -25,15 +26,17 @@ from jackpot_service.records import awards as records
 from jackpot_service.records.awards import AwardFilters, AwardRecord, Position
 from jackpot_service.usecases.acknowledge_payment import AcknowledgePayment, acknowledge_payment
 from jackpot_service.usecases.fields import Identifier, Instant, Text
+from jackpot_service.usecases.stop_award import StopAward, stop_award
 
 READERS = (Role.TABLE, Role.FINANCE, Role.OPERATOR, Role.AUDITOR)
+STOPPERS = (Role.FINANCE, Role.OPERATOR, Role.AUDITOR)
 PAYERS = (Role.TABLE, Role.FINANCE, Role.OPERATOR)
 
 blueprint = Blueprint(
     "awards",
     __name__,
     url_prefix="/v1/awards",
-    description="Awards. Held ones are decided by two people: a change request of kind `held-awards`.",
+    description="Awards. Two people decide on held and stopped ones by a change request of kind `held-awards`.",
 )
 
 
@@ -58,6 +61,10 @@ class PaymentRequestSchema(IdentifiedSchema):
 
     reference = Text(load_default=None, metadata={"description": "The casino's own."})
     paid_at = Instant(load_default=None, metadata={"description": "Neither before the award nor ahead of the clock."})
+
+
+class StopRequestSchema(ReasonedSchema):
+    """That an award is not to be paid for now, and why."""
 
 
 class PaymentSchema(AnswerSchema):
@@ -137,6 +144,18 @@ def put_payment(body: Mapping[str, Any], award_id: str) -> tuple[AwardRecord, in
     """
     command = AcknowledgePayment(signed(body), award_id, body["reference"], body["paid_at"])
     done = act(lambda session: acknowledge_payment(session, command))
+    return done.record, 200 if done.is_replay else 201
+
+
+@blueprint.route("/<id:award_id>/stop", methods=["PUT"])
+@allow(*STOPPERS)
+@blueprint.arguments(StopRequestSchema())
+@blueprint.response(201, AwardRecordSchema())
+@blueprint.alt_response(200, schema=AwardRecordSchema(), description="The same request again.")
+def put_stop(body: Mapping[str, Any], award_id: str) -> tuple[AwardRecord, int]:
+    """Stop the payment of a payable award, as one person; two release it by a change request of `held-awards`."""
+    command = StopAward(signed(body), award_id)
+    done = act(lambda session: stop_award(session, command))
     return done.record, 200 if done.is_replay else 201
 
 

@@ -22,6 +22,8 @@ class AwardStep(StrEnum):
     APPROVED = "approved"
     REJECTED = "rejected"
     REINSTATED = "reinstated"
+    STOPPED = "stopped"
+    RELEASED = "released"
     PAID = "paid"
     REVERSED = "reversed"
 
@@ -32,6 +34,7 @@ class AwardState(StrEnum):
     PAYABLE = "payable"
     HELD = "held"
     REJECTED = "rejected"
+    STOPPED = "stopped"
     PAID = "paid"
     REVERSED = "reversed"
 
@@ -41,18 +44,22 @@ ORDER: Final = tuple(AwardStep)
 FIRST_STEPS: Final = frozenset({AwardStep.PAYABLE, AwardStep.HELD})
 """How a settlement makes an award."""
 
+_FROM_PAYABLE: Final = frozenset({AwardStep.PAID, AwardStep.REVERSED})
+
 FOLLOWING: Final[Mapping[AwardStep, frozenset[AwardStep]]] = MappingProxyType(
     {
-        AwardStep.PAYABLE: frozenset({AwardStep.PAID, AwardStep.REVERSED}),
+        AwardStep.PAYABLE: _FROM_PAYABLE | {AwardStep.STOPPED},
         AwardStep.HELD: frozenset({AwardStep.APPROVED, AwardStep.REJECTED, AwardStep.REVERSED}),
-        AwardStep.APPROVED: frozenset({AwardStep.PAID, AwardStep.REVERSED}),
+        AwardStep.APPROVED: _FROM_PAYABLE | {AwardStep.STOPPED},
         AwardStep.REJECTED: frozenset({AwardStep.REINSTATED}),
-        AwardStep.REINSTATED: frozenset({AwardStep.PAID, AwardStep.REVERSED}),
+        AwardStep.REINSTATED: _FROM_PAYABLE | {AwardStep.STOPPED},
+        AwardStep.STOPPED: frozenset({AwardStep.RELEASED, AwardStep.REVERSED}),
+        AwardStep.RELEASED: _FROM_PAYABLE,
         AwardStep.PAID: frozenset(),
         AwardStep.REVERSED: frozenset(),
     }
 )
-"""Which steps an award may take after each."""
+"""Which steps an award may take after each. A released award is not stopped again, but by a correction."""
 
 STATE_AFTER: Final[Mapping[AwardStep, AwardState]] = MappingProxyType(
     {
@@ -61,6 +68,8 @@ STATE_AFTER: Final[Mapping[AwardStep, AwardState]] = MappingProxyType(
         AwardStep.APPROVED: AwardState.PAYABLE,
         AwardStep.REJECTED: AwardState.REJECTED,
         AwardStep.REINSTATED: AwardState.PAYABLE,
+        AwardStep.STOPPED: AwardState.STOPPED,
+        AwardStep.RELEASED: AwardState.PAYABLE,
         AwardStep.PAID: AwardState.PAID,
         AwardStep.REVERSED: AwardState.REVERSED,
     }
@@ -107,7 +116,6 @@ def steps_into(state: AwardState) -> frozenset[AwardStep]:
     return frozenset(step for step, after in STATE_AFTER.items() if after is state)
 
 
-def steps_beyond(state: AwardState) -> frozenset[AwardStep]:
-    """The steps that lead out of a state: an award is in it if it took one that leads into it, and none of these."""
-    into = steps_into(state)
-    return frozenset(after for step in into for after in FOLLOWING[step]) - into
+def steps_after(step: AwardStep) -> frozenset[AwardStep]:
+    """The steps that come later: an award stands where a step left it if it took that one, and none of these."""
+    return frozenset(ORDER[ORDER.index(step) + 1 :])

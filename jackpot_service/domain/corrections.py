@@ -77,7 +77,10 @@ def charged_to_pools(lines: Iterable[tuple[str, str, Decimal, str]]) -> dict[Acc
     return {pool: -sum((line[2] for line in awarded if line[0] == pool), ZERO) for pool in POOL_ACCOUNTS}
 
 
-UNPAID = frozenset({AwardState.PAYABLE, AwardState.HELD})
+CREDITED = frozenset({AwardState.PAYABLE, AwardState.STOPPED})
+"""The states of an unpaid award that its casino was credited with."""
+
+UNPAID = CREDITED | {AwardState.HELD}
 """The states of an award that a correction takes back."""
 
 
@@ -272,7 +275,7 @@ def _awards_moved(
 ) -> Postings:
     returned = [past.award for past in reversed_awards]
     return posting_rules.for_correction(
-        returned_minor=_minor([award for award in returned if award.state is AwardState.PAYABLE]),
+        returned_minor=_minor([award for award in returned if award.state in CREDITED]),
         returned_held=cost_of(award for award in returned if award.state is AwardState.HELD),
         given_back=back,
         awarded_minor=_minor(awards),

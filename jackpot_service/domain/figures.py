@@ -48,6 +48,15 @@ class FigureKind(StrEnum):
 REVERSED_WHILE_HELD: Final = "reversed_while_held"
 """The step of an award that a correction takes back before it was decided: nobody had been credited with it."""
 
+REVERSED_WHILE_STOPPED: Final = "reversed_while_stopped"
+"""The step of an award that a correction takes back while its payment was stopped."""
+
+_REVERSED: Final[Mapping[AwardState, str]] = {
+    AwardState.PAYABLE: AwardStep.REVERSED,
+    AwardState.HELD: REVERSED_WHILE_HELD,
+    AwardState.STOPPED: REVERSED_WHILE_STOPPED,
+}
+
 
 class Figure(NamedTuple):
     """
@@ -134,7 +143,7 @@ def of_correction(
             past.award.tier,
             past.award.funded_by,
             past.award.bet.currency,
-            REVERSED_WHILE_HELD if past.award.state is AwardState.HELD else AwardStep.REVERSED,
+            _REVERSED[past.award.state],
             made_on[past.correction],
             past.award.amount_minor,
             past.award.cost,
@@ -151,11 +160,14 @@ def of_correction(
     )
 
 
-def of_decision(step: AwardStep, awards: Iterable[MadeAward], *, made_on: date) -> tuple[Figure, ...]:
-    """Sum awards of one settlement, booked on a UTC day, that took a step."""
+def of_decision(step: AwardStep, awards: Iterable[MadeAward], *, made_on: Mapping[int, date]) -> tuple[Figure, ...]:
+    """Sum awards of one round that took a step; each verdict on it was booked on a UTC day, by its number."""
     return _summed(
         FigureKind.AWARD_STEPS,
-        (_Of(one.tier, one.funded_by, one.currency, step, made_on, one.amount_minor, one.cost) for one in awards),
+        (
+            _Of(one.tier, one.funded_by, one.currency, step, made_on[one.correction], one.amount_minor, one.cost)
+            for one in awards
+        ),
     )
 
 

@@ -1,7 +1,8 @@
 """
 Held awards decided: approved, their money goes to the casino; rejected, back to the accounts that paid it.
 
-A rejected one can be reinstated: what it gave back is taken again, and goes to the casino.
+A rejected one can be reinstated: what it gave back is taken again, and goes to the casino. A stopped one is released,
+which moves no money: it was the casino's since it was payable.
 
 Which of the meter's two accounts paid for which award is nowhere written: a settlement takes one sum for all of them,
 the players' money first. It is dealt out again in the order of bet id and tier, the players' money first
@@ -35,11 +36,12 @@ class Decision(StrEnum):
     APPROVE = "approve"
     REJECT = "reject"
     REINSTATE = "reinstate"
+    RELEASE = "release"
 
     @property
     def state(self) -> AwardState:
         """Where the awards stand that it is about."""
-        return AwardState.REJECTED if self is Decision.REINSTATE else AwardState.HELD
+        return _STATES[self]
 
     @property
     def step(self) -> AwardStep:
@@ -47,10 +49,18 @@ class Decision(StrEnum):
         return _STEPS[self]
 
 
+_STATES = {
+    Decision.APPROVE: AwardState.HELD,
+    Decision.REJECT: AwardState.HELD,
+    Decision.REINSTATE: AwardState.REJECTED,
+    Decision.RELEASE: AwardState.STOPPED,
+}
+
 _STEPS = {
     Decision.APPROVE: AwardStep.APPROVED,
     Decision.REJECT: AwardStep.REJECTED,
     Decision.REINSTATE: AwardStep.REINSTATED,
+    Decision.RELEASE: AwardStep.RELEASED,
 }
 
 

@@ -44,6 +44,8 @@ class EntryKind(StrEnum):
     AWARDS_APPROVED = "awards_approved"
     AWARDS_REJECTED = "awards_rejected"
     AWARDS_REINSTATED = "awards_reinstated"
+    AWARD_STOPPED = "award_stopped"
+    AWARDS_RELEASED = "awards_released"
     AWARD_PAID = "award_paid"
     COMPENSATION = "compensation"
     COMPENSATION_DECLINED = "compensation_declined"

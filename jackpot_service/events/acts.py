@@ -212,6 +212,8 @@ _BUILDERS: Final[Mapping[EntryKind, Callable[[_Act], list[Unplaced]]]] = {
     EntryKind.AWARDS_APPROVED: _awards(EventType.AWARD_APPROVED),
     EntryKind.AWARDS_REJECTED: _awards(EventType.AWARD_REJECTED),
     EntryKind.AWARDS_REINSTATED: _awards(EventType.AWARD_REINSTATED),
+    EntryKind.AWARD_STOPPED: _awards(EventType.AWARD_STOPPED),
+    EntryKind.AWARDS_RELEASED: _awards(EventType.AWARD_RELEASED),
     EntryKind.AWARD_PAID: _awards(EventType.AWARD_PAID),
     EntryKind.COMPENSATION: _compensated,
     EntryKind.COMPENSATION_DECLINED: _compensation_declined,

@@ -27,6 +27,8 @@ class EventType(StrEnum):
     AWARD_APPROVED = "jackpot.award.approved"
     AWARD_REJECTED = "jackpot.award.rejected"
     AWARD_REINSTATED = "jackpot.award.reinstated"
+    AWARD_STOPPED = "jackpot.award.stopped"
+    AWARD_RELEASED = "jackpot.award.released"
     AWARD_PAID = "jackpot.award.paid"
     AWARD_REVERSED = "jackpot.award.reversed"
     OPENED = "jackpot.opened"

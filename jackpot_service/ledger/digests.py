@@ -64,6 +64,8 @@ _OF_EFFECTS: Final = frozenset(
         EntryKind.AWARDS_APPROVED,
         EntryKind.AWARDS_REJECTED,
         EntryKind.AWARDS_REINSTATED,
+        EntryKind.AWARD_STOPPED,
+        EntryKind.AWARDS_RELEASED,
     }
 )
 """The acts whose entry in a jackpot's book has them. A correction may come to nothing; the others never do."""

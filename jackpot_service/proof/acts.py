@@ -36,6 +36,7 @@ BOOKS_AN_ENTRY: Final = frozenset(CARRIES_OUT) - {EntryKind.RATES_PUBLISHED} | {
     EntryKind.STRIPES_ADDED,
     EntryKind.JACKPOT_SUSPENDED,
     EntryKind.JACKPOT_RESUMED,
+    EntryKind.AWARD_STOPPED,
 }
 """The acts that book an entry of their own kind in the book of the jackpot that they are about."""
 

@@ -13,7 +13,9 @@ from jackpot_service.database.transactions import Session
 from jackpot_service.domain import held_awards
 from jackpot_service.domain.accounts import AWARDS_HELD
 from jackpot_service.domain.awards import FIRST_STEPS, AwardState, AwardStep, is_a_life, state_of
+from jackpot_service.domain.entries import Attribution
 from jackpot_service.domain.errors import Conflict
+from jackpot_service.domain.figures import of_decision
 from jackpot_service.domain.held_awards import AwardKey, Decision, MadeAward
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.money import ZERO, plain
@@ -32,6 +34,8 @@ STEP_OF: Final[Mapping[str, AwardStep]] = {
     EntryKind.AWARDS_APPROVED: AwardStep.APPROVED,
     EntryKind.AWARDS_REJECTED: AwardStep.REJECTED,
     EntryKind.AWARDS_REINSTATED: AwardStep.REINSTATED,
+    EntryKind.AWARD_STOPPED: AwardStep.STOPPED,
+    EntryKind.AWARDS_RELEASED: AwardStep.RELEASED,
     EntryKind.AWARD_PAID: AwardStep.PAID,
 }
 """The step that awards take by each kind of act."""
@@ -156,7 +160,7 @@ class ActsOnRounds:
         given = [row for row in rows if row.kind == EntryKind.COMPENSATION]
         declined = [row for row in rows if row.kind == EntryKind.COMPENSATION_DECLINED]
         corrected = corrections.acts_on(round_, self._jackpot)
-        released = [row for row in on_awards if row.kind != EntryKind.AWARDS_REJECTED]
+        released = [row for row in on_awards if row.kind not in {EntryKind.AWARDS_REJECTED, EntryKind.AWARD_STOPPED}]
         yield from people.nobody_released_what_an_own_key_won(
             [*released, *given, *corrected], round_, self._jackpot.references
         )
@@ -171,6 +175,9 @@ class ActsOnRounds:
             due = {**held_awards.of_step(round_.round, step, awards), "payment": row.after.get("payment")}
             yield from acts.says(row, due, book)
             return
+        if step is AwardStep.STOPPED:
+            yield from self._stop_is_due(row, round_)
+            return
         running = None
         if step is AwardStep.REINSTATED:
             yield from self._reinstatement_was_possible(row, round_)
@@ -178,6 +185,21 @@ class ActsOnRounds:
         done = self._decided(row, round_, running)
         yield from acts.says(row, done.recorded, book)
         yield from acts.booked(row, done, book, self._entries)
+
+    def _stop_is_due(self, row: Row[Any], round_: RoundDocuments) -> Found:
+        """It shows one award, and its entry moves no money."""
+        made = {award.key: award for award in _made(round_)}
+        [award] = [made[key] for key in _named_by(row)]
+        made_on = corrections.booked_on(round_, self._jackpot)
+        done = Done(
+            EntryKind.AWARD_STOPPED,
+            {},
+            held_awards.of_step(round_.round, AwardStep.STOPPED, [award]),
+            figures=of_decision(AwardStep.STOPPED, [award], made_on=made_on),
+            attributed_to=Attribution.of(round_.round),
+        )
+        yield from acts.says(row, done.recorded, self._jackpot.jackpot_id)
+        yield from acts.booked(row, done, self._jackpot.jackpot_id, self._entries)
 
     def _decided(self, row: Row[Any], round_: RoundDocuments, running: Running | None) -> Done:
         """Decide again, of the bets that were asked for, from where awards stood; what is refused makes nothing due."""
@@ -187,7 +209,7 @@ class ActsOnRounds:
         steps = _steps(round_)
         awards = [(award, _stood_before(row, steps.get(award.key, ()))) for award in _made(round_)]
         settled = next(entry for entry in round_.entries if entry.kind == EntryKind.RESULT).postings()
-        sheet, made_on = self._jackpot.sheet(round_.round.rate_sheet), corrections.booked_on(round_, self._jackpot)[0]
+        sheet, made_on = self._jackpot.sheet(round_.round.rate_sheet), corrections.booked_on(round_, self._jackpot)
         state = RoundAwards(round_.round, sheet, awards, settled, made_on, running)
         one = round_.round
         named = {"jackpot_id": one.jackpot_id, "table_id": one.table_id, "round_id": one.round_id}

@@ -26,6 +26,8 @@ HAVE_FIGURES = frozenset(
         EntryKind.AWARDS_APPROVED,
         EntryKind.AWARDS_REJECTED,
         EntryKind.AWARDS_REINSTATED,
+        EntryKind.AWARD_STOPPED,
+        EntryKind.AWARDS_RELEASED,
     }
 )
 """The acts about awards: their figures are checked where they are decided again, in `corrections` and `awards`."""

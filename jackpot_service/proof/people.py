@@ -47,9 +47,12 @@ def _reasons_against_actor(act: Row[Any], actor: Row[Any] | None, references: Re
         yield f"was added by act {actor.entry_seq}"
     if actor.role not in _roles_of(act, references):
         yield f"is of the role {actor.role}"
-    if act.kind == EntryKind.AWARD_PAID:
+    if act.kind == EntryKind.AWARD_STOPPED and _is_service_account(actor):
+        yield "is a service account"
+    if act.kind in OF_CASINOS:
         casino_id = round_of(act).get("casino_id")
-        if isinstance(casino_id, str) and actor.casino_id != casino_id and actor.role != Role.OPERATOR:
+        is_of_house = actor.casino_id is None and (act.kind != EntryKind.AWARD_PAID or actor.role == Role.OPERATOR)
+        if isinstance(casino_id, str) and actor.casino_id != casino_id and not is_of_house:
             yield f"is of casino {actor.casino_id}, the award is of {casino_id}"
     elif actor.casino_id is not None:
         yield f"is of casino {actor.casino_id}"
@@ -68,10 +71,18 @@ def _roles_of(act: Row[Any], references: References) -> frozenset[Role]:
 
 ROLES: Final[Mapping[str, frozenset[Role]]] = {
     EntryKind.AWARD_PAID: frozenset({Role.TABLE, Role.FINANCE, Role.OPERATOR}),
+    EntryKind.AWARD_STOPPED: frozenset({Role.FINANCE, Role.OPERATOR, Role.AUDITOR}),
     EntryKind.EXCEPTION_ACKNOWLEDGED: frozenset({Role.FINANCE, Role.OPERATOR}),
     EntryKind.PERIOD_CLOSED: frozenset({Role.FINANCE}),
 }
 """The roles that do acts alone, besides operators."""
+
+OF_CASINOS: Final = frozenset({EntryKind.AWARD_PAID, EntryKind.AWARD_STOPPED})
+"""The acts that people of the award's casino do as well."""
+
+
+def _is_service_account(row: Row[Any]) -> bool:
+    return Principal(row.name, Role(row.role), row.casino_id, is_automaton=row.is_automaton).is_service_account
 
 
 def reasons_against_checker(row: Row[Any], request: Row[Any], references: References) -> Iterator[str]:
@@ -82,7 +93,7 @@ def reasons_against_checker(row: Row[Any], request: Row[Any], references: Refere
     if checker is None:
         yield f"{row.checker} is nobody"
         return
-    if Principal(checker.name, Role(checker.role), is_automaton=checker.is_automaton).is_service_account:
+    if _is_service_account(checker):
         yield f"{row.checker} is a service account"
     if checker.entry_seq >= row.entry_seq:
         yield f"{row.checker} was not there yet"

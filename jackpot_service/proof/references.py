@@ -40,6 +40,8 @@ OF_ROUNDS: Final = frozenset(
         EntryKind.AWARDS_APPROVED,
         EntryKind.AWARDS_REJECTED,
         EntryKind.AWARDS_REINSTATED,
+        EntryKind.AWARD_STOPPED,
+        EntryKind.AWARDS_RELEASED,
         EntryKind.AWARD_PAID,
         EntryKind.COMPENSATION,
         EntryKind.COMPENSATION_DECLINED,

@@ -17,7 +17,9 @@ from sqlalchemy import (
     cast,
     column,
     insert,
+    literal,
     not_,
+    or_,
     select,
     table,
     text,
@@ -28,7 +30,7 @@ from sqlalchemy.dialects.postgresql import ARRAY
 
 from jackpot_service.database.models import AwardStepRow, EntryRow
 from jackpot_service.database.transactions import Session, pipelined
-from jackpot_service.domain.awards import AwardState, AwardStep, steps_beyond, steps_into
+from jackpot_service.domain.awards import AwardState, AwardStep, steps_after, steps_into
 from jackpot_service.domain.errors import NotFound
 from jackpot_service.domain.held_awards import AwardKey, MadeAward
 from jackpot_service.domain.journal import EntryKind
@@ -83,7 +85,7 @@ _BOOKED_ON = text("""
 _KEYS: Final = ("jackpot_id", "round_key", "bet_id", "tier", "correction")
 """The key of an award."""
 
-_OUT_OF_THE_ORDINARY = frozenset({AwardState.HELD, AwardState.REJECTED, AwardState.REVERSED})
+_OUT_OF_THE_ORDINARY = frozenset({AwardState.HELD, AwardState.REJECTED, AwardState.STOPPED, AwardState.REVERSED})
 
 
 class UnknownAward(NotFound, code="award-unknown", title="Unknown award"):
@@ -166,11 +168,16 @@ def _listed(principal: Principal, filters: AwardFilters) -> Select[Any]:
 
 def _in_state(question: Select[Any], state: AwardState) -> Select[Any]:
     """Look at the steps that each award of the list took, in the list's order: not at those of all awards first."""
-    into, beyond = ([step.value for step in sorted(steps)] for steps in (steps_into(state), steps_beyond(state)))
+    into = sorted(steps_into(state))
     if state in _OUT_OF_THE_ORDINARY:
         question = question.join(taken := _those_that_took(into), _are_of_one_award(taken))
     steps = type_coerce(_ALL.steps, ARRAY(Text))
-    return question.where(steps.overlap(cast(into, ARRAY(Text))), not_(steps.overlap(cast(beyond, ARRAY(Text)))))
+    return question.where(or_(*(_stand_after(step, steps) for step in into)))
+
+
+def _stand_after(step: AwardStep, steps: ColumnElement[Any]) -> ColumnElement[bool]:
+    later = [one.value for one in sorted(steps_after(step))]
+    return and_(literal(step.value, Text) == any_(steps), not_(steps.overlap(cast(later, ARRAY(Text)))))
 
 
 def _those_that_took(steps: Collection[str]) -> CTE:
@@ -224,6 +231,13 @@ def of_round(session: Session, round_: Round) -> tuple[BookedAward, ...]:
     with pipelined(session) as pipe:
         cursor = verdicts.send_awards(pipe, round_, correction=0)
     return verdicts.awards_of(cursor)
+
+
+def of_verdicts(session: Session, round_: Round, *, corrections: int) -> tuple[BookedAward, ...]:
+    """The awards of a round's settlement and of its corrections, of which there are so many, as they are now."""
+    with pipelined(session) as pipe:
+        cursors = [verdicts.send_awards(pipe, round_, correction=number) for number in range(corrections + 1)]
+    return tuple(award for cursor in cursors for award in verdicts.awards_of(cursor))
 
 
 def made(award: BookedAward) -> MadeAward:

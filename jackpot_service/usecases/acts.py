@@ -220,7 +220,9 @@ def record_done(
     )
 
 
-def book(session: Session, act: Act, done: Done, *, book: str, subject: str) -> tuple[int, Effect]:
+def book(
+    session: Session, act: Act, done: Done, *, book: str, subject: str, request: Facts | None = None
+) -> tuple[int, Effect]:
     """
     Do an act that is one entry in a jackpot's book, with the lock held: book it, and record the act that names it.
 
@@ -231,5 +233,5 @@ def book(session: Session, act: Act, done: Done, *, book: str, subject: str) -> 
     with pipelined(session) as pipe:
         cursor = book_effect(pipe, act, done, book=book, act_seq=act_seq, not_before=not_before)
     effect = effect_of(cursor, done, book=book)
-    record_done(session, act, done, subject=subject, book=book, effects=[effect])
+    record_done(session, act, done, subject=subject, book=book, effects=[effect], request=request)
     return act_seq, effect

@@ -203,6 +203,7 @@ def bodies(world: World) -> tuple[tuple[str, str, Body], ...]:
         ("POST", "/v1/change-requests/waits/rejection", {"reason": "x", "confirmed": {}}),
         ("POST", "/v1/keys", {**asked, **new_key}),
         ("POST", f"/v1/keys/{key_id}/revocation", asked),
+        ("PUT", f"/v1/awards/{award_id}/stop", {"request_id": "s", "reason": "in doubt"}),
         ("PUT", f"/v1/awards/{award_id}/payment", {"request_id": "r", "reference": "x", "paid_at": "2026-11-20"}),
         ("POST", f"/v1/exceptions/{exception}/acknowledgement", asked),
         ("PUT", "/v1/jackpots/j2/suspension", asked),

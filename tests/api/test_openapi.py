@@ -102,6 +102,9 @@ def key_for(world: World, operation: Operation) -> str:
 AWARD: Final = "aw_" + hashlib.sha256(b"j1/T1/won/b1/flush").hexdigest()[:32]
 """The award of bet b1's flush in round `won`."""
 
+OTHER_AWARD: Final = "aw_" + hashlib.sha256(b"j1/T1/won/b2/flush").hexdigest()[:32]
+"""That of bet b2 on the same hand."""
+
 
 def exercise(
     world: World, objects: Mapping[str, str], label: str, mode: GenerationMode, checks: list[Any], *, examples: int
@@ -182,7 +185,7 @@ def play(world: World) -> None:
     world.bet(bet(), table_id="C1")
     world.settle(hand("1", STRAIGHT_FLUSH), table_id="C1")
     world.bet(bet(), round_id="open")
-    world.bet(bet(), round_id="won")
+    world.bet(bet(), bet("b2"), round_id="won")
     world.settle(hand("1", FLUSH), round_id="won")
     world.put_cancellation(round_id="cancelled", hands=[hand("1", FLUSH)], occurred_at="2026-11-20T09:00:00Z").ok(201)
     source = {"name": "ecb", "date": "2026-11-19", "sha256": "0" * 64}
@@ -238,6 +241,11 @@ WRITES: Final[Mapping[str, tuple[int, str, Body]]] = {
         201,
         f"/v1/awards/{AWARD}/payment",
         {"request_id": "p1", "reference": "slip", "paid_at": "2026-11-20T09:30:00Z"},
+    ),
+    "PUT /v1/awards/{award_id}/stop": (
+        201,
+        f"/v1/awards/{OTHER_AWARD}/stop",
+        {"request_id": "stop", "reason": "in doubt"},
     ),
     "POST /v1/keys": (201, "/v1/keys", {"request_id": "k1", "principal": "Cleo", "role": "auditor", "reason": "new"}),
     "POST /v1/keys/{key_id}/revocation": (

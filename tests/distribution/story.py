@@ -115,6 +115,14 @@ def _pay(world: World) -> None:
         world.put(f"/v1/awards/{award['award_id']}/payment", body, key=key)
 
 
+def _stop(world: World) -> None:
+    award, *_ = world.get("/v1/awards?state=payable").ok()["items"]
+    body = {"request_id": "stop", "reason": "in doubt"}
+    world.put(f"/v1/awards/{award['award_id']}/stop", body, key=world.person("Olga", Role.OPERATOR))
+    named = {name: award[name] for name in ("jackpot_id", "table_id", "round_id")}
+    world.change("held-awards", {**named, "decision": "release"}, request_id="release")
+
+
 def _change(world: World) -> None:
     for award in world.get("/v1/awards?state=held").ok()["items"]:
         named = {name: award[name] for name in ("jackpot_id", "table_id", "round_id")}
@@ -251,6 +259,7 @@ PARTS: Final[Mapping[str, Callable[[World], None]]] = {
     "sums of days": _add_to_days,
     "acts": _act,
     "payment": _pay,
+    "stop": _stop,
     "changes": _change,
     "lists": _list,
     "acknowledgement": _acknowledge,

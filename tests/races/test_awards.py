@@ -1,5 +1,6 @@
 """Decisions on awards that race: with hits and bets, with each other, and a payment told by several at once."""
 
+from collections import Counter
 from decimal import Decimal
 from functools import partial
 
@@ -7,6 +8,7 @@ import pytest
 import sqlalchemy
 
 from jackpot_service.database.transactions import transact
+from jackpot_service.domain.awards import AwardStateConflict
 from jackpot_service.domain.changes import ChangeDecided, Outcome
 from jackpot_service.domain.errors import LedgerError
 from jackpot_service.domain.principals import Principal, Role
@@ -20,6 +22,7 @@ from jackpot_service.usecases.changes.requests import (
     decide_change,
     request_change,
 )
+from jackpot_service.usecases.stop_award import StopAward, stop_award
 from tests.races import books, scene
 from tests.races.processes import Racer, race
 from tests.support import people
@@ -180,5 +183,71 @@ def test_a_payment_that_is_told_by_several_at_once_is_one_step(engine: sqlalchem
     assert [sorted(replays) for replays in zip(*told, strict=True)] == [[False, True, True]] * len(award_ids)
     assert books.ask(engine, "SELECT count(*) FROM award_steps WHERE step = 'paid'") == [(len(award_ids),)]
     assert books.ask(engine, "SELECT count(*) FROM entries WHERE kind = 'award_paid'") == [(len(award_ids),)]
+    books.require_clean(engine)
+    assert books.deadlocks(engine) == 0
+
+
+def stop(racer: Racer, *, award_ids: list[str], who: str) -> list[bool]:
+    """Stop each award; tells of each whether it did."""
+    stopped = []
+    for award_id in award_ids:
+        racer.meet()
+        act = Act(Principal(who, Role.OPERATOR), scene.now(), request_id=f"{who}-{award_id}", reason="in doubt")
+        command = StopAward(people.enrolled(racer.engine, act), award_id)
+        answer = scene.attempted(partial(transact, racer.engine, partial(stop_award, command=command)))
+        stopped.append(not isinstance(answer, AwardStateConflict))
+    return stopped
+
+
+def pay_or_not(racer: Racer, *, award_ids: list[str]) -> list[bool]:
+    """Acknowledge each award's payment; tells of each whether that could be."""
+    paid = []
+    for award_id in award_ids:
+        racer.meet()
+        act = people.enrolled(racer.engine, Act(scene.SERVER, scene.now(), request_id=f"paid-{award_id}"))
+        command = AcknowledgePayment(act, award_id, "slip")
+        answer = scene.attempted(partial(transact, racer.engine, partial(acknowledge_payment, command=command)))
+        paid.append(not isinstance(answer, AwardStateConflict))
+    return paid
+
+
+def test_of_a_payment_and_two_stops_at_once_one_is_done(engine: sqlalchemy.Engine, database_url: str) -> None:
+    scene.open_live(engine, "live", tables=["T1"], base_amount="1000")
+    award_ids = [award.award_id for number in range(PAYMENTS) for award in win(engine, "T1", f"r{number}")]
+
+    by_ann, by_bob, paid = race(
+        database_url,
+        partial(stop, award_ids=award_ids, who="Ann"),
+        partial(stop, award_ids=award_ids, who="Bob"),
+        partial(pay_or_not, award_ids=award_ids),
+    )
+
+    assert [sum(done) for done in zip(by_ann, by_bob, paid, strict=True)] == [1] * len(award_ids)
+    steps = Counter(step for (step,) in books.ask(engine, "SELECT step FROM award_steps WHERE step <> 'payable'"))
+    assert steps == Counter(stopped=sum(by_ann) + sum(by_bob), paid=sum(paid))
+    books.require_clean(engine)
+    assert books.deadlocks(engine) == 0
+
+
+def test_a_stop_and_a_release_at_once_leave_one_state(engine: sqlalchemy.Engine, database_url: str) -> None:
+    """Each award was stopped once; two people release it while somebody stops it again."""
+    scene.open_live(engine, "live", tables=["T1"], base_amount="1000")
+    awards = {f"r{number}": win(engine, "T1", f"r{number}")[0].award_id for number in range(PAYMENTS)}
+    for award_id in awards.values():
+        act = Act(CLEO, scene.now(), request_id=f"first-{award_id}", reason="in doubt")
+        transact(engine, partial(stop_award, command=StopAward(people.enrolled(engine, act), award_id)))
+    request_ids = [ask(engine, round_id, "release") for round_id in awards]
+
+    again, released, also_released = race(
+        database_url,
+        partial(stop, award_ids=list(awards.values()), who="Ann"),
+        partial(approve_or_not, request_ids=request_ids, by=BOB),
+        partial(approve_or_not, request_ids=request_ids, by=CLEO),
+    )
+
+    assert again == [False] * len(awards)
+    for answers in zip(released, also_released, strict=True):
+        assert sorted(type(answer).__name__ for answer in answers) == [ChangeDecided.__name__, "ChangeDecidedNow"]
+    assert books.ask(engine, "SELECT count(*) FROM award_steps WHERE step = 'released'") == [(len(awards),)]
     books.require_clean(engine)
     assert books.deadlocks(engine) == 0

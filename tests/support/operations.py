@@ -50,6 +50,7 @@ BODIES: Final[Mapping[str, Body]] = {
     "PUT /v1/tables/{table_id}/rounds/{round_id}/closing": {"bet_count": 0},
     "POST /v1/exceptions/{exception_id}/acknowledgement": {"request_id": "a1", "reason": "looked into"},
     "PUT /v1/awards/{award_id}/payment": {"request_id": "p1"},
+    "PUT /v1/awards/{award_id}/stop": {"request_id": "s1", "reason": "in doubt"},
     "POST /v1/jobs/{job_id}/cancellation": {},
 }
 """What is sent to a write that keys with a casino may call: good enough that only whom it is sent by is wrong."""

@@ -25,7 +25,8 @@ acted AS (
            coalesce(f.recorded -> 'round' ->> 'round_key', f.recorded ->> 'round_key')::bigint AS round_key
     FROM acts a
     CROSS JOIN LATERAL jsonb_to_recordset(a.effects) AS f (book text, seq bigint, kind text, recorded jsonb)
-    WHERE f.kind IN ('round_corrected', 'awards_approved', 'awards_rejected', 'awards_reinstated')
+    WHERE f.kind IN ('round_corrected', 'awards_approved', 'awards_rejected', 'awards_reinstated',
+                     'award_stopped', 'awards_released')
 ),
 made AS (
     SELECT d.jackpot_id, d.round_key, 0 AS correction, (e.booked_at AT TIME ZONE 'UTC')::date AS day
@@ -133,7 +134,8 @@ figured AS (
     SELECT e.jackpot_id, e.stripe_no, e.day, e.of_cycle, e.gaming_day,
            CASE WHEN s.step IN ('payable', 'held') THEN 'awards' ELSE 'award_steps' END, e.casino, e.gaming_table,
            e.version, a.currency, a.funded_by, a.tier,
-           CASE WHEN s.step = 'reversed' AND held.only THEN 'reversed_while_held' ELSE s.step END, made.day,
+           CASE WHEN s.step = 'reversed' AND held.only THEN 'reversed_while_held'
+                WHEN s.step = 'reversed' AND held.is_stopped THEN 'reversed_while_stopped' ELSE s.step END, made.day,
            1, a.amount_minor, a.cost
     FROM booked e
     JOIN award_steps s ON s.jackpot_id = e.jackpot_id AND s.round_key = e.of_round
@@ -142,12 +144,14 @@ figured AS (
                  AND a.tier = s.tier AND a.correction = s.correction
     JOIN made ON made.jackpot_id = a.jackpot_id AND made.round_key = a.round_key AND made.correction = a.correction
     LEFT JOIN LATERAL (
-        SELECT bool_and(z.step = 'held') AS only
+        SELECT bool_and(z.step = 'held') FILTER (WHERE z.step IN ('held', 'approved', 'reinstated')) AS only,
+               bool_and(z.step = 'stopped') FILTER (WHERE z.step IN ('stopped', 'released')) AS is_stopped
         FROM award_steps z
         WHERE z.jackpot_id = s.jackpot_id AND z.round_key = s.round_key AND z.bet_id = s.bet_id AND z.tier = s.tier
-          AND z.correction = s.correction AND z.step IN ('held', 'approved', 'reinstated')
+          AND z.correction = s.correction
     ) AS held ON true
-    WHERE e.kind IN ('result', 'round_corrected', 'awards_approved', 'awards_rejected', 'awards_reinstated')
+    WHERE e.kind IN ('result', 'round_corrected', 'awards_approved', 'awards_rejected', 'awards_reinstated',
+                     'award_stopped', 'awards_released')
     UNION ALL
     SELECT jackpot_id, stripe_no, day, of_cycle, gaming_day, of.kind, casino, gaming_table, version, '', '', '', '',
            day, times, 0, times * of.value

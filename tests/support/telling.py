@@ -51,6 +51,7 @@ def bring_about_everything(world: World) -> None:
     _end(world)
     _close_betting(world)
     _decline(world)
+    _stop(world)
 
 
 def _play(world: World) -> None:
@@ -75,6 +76,16 @@ def _decide_awards(world: World) -> None:
     correcting.pay(world, "a", round_id="r4")
     world.change("compensation", COMPENSATION, request_id="compensate")
     correcting.correct(world, hand("1", NOTHING), request_id="correct", round_id="r3")
+
+
+def _stop(world: World) -> None:
+    world.open(jackpot_id="j6", tables=("T6",), stripes=1)
+    world.bet(bet("a"), round_id="stopped", table_id="T6")
+    (award,) = world.settle(hand("1", FLUSH), round_id="stopped", table_id="T6")["awards"]
+    body = {"request_id": "stop", "reason": "the cards are being checked"}
+    world.put(f"/v1/awards/{award['award_id']}/stop", body, key=world.person("Fay", Role.FINANCE)).ok(201)
+    released = {"jackpot_id": "j6", "table_id": "T6", "round_id": "stopped", "decision": "release"}
+    world.change("held-awards", released, request_id="release")
 
 
 def _decline(world: World) -> None:

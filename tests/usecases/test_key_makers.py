@@ -105,6 +105,17 @@ def test_another_operator_records_the_payment(world: World) -> None:
 
 
 @pytest.mark.usefixtures("own")
+def test_who_made_the_key_stops_an_award_and_does_not_release_it(world: World) -> None:
+    award_id = world.round("won")["settlement"]["awards"][0]["award_id"]
+    body = {"request_id": "stop", "reason": "in doubt"}
+    world.put(f"/v1/awards/{award_id}/stop", body, key=operator(world, "Olga")).ok(201)
+    world.ask("held-awards", HELD | {"round_id": "won", "decision": "release"}).ok(201)
+
+    world.approve(by="Olga").problem(403, "key-maker")
+    world.approve(by="Otto").ok()
+
+
+@pytest.mark.usefixtures("own")
 @pytest.mark.parametrize("role", [Role.FINANCE, Role.TABLE])
 def test_a_casinos_key_that_another_made_records_the_payment(world: World, role: Role) -> None:
     pay(world, create(world, "Carl", role, by="Otto")).ok(201)

@@ -11,7 +11,7 @@ from sqlalchemy import text
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain.awards import AwardState, AwardStep
 from jackpot_service.domain.entries import REFERENCE_BOOK
-from jackpot_service.domain.figures import REVERSED_WHILE_HELD, FigureKind
+from jackpot_service.domain.figures import REVERSED_WHILE_HELD, REVERSED_WHILE_STOPPED, FigureKind
 from jackpot_service.domain.rules import FundedBy, Tier
 from jackpot_service.reports.finance import period, relations
 from jackpot_service.reports.finance.frame import Scope
@@ -37,13 +37,18 @@ STATES: Final[Mapping[str, tuple[AwardState | None, AwardState]]] = {
     AwardStep.APPROVED: (AwardState.HELD, AwardState.PAYABLE),
     AwardStep.REJECTED: (AwardState.HELD, AwardState.REJECTED),
     AwardStep.REINSTATED: (AwardState.REJECTED, AwardState.PAYABLE),
+    AwardStep.STOPPED: (AwardState.PAYABLE, AwardState.STOPPED),
+    AwardStep.RELEASED: (AwardState.STOPPED, AwardState.PAYABLE),
     AwardStep.PAID: (AwardState.PAYABLE, AwardState.PAID),
     AwardStep.REVERSED: (AwardState.PAYABLE, AwardState.REVERSED),
     REVERSED_WHILE_HELD: (AwardState.HELD, AwardState.REVERSED),
+    REVERSED_WHILE_STOPPED: (AwardState.STOPPED, AwardState.REVERSED),
 }
 """The state of an award before each step, if it was there, and after it."""
 
-_COSTING: Final = frozenset({AwardState.PAYABLE, AwardState.HELD})
+_CREDITED: Final = frozenset({AwardState.PAYABLE, AwardState.STOPPED})
+
+_COSTING: Final = _CREDITED | {AwardState.HELD}
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +71,7 @@ class Amounts:
 
 @dataclass(frozen=True, slots=True)
 class StepSum:
-    """The awards of a tier, pool and currency that took a step: one of an award's, or "reversed_while_held"."""
+    """The awards of a tier, pool and currency that took a step: one of an award's, or why it was reversed."""
 
     tier: Tier
     funded_by: FundedBy
@@ -139,7 +144,7 @@ def made(taken: Iterable[StepSum]) -> list[StepSum]:
 
 def credited(taken: Iterable[StepSum]) -> list[StepSum]:
     """Return the awards that casinos are credited with: those that became theirs, and, negative, those taken back."""
-    return _entering(frozenset({AwardState.PAYABLE}), taken)
+    return _entering(_CREDITED, taken)
 
 
 def _entering(states: frozenset[AwardState], taken: Iterable[StepSum]) -> list[StepSum]:

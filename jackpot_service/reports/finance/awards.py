@@ -37,6 +37,8 @@ taken AS MATERIALIZED (
            max(act.booked_at) FILTER (WHERE s.step = 'approved') AS approved_at,
            max(act.booked_at) FILTER (WHERE s.step = 'rejected') AS rejected_at,
            max(act.booked_at) FILTER (WHERE s.step = 'reinstated') AS reinstated_at,
+           max(act.booked_at) FILTER (WHERE s.step = 'stopped') AS stopped_at,
+           max(act.booked_at) FILTER (WHERE s.step = 'released') AS released_at,
            max(act.booked_at) FILTER (WHERE s.step = 'paid') AS paid_at,
            max(act.booked_at) FILTER (WHERE s.step = 'reversed') AS reversed_at,
            max(payment.after #>> '{payment,reference}') AS payment_reference
@@ -54,7 +56,8 @@ taken AS MATERIALIZED (
 SELECT a.award_id, r.casino_id, r.table_id, r.round_id, a.bet_id, b.hand, b.player_id, a.tier,
        a.amount_minor * CAST('1e-' || rate.exponent AS numeric) AS amount, a.currency, a.cost AS cost_base,
        a.funded_by, a.correction, taken.state, made.booked_at AS made_at, taken.approved_at, taken.rejected_at,
-       taken.reinstated_at, taken.paid_at, taken.payment_reference, taken.reversed_at
+       taken.reinstated_at, taken.stopped_at, taken.released_at, taken.paid_at,
+       taken.payment_reference, taken.reversed_at
 FROM made
 JOIN awards a ON a.jackpot_id = :jackpot_id AND a.round_key = made.round_key AND a.correction = made.correction
 JOIN taken ON taken.round_key = a.round_key AND taken.bet_id = a.bet_id AND taken.tier = a.tier
@@ -116,7 +119,7 @@ AWARDS = columns(
     counts(correction="Correction"),
     "state",
     instants(made_at="Made", approved_at="Approved", rejected_at="Rejected", reinstated_at="Reinstated"),
-    instants(paid_at="Paid"),
+    instants(stopped_at="Stopped", released_at="Released", paid_at="Paid"),
     texts(payment_reference="Payment"),
     instants(reversed_at="Reversed"),
 )

@@ -34,7 +34,8 @@ OF_ENTRIES: Final = {
     FigureKind.SQUARES: _JUDGING,
     FigureKind.AWARDS: "entry_kind = 'result' AND movements @> ARRAY['award'] OR entry_kind = 'round_corrected'",
     FigureKind.AWARD_STEPS: (
-        "entry_kind IN ('round_corrected', 'awards_approved', 'awards_rejected', 'awards_reinstated')"
+        "entry_kind IN ('round_corrected', 'awards_approved', 'awards_rejected', 'awards_reinstated', 'award_stopped', "
+        "'awards_released')"
     ),
     FigureKind.PAYMENTS: "entry_kind = 'award_paid'",
     FigureKind.POSTINGS: "entry_kind <> 'bets'",

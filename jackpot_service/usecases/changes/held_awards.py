@@ -1,4 +1,4 @@
-"""A decision on held awards of a round: payable after all, or not; what was rejected can be reinstated."""
+"""A decision on awards of a round that were held, rejected or stopped: whether they are payable after all."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ from jackpot_service.records import acts, corrections
 from jackpot_service.records import awards as records
 from jackpot_service.records.verdicts import BookedAward
 from jackpot_service.usecases import jackpot_acts
-from jackpot_service.usecases.acts import Act, Done
+from jackpot_service.usecases.acts import NO_POSTINGS, Act, Done
 from jackpot_service.usecases.changes.kinds import RoundKind, sheet_of
 from jackpot_service.usecases.fields import Identifier, ListOf
 from jackpot_service.usecases.payloads import bad_field
@@ -46,6 +46,17 @@ class NothingHeld(Conflict, code="nothing-held", title="No held award there"):
 
 class NothingRejected(Conflict, code="nothing-rejected", title="No award was rejected there"):
     """The round, or one of the bets that were named, has no award that was rejected."""
+
+
+class NothingStopped(Conflict, code="nothing-stopped", title="No stopped award there"):
+    """The round, or one of the bets that were named, has no award whose payment was stopped."""
+
+
+_NONE_THERE: Final[Mapping[AwardState, type[Conflict]]] = {
+    AwardState.HELD: NothingHeld,
+    AwardState.REJECTED: NothingRejected,
+    AwardState.STOPPED: NothingStopped,
+}
 
 
 class RoundCorrected(Conflict, code="round-corrected", title="The round was corrected since"):
@@ -70,16 +81,17 @@ class Running:
 @dataclass(frozen=True, slots=True)
 class RoundAwards:
     """
-    The awards of a settled round, each with its state, and what its settlement booked, on which UTC day.
+    The awards of a settled round, each with its state, and what its settlement booked.
 
-    `running` is seen of reinstatements alone.
+    `made_on` is the UTC day on which each verdict on the round was booked, by its number. `running` is seen of
+    reinstatements alone.
     """
 
     round: Round
     sheet: RateSheet
     awards: Sequence[AwardInState]
     settled: Postings
-    made_on: date
+    made_on: Mapping[int, date]
     running: Running | None = None
 
 
@@ -107,10 +119,15 @@ def _reinstated(state: RoundAwards, awards: Sequence[MadeAward]) -> _Decided:
     return EntryKind.AWARDS_REINSTATED, recorded, postings
 
 
+def _released(state: RoundAwards, awards: Sequence[MadeAward]) -> _Decided:
+    return EntryKind.AWARDS_RELEASED, held_awards.of_step(state.round, AwardStep.RELEASED, awards), NO_POSTINGS
+
+
 _DECIDED: Final[Mapping[Decision, Callable[[RoundAwards, Sequence[MadeAward]], _Decided]]] = {
     Decision.APPROVE: _approved,
     Decision.REJECT: _rejected,
     Decision.REINSTATE: _reinstated,
+    Decision.RELEASE: _released,
 }
 
 
@@ -132,13 +149,14 @@ def _running(state: RoundAwards) -> Running:
 
 @dataclass(frozen=True, kw_only=True)
 class DecideAwards(RoundKind[RoundAwards]):
-    """Held awards of a round are approved or rejected, rejected ones reinstated: all of them, unless bets are named."""
+    """Held awards are approved or rejected, rejected ones reinstated, stopped ones released: all, or of named bets."""
 
     name = "held-awards"
     acts: ClassVar = {
         EntryKind.AWARDS_APPROVED: "jackpot.award.approved",
         EntryKind.AWARDS_REJECTED: "jackpot.award.rejected",
         EntryKind.AWARDS_REINSTATED: "jackpot.award.reinstated",
+        EntryKind.AWARDS_RELEASED: "jackpot.award.released",
     }
 
     bet_ids: Annotated[Collection[str], ListOf(Identifier(), most=MOST_BETS, data_key="bets")] = ()
@@ -161,7 +179,7 @@ class DecideAwards(RoundKind[RoundAwards]):
 
         The payer of a reinstatement depends on the cycle, so that names its cycle too, and keeps it running.
         """
-        awards = _awards(session, self.find_round(session))
+        awards = self._awards(session, self.find_round(session))
         keys = {one.key for one in self.decided(_with_states(awards))}
         ids = [one.award_id for one in awards if records.made(one).key in keys]
         named = f"{self.decision.state}-{len(ids)}-{sha256(' '.join(ids).encode()).hexdigest()[:16]}"
@@ -176,22 +194,21 @@ class DecideAwards(RoundKind[RoundAwards]):
     def state(self, session: Session, _act: Act) -> RoundAwards:
         """Read the round and its awards. Raises: UnknownJackpot, UnknownRound, JackpotRetired, and as `decided`."""
         round_ = self.find_round(session)
-        awards = _with_states(_awards(session, round_))
+        awards = _with_states(self._awards(session, round_))
         self.decided(awards)
         running = _read_running(session, round_) if self.decision is Decision.REINSTATE else None
-        settled, made_on = _settled(session, round_), records.made_on(session, round_.jackpot_id, round_.round_key)[0]
+        settled, made_on = _settled(session, round_), records.made_on(session, round_.jackpot_id, round_.round_key)
         return RoundAwards(round_, sheet_of(session, round_), awards, settled, made_on, running)
 
     def decided(self, awards: Sequence[AwardInState]) -> list[MadeAward]:
-        """Find the awards that the decision is about. Raises: NothingHeld, NothingRejected."""
+        """Find the awards that the decision is about. Raises: NothingHeld, NothingRejected, NothingStopped."""
         state, bet_ids = self.decision.state, set(self.bet_ids)
         chosen = [award for award, is_in in awards if is_in is state and (not bet_ids or award.bet_id in bet_ids)]
         missing = sorted(bet_ids - {award.bet_id for award in chosen})
         if missing or not chosen:
             named = f"bet {', '.join(missing)}" if missing else self.subject
-            refusal = NothingHeld if state is AwardState.HELD else NothingRejected
             message = f"No award of {named} is {state}."
-            raise refusal(message, table_id=self.table_id, round_id=self.round_id, bet_ids=missing)
+            raise _NONE_THERE[state](message, table_id=self.table_id, round_id=self.round_id, bet_ids=missing)
         return chosen
 
     def decide(self, state: RoundAwards) -> Done:
@@ -199,9 +216,9 @@ class DecideAwards(RoundKind[RoundAwards]):
         Decide awards of a round.
 
         Held ones that are approved become payable; the money of rejected ones returns to the accounts that paid it;
-        reinstated ones become payable from there.
+        reinstated ones become payable from there. Released ones are payable again, which moves nothing.
 
-        Raises: NothingHeld, NothingRejected, RoundCorrected.
+        Raises: NothingHeld, NothingRejected, NothingStopped, RoundCorrected.
         """
         awards = self.decided(state.awards)
         kind, recorded, postings = _DECIDED[self.decision](state, awards)
@@ -217,6 +234,14 @@ class DecideAwards(RoundKind[RoundAwards]):
             document=awards,
         )
 
+    def _awards(self, session: Session, round_: Round) -> tuple[BookedAward, ...]:
+        """Those of the settlement are held or rejected; stopped may be also those that corrections made."""
+        if round_.state is not RoundState.SETTLED:
+            return ()
+        if self.decision is Decision.RELEASE:
+            return records.of_verdicts(session, round_, corrections=corrections.count(session, round_))
+        return records.of_round(session, round_)
+
     def write(self, session: Session, act: Act, act_seq: int, state: RoundAwards, done: Done) -> None:
         """Write the step that the awards take."""
         records.take_step(
@@ -228,10 +253,6 @@ class DecideAwards(RoundKind[RoundAwards]):
             taken_at=act.now,
             act_seq=act_seq,
         )
-
-
-def _awards(session: Session, round_: Round) -> tuple[BookedAward, ...]:
-    return records.of_round(session, round_) if round_.state is RoundState.SETTLED else ()
 
 
 def _with_states(awards: Sequence[BookedAward]) -> list[AwardInState]:

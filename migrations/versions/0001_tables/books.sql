@@ -87,7 +87,8 @@ CREATE UNIQUE INDEX uq_entries_jackpot_id_round_key_step
 -- For reports of awards: few results made any, and acts are few.
 CREATE INDEX ix_entries_of_awards ON entries (jackpot_id, stripe_no, seq)
     WHERE kind = 'result' AND movements @> ARRAY['award']
-       OR kind IN ('round_corrected', 'awards_approved', 'awards_rejected', 'awards_reinstated');
+       OR kind IN ('round_corrected', 'awards_approved', 'awards_rejected', 'awards_reinstated',
+                   'award_stopped', 'awards_released');
 
 -- For rounds that were open at an instant and have ended since: the index holds the life of each that lived long.
 CREATE INDEX ix_entries_of_long_rounds ON entries USING gist (

@@ -44,4 +44,5 @@ JOIN entries e ON e.jackpot_id = '-' AND e.stripe_no = 0 AND e.seq = d.act_seq;
 CREATE VIEW award_step_states AS
 SELECT *
 FROM (VALUES ('payable', 1, 'payable'), ('held', 2, 'held'), ('approved', 3, 'payable'), ('rejected', 4, 'rejected'),
-             ('reinstated', 5, 'payable'), ('paid', 6, 'paid'), ('reversed', 7, 'reversed')) AS known (step, place, state);
+             ('reinstated', 5, 'payable'), ('stopped', 6, 'stopped'), ('released', 7, 'payable'), ('paid', 8, 'paid'),
+             ('reversed', 9, 'reversed')) AS known (step, place, state);
