@@ -76,13 +76,15 @@ class JackpotSchema(AnswerSchema):
 
 
 class PaytableLineSchema(AnswerSchema):
-    """A tier's prize: a part of the meter, or so many times the stake."""
+    """A tier's prize: a part of the meter, so many times the stake, or an amount."""
 
     tier = fields.String(required=True)
     meter_part = decimal("1 is the whole meter.", allow_none=True)
     stake_multiple = fields.Integer(required=True, allow_none=True)
+    fixed_amount = decimal("In units of the base currency, whatever the token is worth.", allow_none=True)
     amount_minor = fields.Integer(
-        required=True, metadata={"description": "For display: of the meter now, or for one unit (or token) staked."}
+        required=True,
+        metadata={"description": "For display: of the meter now, for one unit or token, or the amount."},
     )
 
 

@@ -14,7 +14,7 @@ from fractions import Fraction
 from jackpot_service.domain.bets import Bet
 from jackpot_service.domain.money import ZERO, RateSheet, in_atoms
 from jackpot_service.domain.outcomes import Win
-from jackpot_service.domain.rules import MeterPart, Policy, Prize, Split, StakeMultiple, Tier
+from jackpot_service.domain.rules import FixedAmount, MeterPart, Policy, Prize, Split, StakeMultiple, Tier
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +111,8 @@ def _claim(win: Win, meter: Fraction, prizes: Mapping[Tier, Prize], sheet: RateS
             return meter * Fraction(fraction)
         case StakeMultiple(times):
             return times * Fraction(sheet.base_value(win.bet.stake_minor, win.bet.currency))
+        case FixedAmount(amount):
+            return Fraction(amount)
 
 
 def _aggregate_pro_rata(_: Sequence[Win], claims: Entitlements, meter: Fraction) -> Entitlements:

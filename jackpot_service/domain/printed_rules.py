@@ -7,7 +7,7 @@ from fractions import Fraction
 from jackpot_service.domain.accounts import Meter
 from jackpot_service.domain.allocation import payable_minor
 from jackpot_service.domain.money import RateSheet, plain
-from jackpot_service.domain.rules import FundedBy, JackpotRules, MeterPart, Policy, StakeMultiple, Tier
+from jackpot_service.domain.rules import FixedAmount, FundedBy, JackpotRules, MeterPart, Policy, StakeMultiple, Tier
 
 _POLICY_TEXT = {
     Policy.SHARED_BY_STAKE: (
@@ -68,6 +68,8 @@ def _prize_text(rules: JackpotRules, tier: Tier) -> str:
         case StakeMultiple(times):
             source = "the prize fund" if rules.fixed_prizes_from is FundedBy.PRIZE_FUND else "the jackpot"
             return f"{name}: {times} times the stake, from {source}."
+        case FixedAmount(amount):
+            return f"{name}: {plain(amount)} {rules.base}, from the jackpot."
 
 
 def _stakes_text(rules: JackpotRules) -> str:
@@ -92,15 +94,16 @@ def _limit_text(rules: JackpotRules) -> tuple[str, ...]:
 @dataclass(frozen=True, slots=True)
 class PaytableLine:
     """
-    The prize of a tier: a part of the meter, or so many times the stake.
+    The prize of a tier: a part of the meter, so many times the stake, or an amount in the base currency.
 
-    `amount_minor` is for display, in whole minor units rounded down. It is the part of the meter now, or the prize of a
-    stake of one unit (of the token, where there is one).
+    `amount_minor` is for display, in whole minor units rounded down. It is the part of the meter now, the prize of a
+    stake of one unit (of the token, where there is one), or the amount.
     """
 
     tier: Tier
     meter_part: Decimal | None
     stake_multiple: int | None
+    fixed_amount: Decimal | None
     amount_minor: int
 
 
@@ -115,9 +118,12 @@ def _line(tier: Tier, rules: JackpotRules, *, meter: Meter, sheet: RateSheet, cu
     match rules.prizes[tier]:
         case MeterPart(fraction):
             amount = Fraction(meter.exact) * Fraction(fraction)
-            return PaytableLine(tier, fraction, None, payable_minor(amount, currency=currency, sheet=sheet))
+            return PaytableLine(tier, fraction, None, None, payable_minor(amount, currency=currency, sheet=sheet))
         case StakeMultiple(times):
-            return PaytableLine(tier, None, times, times * _stake_minor(rules, currency=currency, sheet=sheet))
+            return PaytableLine(tier, None, times, None, times * _stake_minor(rules, currency=currency, sheet=sheet))
+        case FixedAmount(amount):
+            minor = payable_minor(Fraction(amount), currency=currency, sheet=sheet)
+            return PaytableLine(tier, None, None, amount, minor)
 
 
 def _stake_minor(rules: JackpotRules, *, currency: str, sheet: RateSheet) -> int:

@@ -11,6 +11,7 @@ from decimal import Decimal
 from jackpot_service.domain.errors import Refused
 from jackpot_service.domain.rules import (
     BadRules,
+    FixedAmount,
     FundedBy,
     JackpotRules,
     MeterPart,
@@ -41,9 +42,9 @@ LIVE_PRIZES: Mapping[Tier, Prize] = {
 COIN_DROP_PRIZES: Mapping[Tier, Prize] = {
     Tier.ROYAL_FLUSH: MeterPart(Decimal(1)),
     Tier.STRAIGHT_FLUSH: MeterPart(Decimal("0.1")),
-    Tier.FOUR_OF_A_KIND: StakeMultiple(500),
-    Tier.FULL_HOUSE: StakeMultiple(100),
-    Tier.FLUSH: StakeMultiple(50),
+    Tier.FOUR_OF_A_KIND: FixedAmount(Decimal(500)),
+    Tier.FULL_HOUSE: FixedAmount(Decimal(100)),
+    Tier.FLUSH: FixedAmount(Decimal(50)),
 }
 
 

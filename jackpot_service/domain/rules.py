@@ -71,7 +71,14 @@ class StakeMultiple:
     times: int
 
 
-Prize = MeterPart | StakeMultiple
+@dataclass(frozen=True, slots=True)
+class FixedAmount:
+    """A fixed prize: so many units of the jackpot's base currency, whatever the token is worth."""
+
+    amount: Decimal
+
+
+Prize = MeterPart | StakeMultiple | FixedAmount
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,6 +191,13 @@ def _require_prizes(rules: JackpotRules) -> None:
                 )
             case StakeMultiple(times):
                 _require(times >= 1, f"prizes.{tier} is at least once the stake.")
+            case FixedAmount(amount):
+                require_amount(f"prizes.{tier}", amount, decimals=STAKE_DECIMALS)
+                _require(amount > ZERO, f"prizes.{tier} must be positive, not {amount}.")
+                _require(
+                    rules.token is not None and rules.fixed_prizes_from is FundedBy.METER,
+                    f"prizes.{tier}, a fixed amount, needs a token as the stake, and a meter that pays it.",
+                )
 
 
 def _require_amounts(rules: JackpotRules) -> None:
@@ -269,11 +283,15 @@ def _prize_document(prize: Prize) -> dict[str, Any]:
             return {"meter_part": plain(fraction)}
         case StakeMultiple(times):
             return {"stake_multiple": times}
+        case FixedAmount(amount):
+            return {"fixed_amount": plain(amount)}
 
 
 def _prize(document: Mapping[str, Any]) -> Prize:
     if "meter_part" in document:
         return MeterPart(Decimal(document["meter_part"]))
+    if "fixed_amount" in document:
+        return FixedAmount(Decimal(document["fixed_amount"]))
     return StakeMultiple(document["stake_multiple"])
 
 

@@ -10,6 +10,7 @@ from jackpot_service.domain.errors import Refused
 from jackpot_service.domain.money import Rate, plain
 from jackpot_service.domain.rules import (
     BadRules,
+    FixedAmount,
     JackpotRules,
     MeterPart,
     Policy,
@@ -27,8 +28,9 @@ _OWN_LARGEST_STAKE = "largest_stake.CUR"
 
 SETTINGS = (*_AMOUNTS, _OWN_LARGEST_STAKE, "policy", *_PARTS, "hands_per_player", *_PRIZES, "close_required")
 """
-Parameters to set. A prize is so many times the stake, or a part of the meter where it was one before. A royal flush
-takes the jackpot in every rulebook. CUR stands for any currency's code: the setting is in that currency's own units.
+Parameters to set. A prize is so many times the stake; a part of the meter where it was one before; an amount where the
+other fixed prizes are amounts. A royal flush takes the jackpot in every rulebook. CUR stands for any currency's code:
+the setting is in that currency's own units.
 """
 
 OPTIONAL = frozenset({"limit", "held_threshold", "largest_stake", _OWN_LARGEST_STAKE, "token", *_PRIZES})
@@ -81,13 +83,16 @@ def with_settings(rules: JackpotRules, settings: Mapping[str, str | None]) -> Ja
 
 def require_payable_stakes(rules: JackpotRules, *, exponent: int) -> None:
     """
-    Refuse a token or a largest stake of a single currency that is no whole number of its currency's minor units.
+    Refuse a token, a prize or a largest stake of a currency that is no whole number of its currency's minor units.
 
     Asked of today's currency table whenever parameters are set; what rules stand in the books does not depend on it.
 
     Raises: BadRules, UnknownCurrency.
     """
     _require_payable_token(rules, exponent=exponent)
+    for tier, prize in rules.prizes.items():
+        if isinstance(prize, FixedAmount):
+            require_amount(f"prizes.{tier}", prize.amount, decimals=exponent)
     for currency, most in rules.largest_stakes.items():
         require_amount(f"largest_stake.{currency}", most, decimals=currencies.known(currency).exponent)
 
@@ -140,13 +145,19 @@ def _policy(rules: JackpotRules, text: str | None) -> Policy:
 
 def _prizes(rules: JackpotRules, settings: Mapping[str, str | None]) -> Mapping[Tier, Prize]:
     prizes = dict(rules.prizes)
+    are_amounts = any(isinstance(prize, FixedAmount) for prize in rules.prizes.values())
     for name, tier in _PRIZES.items():
         if name not in settings:
             continue
         before, text = prizes.pop(tier, None), settings[name]
-        if text is not None:
-            is_part = isinstance(before, MeterPart)
-            prizes[tier] = MeterPart(_amount(name, text)) if is_part else _multiple(name, text)
+        if text is None:
+            continue
+        if isinstance(before, MeterPart):
+            prizes[tier] = MeterPart(_amount(name, text))
+        elif are_amounts:
+            prizes[tier] = FixedAmount(_amount(name, text))
+        else:
+            prizes[tier] = _multiple(name, text)
     return {tier: prizes[tier] for tier in Tier if tier in prizes}
 
 

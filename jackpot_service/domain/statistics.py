@@ -9,7 +9,7 @@ from decimal import Decimal
 from fractions import Fraction
 from math import isqrt
 
-from jackpot_service.domain.rules import JackpotRules, StakeMultiple, Tier
+from jackpot_service.domain.rules import FixedAmount, JackpotRules, StakeMultiple, Tier
 
 DECIMALS = 10
 """Of a ratio, and of an amount that is only expected."""
@@ -74,7 +74,7 @@ def fixed_prize_cost(rules: JackpotRules) -> Fraction:
 
 def tier_cost(rules: JackpotRules, tier: Tier) -> Fraction:
     """Figure what a fixed prize costs of a unit staked, on average and exactly; 0 for a tier that has none."""
-    return Fraction(HANDS[tier] * fixed_prizes(rules).get(tier, 0), ALL_HANDS)
+    return HANDS[tier] * fixed_prizes(rules).get(tier, Fraction(0)) / ALL_HANDS
 
 
 def fixed_prize_variance(rules: JackpotRules) -> Fraction:
@@ -86,10 +86,17 @@ def fixed_prize_variance(rules: JackpotRules) -> Fraction:
 
     Source: domain decision 2.
     """
-    squares = sum(HANDS[tier] * times**2 for tier, times in fixed_prizes(rules).items())
-    return Fraction(squares, ALL_HANDS) - fixed_prize_cost(rules) ** 2
+    squares = sum((HANDS[tier] * times**2 for tier, times in fixed_prizes(rules).items()), Fraction(0))
+    return squares / ALL_HANDS - fixed_prize_cost(rules) ** 2
 
 
-def fixed_prizes(rules: JackpotRules) -> dict[Tier, int]:
-    """By how much each fixed prize multiplies a stake, best tier first."""
-    return {tier: prize.times for tier, prize in rules.prizes.items() if isinstance(prize, StakeMultiple)}
+def fixed_prizes(rules: JackpotRules) -> dict[Tier, Fraction]:
+    """By how much each fixed prize multiplies a stake, best tier first; a fixed amount multiplies the token."""
+    found = {}
+    for tier, prize in rules.prizes.items():
+        match prize:
+            case StakeMultiple(times):
+                found[tier] = Fraction(times)
+            case FixedAmount(amount) if rules.token is not None:
+                found[tier] = Fraction(amount) / Fraction(rules.token)
+    return found

@@ -14,7 +14,9 @@ from jackpot_service.domain.bets import Bet
 from jackpot_service.domain.money import RateSheet
 from jackpot_service.domain.outcomes import Win
 from jackpot_service.domain.rules import (
+    FixedAmount,
     JackpotRules,
+    MeterPart,
     Policy,
     StakeMultiple,
     Tier,
@@ -118,7 +120,14 @@ def test_one_winner_alone_gets_the_tiers_prize_as_far_as_the_meter_goes(
     win = Win(Bet("b1", "p1", "1", "EUR", 100), tier)
     sheet = data.draw(values.sheets())
     prize = rules.prizes[tier]
-    due = Fraction(prize.times) if isinstance(prize, StakeMultiple) else Fraction(meter) * Fraction(prize.fraction)
+    due = Fraction(0)
+    match prize:
+        case StakeMultiple(times):
+            due = Fraction(times)
+        case FixedAmount(amount):
+            due = Fraction(amount)
+        case MeterPart(fraction):
+            due = Fraction(meter) * Fraction(fraction)
     claims = entitlements([win], meter=meter, prizes=rules.prizes, policy=policy, sheet=sheet)
     assert claims == (min(due, Fraction(meter)),)
 

@@ -13,7 +13,7 @@ from fractions import Fraction
 from math import floor
 
 from jackpot_service.domain.cards import Category, category_of
-from jackpot_service.domain.rules import FundedBy, JackpotRules, MeterPart, Policy
+from jackpot_service.domain.rules import FixedAmount, FundedBy, JackpotRules, MeterPart, Policy
 
 EXPONENTS = {"EUR": 2, "GBP": 2, "SEK": 2, "JPY": 0}
 BASE = "EUR"
@@ -338,6 +338,8 @@ class Jackpot:
             prize = prizes.get(tier)
             if isinstance(prize, MeterPart):
                 winners.append(Winner(stake, tier, meter * Fraction(prize.fraction)))
+            elif isinstance(prize, FixedAmount):
+                winners.append(Winner(stake, tier, Fraction(prize.amount)))
             elif prize is not None:
                 winners.append(Winner(stake, tier, round_.value(stake) * prize.times))
         return winners

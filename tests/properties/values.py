@@ -11,7 +11,7 @@ from jackpot_service.domain.cards import parse_cards
 from jackpot_service.domain.money import Rate, RateSheet
 from jackpot_service.domain.outcomes import Hand, HandStatus
 from jackpot_service.domain.rulebooks import published_rules
-from jackpot_service.domain.rules import JackpotRules, MeterPart, Policy, Prize, Split, StakeMultiple, Tier
+from jackpot_service.domain.rules import FixedAmount, JackpotRules, MeterPart, Policy, Prize, Split, StakeMultiple, Tier
 from tests.properties import dealing
 
 EXPONENTS = {"EUR": 2, "GBP": 2, "JPY": 0, "BHD": 3, "UYW": 4}
@@ -98,9 +98,11 @@ def rules(draw: st.DrawFn, rulebooks: Sequence[str], policies: Sequence[Policy] 
 
 @st.composite
 def _owned_prizes(draw: st.DrawFn) -> dict[Tier, Prize]:
-    """Prizes of a jackpot that a hand owns: parts of the meter and multiples of the token, in the tiers' order."""
+    """Prizes that a hand owns: parts of the meter, multiples of the token, amounts; in the tiers' order."""
     prize: st.SearchStrategy[Prize] = st.one_of(
-        parts().filter(bool).map(MeterPart), st.sampled_from([1, 50, 500, 20_000]).map(StakeMultiple)
+        parts().filter(bool).map(MeterPart),
+        st.sampled_from([1, 50, 500, 20_000]).map(StakeMultiple),
+        st.sampled_from(["0.01", "50", "500", "20000"]).map(Decimal).map(FixedAmount),
     )
     lower: dict[Tier, Prize] = {
         tier: draw(prize) for tier in Tier if tier is not Tier.ROYAL_FLUSH and draw(st.booleans())

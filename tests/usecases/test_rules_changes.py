@@ -119,9 +119,9 @@ def test_prizes_hands_and_policy_are_parameters_too(world: World) -> None:
     assert document["prizes"] == {
         "royal_flush": {"meter_part": "1"},
         "straight_flush": {"meter_part": "0.2"},
-        "four_of_a_kind": {"stake_multiple": 500},
-        "flush": {"stake_multiple": 60},
-        "straight": {"stake_multiple": 5},
+        "four_of_a_kind": {"fixed_amount": "500"},
+        "flush": {"fixed_amount": "60"},
+        "straight": {"fixed_amount": "5"},
     }
     assert (document["hands_per_player"], document["policy"]) == (2, "equal_share")
     hit(world, round_id="hit")
@@ -234,7 +234,7 @@ def test_the_reset_amount_must_cover_the_largest_fixed_prize_that_the_meter_pays
     world.open(CYBER)
 
     ask(world, {"reset_amount": "499.99"}).problem(422, "rules-invalid")
-    ask(world, {"token": "20.01"}).problem(422, "rules-invalid")
+    ask(world, {"prizes.four_of_a_kind": "10000.01"}).problem(422, "rules-invalid")
     ask(world, {"reset_amount": "500"}).ok(201)
     ask(world, {"token": "20"}, request_id="q2").ok(201)
 

@@ -150,6 +150,78 @@ def test_scenario_35_a_fixed_prize_alone_is_paid_whole(world: World, cards: Card
     assert Decimal(settlement["meter_after"]) == 100_000 - Decimal(prize)
 
 
+@pytest.mark.parametrize("rulebook", [CYBER, SENECA])
+@pytest.mark.parametrize("token", ["0.50", "3.00"])
+@pytest.mark.parametrize(
+    ("cards", "prize"),
+    [(FOUR_OF_A_KIND, "500.00"), (FULL_HOUSE, "100.00"), (FLUSH, "50.00"), (STRAIGHT_FLUSH, "1000.00")],
+)
+def test_scenario_46_fixed_prizes_are_the_guides_amounts_whatever_the_token_is_worth(
+    world: World, rulebook: str, token: str, cards: Cards, prize: str
+) -> None:
+    """Source: 001 and 004, "$500, $100, $50". The straight flush takes a tenth of the meter of 10,000."""
+    stake_minor = int(Decimal(token) * 100)
+    world.open(rulebook, base_amount=str(10_000 - Decimal(token) * Decimal("0.7")), settings={"token": token})
+    world.bet(bet(stake_minor=stake_minor))
+
+    settlement = world.settle(hand("1", cards))
+
+    assert [amount for _, amount in paid(settlement)] == [prize]
+    assert world.books.mismatches() == ()
+
+
+def test_scenario_46_amounts_together_above_the_meter_are_scaled_as_before(world: World) -> None:
+    world.open(CYBER, base_amount="595.80", settings={"token": "3", "reset_amount": "0"})
+    world.bet(*(bet(f"b{number}", hand=str(number), stake_minor=300) for number in (1, 2)))
+
+    settlement = world.settle(hand("1", FOUR_OF_A_KIND), hand("2", FULL_HOUSE))
+
+    assert paid(settlement) == [("four_of_a_kind", "500.00"), ("full_house", "100.00")]
+
+
+def test_scenario_46_two_fours_of_a_kind_share_a_meter_of_600(world: World) -> None:
+    world.open(CYBER, base_amount="595.80", settings={"token": "3", "reset_amount": "0"})
+    world.bet(*(bet(f"b{number}", player_id=f"p{number}", stake_minor=300) for number in (1, 2)))
+
+    settlement = world.settle(hand("1", FOUR_OF_A_KIND))
+
+    assert paid(settlement) == [("four_of_a_kind", "300.00"), ("four_of_a_kind", "300.00")]
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"prizes.flush": "0"},
+        {"prizes.flush": "50.001"},
+        {"prizes.flush": "-1"},
+        {"prizes.flush": "many"},
+        {"prizes.flush": "1000000000000000"},
+        {"token": None, "largest_stake": "100"},
+    ],
+)
+def test_a_fixed_amount_that_could_not_be_paid_is_refused(world: World, settings: dict[str, str | None]) -> None:
+    world.open(CYBER)
+
+    world.ask("rules", {"jackpot_id": "j1", "settings": settings}).problem(422, "rules-invalid")
+
+
+def test_the_paytable_shows_the_amount_in_both_currencies(world: World) -> None:
+    world.open(CYBER, settings={"token": "3"})
+
+    for currency, shown in (("EUR", 50_000), ("GBP", 42_735)):
+        lines = world.get(f"/v1/jackpots/j1/paytable?currency={currency}").ok()["lines"]
+        (four,) = (line for line in lines if line["tier"] == "four_of_a_kind")
+        assert four == {
+            "tier": "four_of_a_kind",
+            "meter_part": None,
+            "stake_multiple": None,
+            "fixed_amount": "500",
+            "amount_minor": shown,
+        }
+    text = world.get("/v1/jackpots/j1/rules").ok()["text"]
+    assert "Four of a kind: 500 EUR, from the jackpot." in text
+
+
 def test_scenario_36_a_player_with_three_hands_gets_an_award_for_each_that_wins(world: World) -> None:
     world.open(CYBER, base_amount="99997.90")
     world.bet(*(bet(f"b{number}", player_id="ann", hand=str(number)) for number in (1, 2, 3)))

@@ -12,7 +12,17 @@ from jackpot_service.domain import currencies
 from jackpot_service.domain.facts import Facts
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.money import ZERO, plain
-from jackpot_service.domain.rules import BadRules, FundedBy, JackpotRules, StakeMultiple, as_document, from_document
+from jackpot_service.domain.rules import (
+    BadRules,
+    FixedAmount,
+    FundedBy,
+    JackpotRules,
+    MeterPart,
+    Prize,
+    StakeMultiple,
+    as_document,
+    from_document,
+)
 from jackpot_service.domain.settings import require_payable_stakes, with_settings
 from jackpot_service.domain.statistics import fixed_prize_cost, rounded
 from jackpot_service.records import references
@@ -98,8 +108,18 @@ def _largest_prize_of_the_meter(rules: JackpotRules) -> Decimal:
     """
     if rules.fixed_prizes_from is FundedBy.PRIZE_FUND:
         return ZERO
-    times = max((prize.times for prize in rules.prizes.values() if isinstance(prize, StakeMultiple)), default=0)
-    return (rules.token or rules.largest_stake or ZERO) * Decimal(times)
+    stake = rules.token or rules.largest_stake or ZERO
+    return max((_prize_of(stake, prize) for prize in rules.prizes.values()), default=ZERO)
+
+
+def _prize_of(stake: Decimal, prize: Prize) -> Decimal:
+    match prize:
+        case StakeMultiple(times):
+            return stake * Decimal(times)
+        case FixedAmount(amount):
+            return amount
+        case MeterPart():
+            return ZERO
 
 
 def _cost_against_split(rules: JackpotRules) -> dict[str, Any]:

@@ -72,6 +72,8 @@ def test_an_award_is_told_with_all_that_finance_asks(won: World) -> None:
         "cost_base": "29.25",
         "funded_by": "prize_fund",
         "correction": 0,
+        "stopped_at": None,
+        "released_at": None,
         "state": "paid",
         "rejected_at": None,
         "reinstated_at": None,
