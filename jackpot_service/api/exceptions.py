@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
+from functools import partial
 from typing import Any, TypeVar
 
 import sqlalchemy
@@ -14,7 +15,7 @@ from jackpot_service.api.request_context import Blueprint, act, context, now, pr
 from jackpot_service.api.schemas import AnswerSchema, Moment, ReasonedSchema, described
 from jackpot_service.auth.authenticator import allow
 from jackpot_service.database.transactions import Session, transact
-from jackpot_service.domain.acceptance import StakeOutOfRange
+from jackpot_service.domain.acceptance import CurrencyNotAccepted, HandLimit, StakeOutOfRange
 from jackpot_service.domain.bets import BetConflict
 from jackpot_service.domain.errors import LedgerError
 from jackpot_service.domain.exceptions import (
@@ -25,16 +26,17 @@ from jackpot_service.domain.exceptions import (
     NotedException,
     Resolution,
 )
+from jackpot_service.domain.money import NoRate
 from jackpot_service.domain.occurrence import DatedBeforeBet
 from jackpot_service.domain.principals import Principal, Role
 from jackpot_service.domain.rounds import BettingClosed, RoundCancelled, RoundSettled
+from jackpot_service.ledger.journal import JackpotSuspended
 from jackpot_service.records import exceptions
-from jackpot_service.records.acts import RecordedAct
 from jackpot_service.records.exceptions import ExceptionRecord
 from jackpot_service.records.noted_exceptions import ExceptionFilters
 from jackpot_service.records.rounds import RoundName
 from jackpot_service.reports.audit import latest_exceptions
-from jackpot_service.usecases.acknowledge_exception import AcknowledgeException, acknowledge_exception
+from jackpot_service.usecases.acknowledge_exception import Acknowledged, AcknowledgeException, acknowledge_exception
 from jackpot_service.usecases.cancel_round import CancellationConflict
 from jackpot_service.usecases.close_betting import ClosingConflict
 from jackpot_service.usecases.fields import Flag, Identifier
@@ -60,6 +62,12 @@ TO_KEEP: tuple[type[LedgerError], ...] = (
 )
 
 
+COUNTED: tuple[type[LedgerError], ...] = (NoRate, HandLimit, CurrencyNotAccepted, JackpotSuspended)
+"""Refusals that may meet every bet of a casino: kept as one line a kind, table and hour, with their count."""
+
+ALL_KEPT = (*TO_KEEP, *COUNTED)
+
+
 @dataclass(frozen=True, slots=True)
 class CallContent:
     """The content of a call, by which a repeated call is the same; `request` also has its remarks."""
@@ -75,7 +83,9 @@ LATE_BET = "late-bet"
 
 _OWN_CODES = {refusal.code for refusal in TO_KEEP if refusal is not BettingClosed}  # Only bets are refused so.
 
-KINDS = sorted({LATE_BET, LATE_VOID, PRIZE_DENIED, ROUND_OPEN, EMERGENCY_APPROVAL, *_OWN_CODES})
+_COUNTED_CODES = {refusal.code for refusal in COUNTED}
+
+KINDS = sorted({LATE_BET, LATE_VOID, PRIZE_DENIED, ROUND_OPEN, EMERGENCY_APPROVAL, *_OWN_CODES, *_COUNTED_CODES})
 """Every kind of exception that there is."""
 
 
@@ -90,7 +100,7 @@ def kept_if_refused(
     """
     try:
         return run()
-    except TO_KEEP as refusal:
+    except ALL_KEPT as refusal:
         name = RoundName(table_id, round_id)
         keep(context().engine, record_of(refusal, content_of(), call=call, name=name, caller=principal(), at=now()))
         raise
@@ -101,6 +111,20 @@ def record_of(
 ) -> ExceptionRecord:
     """Write down a refusal that finance must see, and the call that it answers."""
     is_late_bet = call == "bets" and isinstance(refusal, TAKES_NO_BETS)
+    if isinstance(refusal, COUNTED):
+        hour = at.astimezone(UTC).replace(minute=0, second=0, microsecond=0)
+        first = {"call": call, "round_id": name.round_id, **said.request}
+        return ExceptionRecord(
+            kind=refusal.code,
+            table_id=name.table_id,
+            round_id="",
+            principal=caller.name,
+            noticed_at=at,
+            content=[hour.isoformat()],
+            request=first,
+            detail=f"Refusals of the hour from {hour:%Y-%m-%d %H:%M}Z on; the first: {refusal.detail}",
+            is_counted=True,
+        )
     return ExceptionRecord(
         kind=LATE_BET if is_late_bet else refusal.code,
         table_id=name.table_id,
@@ -115,8 +139,13 @@ def record_of(
 
 def keep(engine: sqlalchemy.Engine, record: ExceptionRecord) -> None:
     """Keep a refusal in a transaction of its own, and log it."""
-    transact(engine, lambda session: exceptions.keep(session, [record]))
+    keeping = exceptions.count if record.is_counted else _keep_one
+    transact(engine, partial(keeping, record=record))
     log.warning("refused", kind=record.kind, table_id=record.table_id, round_id=record.round_id, detail=record.detail)
+
+
+def _keep_one(session: Session, record: ExceptionRecord) -> None:
+    exceptions.keep(session, [record])
 
 
 blueprint = Blueprint(
@@ -173,6 +202,9 @@ class ExceptionSchema(AnswerSchema):
     principal = described(fields.String, "The principal whose call it was, or who approved.", allow_none=True)
     detail = described(fields.String, "The case, in a sentence.")
     facts = described(fields.Dict, "The content of the call, of the round, or of the approval.")
+    count = described(
+        fields.Integer, "How many refusals it stands for, where those of a table in an hour are one line; else 1."
+    )
     acknowledgement = fields.Nested(AcknowledgementSchema(), required=True, allow_none=True)
 
 
@@ -209,19 +241,20 @@ def post_acknowledgement(body: Mapping[str, Any], exception_id: str) -> tuple[Ma
     """Say what came of an exception, once; an open round stays listed until it ends. Of denied prizes two decide."""
     command = AcknowledgeException(signed(body), exception_id, _opened_before())
     done = act(lambda session: acknowledge_exception(session, command))
-    return _acknowledged(exception_id, done.act), 200 if done.is_replay else 201
+    return _acknowledged(exception_id, done), 200 if done.is_replay else 201
 
 
 def _opened_before() -> datetime:
     return now() - context().config.longest_open
 
 
-def _acknowledged(exception_id: str, done: RecordedAct) -> dict[str, Any]:
+def _acknowledged(exception_id: str, done: Acknowledged) -> dict[str, Any]:
     """The exception as it was acknowledged: of a round also when it has ended since."""
     acknowledgement = {
-        "principal": done.principal,
-        "reason": done.reason,
-        "acknowledged_at": done.booked_at,
+        "principal": done.act.principal,
+        "reason": done.act.reason,
+        "acknowledged_at": done.act.booked_at,
         "resolution": Resolution.ACKNOWLEDGED,
     }
-    return {"exception_id": exception_id, **(done.before or {}), "acknowledgement": acknowledgement}
+    shown = done.act.before or {}
+    return {"exception_id": exception_id, **shown, "count": done.count, "acknowledgement": acknowledgement}

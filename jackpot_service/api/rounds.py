@@ -13,7 +13,7 @@ from marshmallow import Schema, ValidationError, fields, validate
 
 from jackpot_service.api import fast_path
 from jackpot_service.api.asgi import by_thread
-from jackpot_service.api.exceptions import TO_KEEP, CallContent, keep, kept_if_refused, record_of
+from jackpot_service.api.exceptions import ALL_KEPT, CallContent, keep, kept_if_refused, record_of
 from jackpot_service.api.parsing import read_json
 from jackpot_service.api.places import Caller
 from jackpot_service.api.request_context import Blueprint, RequestContext, act, answer, context, now, principal
@@ -212,7 +212,7 @@ def bets_call(config: Config) -> fast_path.Call:
             command = _command(caller, table_id, round_id, body, now=context.clock())
             try:
                 done = await context.bet_groups.accept_async(command, ends_at=request.ends_at)
-            except TO_KEEP as refusal:
+            except ALL_KEPT as refusal:
                 record = record_of(
                     refusal, _content_of(command), call="bets", name=command.name, caller=caller, at=context.clock()
                 )

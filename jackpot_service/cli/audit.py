@@ -99,12 +99,13 @@ def acknowledge(config: Config, exception_id: str, reason: str, request_id: str)
 
 
 def _exception_line(exception: NotedException) -> str:
+    times = "" if exception.count == 1 else f"{exception.count} times  "
     where = " ".join(filter(None, (exception.table_id, exception.round_id))) or exception.jackpot_id or "-"
     marks = "EMERGENCY  " if exception.kind == EMERGENCY_APPROVAL else ""
     looked = exception.acknowledgement
     return (
         f"{exception.exception_id}  {exception.noticed_at:%Y-%m-%d %H:%M:%S}Z  {marks}{exception.kind}  {where}  "
-        f"{exception.detail}{'' if looked is None else f'  [{looked.principal}: {looked.reason}]'}"
+        f"{times}{exception.detail}{'' if looked is None else f'  [{looked.principal}: {looked.reason}]'}"
     )
 
 

@@ -516,6 +516,15 @@ class ExceptionRow(Base):
     head: Mapped[bytes]
 
 
+class ExceptionCountRow(Base):
+    """How many refusals of an hour an exception stands for, of the kinds that are counted by kind, table and hour."""
+
+    __tablename__ = "exception_counts"
+
+    exception_id: Mapped[str] = primary_key()
+    refusals: Mapped[int]
+
+
 class AcknowledgementRow(Base):
     """An exception of any kind that somebody looked into; `entry_seq` is the act that says who, when and why."""
 

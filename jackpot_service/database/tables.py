@@ -102,6 +102,7 @@ TABLES: Final[Mapping[str, Table]] = MappingProxyType(
             Placement.DISTRIBUTED,
             "seq head meter_players meter_house reserve prize_fund accepting booked_at summed_to",
         ),
+        "exception_counts": _changed(Placement.LOCAL, "refusals"),
         "job_chunks": Table(Placement.LOCAL, delete=True),
         "jobs": _changed(
             Placement.LOCAL,

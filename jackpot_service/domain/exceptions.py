@@ -54,7 +54,8 @@ class NotedException:
     Of a refused call the kind is the problem's code.
 
     `noticed_at` is when the call was answered or the change approved, or since when the round is open. `facts` are what
-    the call asked, what the round holds, or what was approved; `detail` says it in a sentence.
+    the call asked, what the round holds, or what was approved; `detail` says it in a sentence. `count` is how many
+    refusals a line stands for that counts those of a table in an hour; of all others 1.
     """
 
     exception_id: str
@@ -67,6 +68,7 @@ class NotedException:
     principal: str | None
     detail: str
     facts: Mapping[str, Any]
+    count: int
     acknowledgement: Acknowledgement | None
 
     def is_shown_to(self, principal: Principal) -> bool:

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from sqlalchemy import Row, func, select
 
-from jackpot_service.database.models import ExceptionRow
+from jackpot_service.database.models import ExceptionCountRow, ExceptionRow
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain import facts
 from jackpot_service.domain.entries import REFERENCE_BOOK
@@ -36,6 +36,8 @@ def check(session: Session, decoder: Decoder, references: References) -> Found:
         if row.head != head or row.exception_id != row.due_id:
             yield _mismatch(row.exception_id, "is not as it was noted, or not the one that was noted then")
             head = row.head
+        if (row.refusals is None) is not bool(row.round_id):
+            yield _mismatch(row.exception_id, f"of round {row.round_id or 'none'}, counted {row.refusals} times")
         acknowledgement = waiting.pop(row.exception_id, None)
         act = None if acknowledgement is None else references.acts.get(acknowledgement.entry_seq)
         if act is not None:
@@ -79,7 +81,13 @@ def _rows(session: Session, decoder: Decoder) -> Iterator[Any]:
         ExceptionRow.round_id,
         func.encode(ExceptionRow.digest, "hex"),
     )
-    question = select(_TABLE, due_id.label("due_id")).order_by(ExceptionRow.number).limit(PAGE)
+    counted = ExceptionCountRow.exception_id == ExceptionRow.exception_id
+    question = (
+        select(_TABLE, due_id.label("due_id"), ExceptionCountRow.refusals)
+        .join(ExceptionCountRow, counted, isouter=True)
+        .order_by(ExceptionRow.number)
+        .limit(PAGE)
+    )
     after = 0
     while page := session.execute(question.where(ExceptionRow.number > after)).all():
         yield from decoder.rows(ExceptionRow.__tablename__, page)
@@ -95,7 +103,7 @@ def _shown(row: Row[Any], references: References) -> facts.Facts:
         "jackpot_id": row.jackpot_id or None,
         "casino_id": None if table is None else table.casino_id,
         "table_id": row.table_id,
-        "round_id": row.round_id,
+        "round_id": row.round_id or None,
         "principal": row.principal,
         "detail": row.detail.get("detail"),
         "facts": row.detail.get("request"),

@@ -7,10 +7,10 @@ from datetime import datetime
 from typing import Any, Final
 
 import orjson
-from sqlalchemy import ColumnElement, LargeBinary, Text, any_, bindparam, func, insert, select, text
+from sqlalchemy import ColumnElement, LargeBinary, Text, any_, bindparam, func, insert, literal, select, text, update
 from sqlalchemy.dialects.postgresql import ARRAY
 
-from jackpot_service.database.models import AcknowledgementRow, ExceptionRow
+from jackpot_service.database.models import AcknowledgementRow, ExceptionCountRow, ExceptionRow
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain import facts
 from jackpot_service.domain.entries import REFERENCE_BOOK
@@ -24,7 +24,8 @@ class ExceptionRecord:
     """
     A refusal (its kind is the problem's code), a late void, or a denied prize: whose call it was, and the answer.
 
-    `content` is what makes a call the same when it is repeated; `request` also has its remarks.
+    `content` is what makes a call the same when it is repeated; `request` also has its remarks. One that `is_counted`
+    stands for all refusals of its kind at its table in an hour, and is of no round.
     """
 
     kind: str
@@ -35,6 +36,7 @@ class ExceptionRecord:
     content: Any
     request: Mapping[str, Any]
     detail: str
+    is_counted: bool = False
 
 
 FIRST_HEAD: Final = hashlib.sha256(b"exceptions").digest()
@@ -81,6 +83,29 @@ def keep(session: Session, records: Sequence[ExceptionRecord]) -> None:
         rows.append({**row, "head": head, "since": noticed_at, "what": what})
     if rows:
         session.execute(_ADD, rows)
+
+
+def count(session: Session, record: ExceptionRecord) -> None:
+    """
+    Count a refusal in the line of its kind, table and hour; the first of them writes the line.
+
+    Only the first waits for the chain of exceptions. The others' commits do not wait for the disk: a crash may lose
+    some of the count, and never the line.
+    """
+    parameters = {"of_kind": record.kind, "of_table": record.table_id, "of_digest": _digest_of(record)}
+    session.execute(_WITHOUT_FLUSH)
+    if session.execute(_COUNT, parameters).rowcount:
+        return
+    session.execute(_WITH_FLUSH)
+    keep(session, [record])
+    if not session.execute(_COUNT, parameters).rowcount:
+        session.execute(_FIRST_COUNT, parameters)
+
+
+def counted(session: Session, exception_id: str) -> int:
+    """How many refusals an exception stands for."""
+    found = session.scalar(select(ExceptionCountRow.refusals).where(ExceptionCountRow.exception_id == exception_id))
+    return 1 if found is None else found
 
 
 def _digest_of(record: ExceptionRecord) -> bytes:
@@ -134,6 +159,26 @@ _DENIED = (
         ExceptionRow.table_id == bindparam("of_table"),
         ExceptionRow.round_id == bindparam("of_round"),
     )
+)
+
+_WITHOUT_FLUSH = text("SET LOCAL synchronous_commit = off")
+_WITH_FLUSH = text("SET LOCAL synchronous_commit TO DEFAULT")
+
+_COUNTED = (
+    ExceptionRow.kind == bindparam("of_kind"),
+    ExceptionRow.table_id == bindparam("of_table"),
+    ExceptionRow.round_id == "",
+    ExceptionRow.digest == bindparam("of_digest", type_=LargeBinary),
+)
+
+_COUNT = (
+    update(ExceptionCountRow)
+    .where(ExceptionCountRow.exception_id == ExceptionRow.exception_id, *_COUNTED)
+    .values(refusals=ExceptionCountRow.refusals + 1)
+)
+
+_FIRST_COUNT = insert(ExceptionCountRow).from_select(
+    ["exception_id", "refusals"], select(ExceptionRow.exception_id, literal(1)).where(*_COUNTED)
 )
 
 _ADD = insert(ExceptionRow).values(exception_id=id_of(bindparam("since"), bindparam("what", type_=Text)))

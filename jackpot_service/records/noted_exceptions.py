@@ -36,6 +36,7 @@ from jackpot_service.database.models import (
     ChangeDecisionRow,
     ChangeRequestRow,
     EntryRow,
+    ExceptionCountRow,
     ExceptionRow,
     RoundRow,
     TableRow,
@@ -157,11 +158,13 @@ def _with_acknowledgements(source: Subquery, *, upto: int | None = None) -> Sele
     return (
         select(
             source,
+            func.coalesce(ExceptionCountRow.refusals, 1).label("refusals"),
             EntryRow.principal.label("acknowledged_by"),
             func.coalesce(ActRow.reason, ChangeRequestRow.reason).label("reason"),
             EntryRow.kind.label("act_kind"),
             EntryRow.booked_at.label("acknowledged_at"),
         )
+        .join(ExceptionCountRow, ExceptionCountRow.exception_id == source.c.exception_id, isouter=True)
         .join(AcknowledgementRow, noted, isouter=True)
         .join(ActRow, ActRow.seq == AcknowledgementRow.entry_seq, isouter=True)
         .join(ChangeRequestRow, ChangeRequestRow.request_id == ActRow.decides, isouter=True)
@@ -177,7 +180,7 @@ def _refusals() -> Select[*tuple[Any, ...]]:
         func.nullif(ExceptionRow.jackpot_id, "").label("jackpot_id"),
         TableRow.casino_id,
         ExceptionRow.table_id,
-        ExceptionRow.round_id,
+        func.nullif(ExceptionRow.round_id, "").label("round_id"),
         ExceptionRow.principal,
         ExceptionRow.detail,
     ).join(TableRow, TableRow.table_id == ExceptionRow.table_id)
@@ -262,6 +265,7 @@ def _exception(row: Row[*tuple[Any, ...]]) -> NotedException:
         principal=row.principal,
         detail=row.detail.get("detail") or _sentence(row.kind, facts),
         facts=facts,
+        count=row.refusals,
         acknowledgement=acknowledgement,
     )
 

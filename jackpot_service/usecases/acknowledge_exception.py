@@ -47,9 +47,10 @@ class AcknowledgeException:
 
 @dataclass(frozen=True, slots=True)
 class Acknowledged:
-    """The act that acknowledged an exception (its `before` is the exception), and whether this call repeats it."""
+    """The act that acknowledged an exception (its `before` is the exception), its count now, and whether it repeats."""
 
     act: RecordedAct
+    count: int
     is_replay: bool
 
 
@@ -65,7 +66,7 @@ def acknowledge_exception(session: Session, command: AcknowledgeException) -> Ac
     request = {"exception_id": command.exception_id, "reason": command.act.reason}
     replayed = acts.find_replay(session, command.act, EntryKind.EXCEPTION_ACKNOWLEDGED, request)
     if replayed is not None:
-        return Acknowledged(replayed, is_replay=True)
+        return Acknowledged(replayed, exceptions.counted(session, command.exception_id), is_replay=True)
     found = _visible(session, command)
     _require_house(command.act.principal)
     if found.acknowledgement is not None:
@@ -85,7 +86,7 @@ def acknowledge_exception(session: Session, command: AcknowledgeException) -> Ac
         jackpot_id=found.jackpot_id,
     )
     exceptions.acknowledge(session, found.exception_id, entry_seq=seq)
-    return Acknowledged(act_records.by_seq(session, seq), is_replay=False)
+    return Acknowledged(act_records.by_seq(session, seq), found.count, is_replay=False)
 
 
 def _visible(session: Session, command: AcknowledgeException) -> NotedException:

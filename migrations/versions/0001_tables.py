@@ -33,7 +33,7 @@ DROPS = """
 DROP TABLE job_chunks, jobs;
 DROP TABLE closed_periods, reconciled_days, seals, verifications;
 DROP TABLE days;
-DROP TABLE exceptions, exception_acknowledgements;
+DROP TABLE exceptions, exception_counts, exception_acknowledgements;
 DROP TABLE acts, change_decisions, change_requests, change_deciders, emergency_switches;
 DROP TABLE awards, award_steps, compensations, statement_settlements;
 DROP TABLE rounds, bets, voids, corrections;

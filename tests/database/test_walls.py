@@ -24,6 +24,7 @@ UPDATABLE = {
     | {"meter_players", "meter_house", "reserve", "prize_fund"},
     "days": {"number", "minor", "value"},
     "rounds": {"state", "steps", "bet_count", "weight", "replays"},
+    "exception_counts": {"refusals"},
     "keys": {"revoked_at", "last_used_at"},
     "jobs": {
         *("state", "chunks", "size", "position", "done", "total", "attempts", "began_at", "began_with", "heartbeat_at"),

@@ -3,7 +3,7 @@
 import pytest
 from sqlalchemy import text
 
-from jackpot_service.database.models import AcknowledgementRow, Base, ExceptionRow
+from jackpot_service.database.models import AcknowledgementRow, Base, ExceptionCountRow, ExceptionRow
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain.principals import Role
 from jackpot_service.ledger.mismatches import Code
@@ -40,14 +40,23 @@ EXCEPTIONS = (
     remove(NOTED, "number = 1", "exception-chain"),
     forge(
         NOTED,
-        "exception_id || 'x', kind, table_id, 'x', digest, jackpot_id, principal, noticed_at, detail, 4, head",
+        "exception_id || 'x', kind, table_id, 'x', digest, jackpot_id, principal, noticed_at, detail, 5, head",
         f"{NOTED} WHERE {LAST}",
         "exception-chain",
     ),
 )
 
+COUNTS = ExceptionCountRow.__tablename__
+
+COUNTED = (
+    remove(COUNTS, "true", "exception-chain"),
+    forge(COUNTS, "exception_id, 7", f"{NOTED} WHERE {LAST}", "exception-chain"),
+    change(NOTED, "round_id = 'x'", "round_id = ''", "exception-chain"),
+)
+
 CORRUPTIONS = (
     *EXCEPTIONS,
+    *COUNTED,
     change(TABLE, "exception_id = exception_id || 'x'", SECOND, "entry-digest exception-chain"),
     change(TABLE, "entry_seq = entry_seq + 1000", SECOND, "document-without-entry entry-digest"),
     change(TABLE, "entry_seq = 1", SECOND, "document-without-entry entry-digest exception-chain"),
@@ -68,7 +77,7 @@ CORRUPTIONS = (
 
 
 def write(url: str) -> None:
-    """Two late bets, each sent twice, acknowledged one after the other; and a third."""
+    """Two late bets, each sent twice, acknowledged one after the other; a third; and two refusals that are counted."""
     world = World(url)
     world.open(base_amount="1000")
     world.cancel()
@@ -81,6 +90,8 @@ def write(url: str) -> None:
         body = {"request_id": f"a{number}", "reason": "looked into"}
         world.post(path, body, key=world.person("Olga", Role.OPERATOR)).ok(201)
     world.post_bets(bet("late-3")).problem(409, "round-cancelled")
+    for number in (1, 2):
+        world.post_bets(bet("zloty", currency="PLN"), round_id=f"zloty-{number}").problem(422, "no-rate")
     world.engine.dispose()
 
 

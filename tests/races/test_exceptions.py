@@ -12,6 +12,7 @@ pytestmark = pytest.mark.long
 
 ROUNDS = tuple(f"r{number}" for number in range(12))
 REFUSALS_A_ROUND = 5
+REFUSALS = 100
 ROYAL_FLUSH = "As Ks Qs Js Ts"
 
 
@@ -60,5 +61,37 @@ def test_exceptions_of_three_kinds_come_into_one_chain(engine: sqlalchemy.Engine
     counted = books.ask(engine, "SELECT kind, count(*) FROM exceptions GROUP BY kind ORDER BY kind")
     rounds = len(ROUNDS)
     assert counted == [("bet-conflict", REFUSALS_A_ROUND * rounds), ("late-void", rounds), ("prize-denied", 2 * rounds)]
+    books.require_clean(engine)
+    assert books.deadlocks(engine) == 0
+
+
+def be_counted(racer: Racer) -> None:
+    """Be refused for want of a rate, again and again, in the same hour at the same table."""
+    for number in range(REFUSALS):
+        if number == 0:
+            racer.meet()
+        record = ExceptionRecord(
+            kind="no-rate",
+            table_id="T1",
+            round_id="",
+            principal=scene.SERVER.name,
+            noticed_at=scene.now(),
+            content=["2026-11-20T09:00:00+00:00"],
+            request={"call": "bets"},
+            detail="No rate.",
+            is_counted=True,
+        )
+        exceptions.keep(racer.engine, record)
+
+
+def test_refusals_that_are_counted_at_once_are_one_line_with_all_of_them(
+    engine: sqlalchemy.Engine, database_url: str
+) -> None:
+    scene.open_live(engine, "live", tables=["T1"], base_amount="1000")
+
+    race(database_url, be_counted, be_counted, be_counted)
+
+    assert books.ask(engine, "SELECT kind, round_id FROM exceptions") == [("no-rate", "")]
+    assert books.ask(engine, "SELECT refusals FROM exception_counts") == [(3 * REFUSALS,)]
     books.require_clean(engine)
     assert books.deadlocks(engine) == 0

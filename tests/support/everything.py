@@ -1,5 +1,6 @@
 """Whatever the books can hold: at least one row of each table."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 
@@ -79,6 +80,8 @@ def play(engine: sqlalchemy.Engine, *, now: datetime) -> None:
         detail="Too late.",
     )
     transact(engine, lambda session: exceptions.keep(session, [record]))
+    counted = replace(record, kind="no-rate", round_id="", is_counted=True)
+    transact(engine, lambda session: exceptions.count(session, counted))
     noted = transact(
         engine, lambda session: noted_exceptions.latest(session, ExceptionFilters(), opened_before=now, limit=1)
     )[0]

@@ -20,6 +20,16 @@ CREATE TABLE exceptions (
     CONSTRAINT ck_exceptions_chain CHECK (number >= 1 AND length(head) = 32)
 );
 
+-- How many refusals a line stands for that counts those of a table in an hour. The line itself never changes.
+CREATE TABLE exception_counts (
+    exception_id TEXT COLLATE "C" NOT NULL,
+    refusals BIGINT NOT NULL,
+    CONSTRAINT pk_exception_counts PRIMARY KEY (exception_id),
+    CONSTRAINT fk_exception_counts_exception_id_exceptions FOREIGN KEY (exception_id)
+        REFERENCES exceptions (exception_id),
+    CONSTRAINT ck_exception_counts_refusals CHECK (refusals >= 1)
+);
+
 -- Of any exception: also of those that are no rows, such as a round that is open too long.
 CREATE TABLE exception_acknowledgements (
     exception_id TEXT COLLATE "C" NOT NULL,
