@@ -115,7 +115,7 @@ class CancellationViewSchema(AnswerSchema):
 
 
 class CompensationSchema(AnswerSchema):
-    """An amount that the house granted for a bet of a cancelled round, or (negative) took back."""
+    """An amount granted for a bet of a cancelled round or for a denied prize, or (negative) taken back."""
 
     bet_id = fields.String(required=True)
     player_id = fields.String(required=True)

@@ -241,7 +241,8 @@ class AwardSchema(WrittenSchema):
     cost_base = decimal("The cost of the award in the base currency, exact.")
     state = word(
         AwardState,
-        "How it stands; in the answer to a result, how it began. Held and then approved, or reinstated: payable.",
+        "How it stands; in the answer to a result, how it began. An award that was held and approved, or rejected and "
+        "reinstated, is payable. A stopped one must not be paid until two people release it; it is payable again then.",
     )
 
 

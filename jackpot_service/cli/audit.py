@@ -103,9 +103,10 @@ def _exception_line(exception: NotedException) -> str:
     where = " ".join(filter(None, (exception.table_id, exception.round_id))) or exception.jackpot_id or "-"
     marks = "EMERGENCY  " if exception.kind == EMERGENCY_APPROVAL else ""
     looked = exception.acknowledgement
+    closed = "" if looked is None else f"  [{looked.resolution} by {looked.principal}: {looked.reason}]"
     return (
         f"{exception.exception_id}  {exception.noticed_at:%Y-%m-%d %H:%M:%S}Z  {marks}{exception.kind}  {where}  "
-        f"{times}{exception.detail}{'' if looked is None else f'  [{looked.principal}: {looked.reason}]'}"
+        f"{times}{exception.detail}{closed}"
     )
 
 

@@ -45,7 +45,7 @@ def meter(config: Config, jackpot_id: str) -> None:
 
 @click.group("awards")
 def awards() -> None:
-    """Awards; held ones are decided by: jackpot changes request held-awards."""
+    """Awards; held, rejected and stopped ones are decided by: jackpot changes request held-awards."""
 
 
 @awards.command("list")

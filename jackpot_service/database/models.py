@@ -457,7 +457,11 @@ class CorrectionRow(Base):
 
 
 class CompensationRow(Base):
-    """An amount that the house granted, by the act of this seq, to a bettor who would have won in a cancelled round."""
+    """
+    An amount that the house granted, by the act of this seq, to a bettor who would have won.
+
+    The round was cancelled, or it was settled and the bet's prize was denied.
+    """
 
     __tablename__ = "compensations"
 

@@ -39,6 +39,12 @@ class AwardState(StrEnum):
     REVERSED = "reversed"
 
 
+CREDITED: Final = frozenset({AwardState.PAYABLE, AwardState.STOPPED})
+"""The states of an unpaid award that its casino was credited with."""
+
+UNPAID: Final = CREDITED | {AwardState.HELD}
+"""The states of an award that cost the pools something, and that a correction takes back."""
+
 ORDER: Final = tuple(AwardStep)
 
 FIRST_STEPS: Final = frozenset({AwardStep.PAYABLE, AwardStep.HELD})

@@ -24,7 +24,7 @@ from jackpot_service.domain.accounts import (
     Pools,
 )
 from jackpot_service.domain.allocation import sums_by_currency, weight
-from jackpot_service.domain.awards import AwardState
+from jackpot_service.domain.awards import CREDITED, UNPAID, AwardState
 from jackpot_service.domain.bets import Bet
 from jackpot_service.domain.errors import Conflict
 from jackpot_service.domain.journal import Movement, Postings
@@ -77,15 +77,12 @@ def charged_to_pools(lines: Iterable[tuple[str, str, Decimal, str]]) -> dict[Acc
     return {pool: -sum((line[2] for line in awarded if line[0] == pool), ZERO) for pool in POOL_ACCOUNTS}
 
 
-CREDITED = frozenset({AwardState.PAYABLE, AwardState.STOPPED})
-"""The states of an unpaid award that its casino was credited with."""
-
-UNPAID = CREDITED | {AwardState.HELD}
-"""The states of an award that a correction takes back."""
-
-
 class NothingToCorrect(Conflict, code="nothing-to-correct", title="The round has this result"):
     """The verdict in force was made from this very result."""
+
+
+class StopInForce(Conflict, code="award-stopped", title="The award is stopped"):
+    """The right result makes a stopped award again: two people release it first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,12 +127,13 @@ def correct(
     `pools` must be read under the lock of all stripes. `won_since` names the bets whose cycle has been won since they
     were booked. No cycle is opened, and nothing is held: two people have just looked at every award.
 
-    Raises: NothingToCorrect, HandMissing.
+    Raises: NothingToCorrect, HandMissing, StopInForce.
     """
     _require_another_result(result, in_force)
     verdict = judge(bets, result.hands, terms.rules)
     due = due_at(verdict, meter=in_force.meter, terms=terms)
     awards, charged = _still_due(due, in_force, terms)
+    _require_no_stop(awards, in_force)
     reversed_awards = tuple(past for past in in_force.awards if past.award.state in UNPAID)
     before, now = in_force.result.dead_hands, result.dead_hands
     found_dead = tuple(bet for bet in bets if bet.hand in now - before)
@@ -174,6 +172,15 @@ def _require_another_result(result: Result, in_force: VerdictInForce) -> None:
     if result.content == in_force.result.content:
         message = "The verdict in force was made from this very result."
         raise NothingToCorrect(message, number=in_force.number)
+
+
+def _require_no_stop(awards: Sequence[Award], in_force: VerdictInForce) -> None:
+    """A correction for another reason must not make payable what somebody stopped."""
+    stopped = {_place(past.award) for past in in_force.awards if past.award.state is AwardState.STOPPED}
+    again = sorted(bet_id for bet_id, tier in stopped.intersection(map(_place, awards)))
+    if again:
+        message = f"Awards of {', '.join(again)} are stopped, and would be made again: release them first."
+        raise StopInForce(message, bet_ids=again)
 
 
 def _given_back(in_force: VerdictInForce) -> dict[Account, Decimal]:

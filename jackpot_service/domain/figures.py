@@ -28,7 +28,7 @@ class FigureKind(StrEnum):
 
     Late refunds are those of bets whose cycle had been won: `house:adjustments` bears the parts of meter and reserve.
     Squares are the squares of what stood on each hand that was judged. Figures of these that a correction takes back
-    are negative. Award steps are those that acts took: decisions about held awards, and reversals.
+    are negative. Award steps are those that acts took: decisions about awards, stops of payments, and reversals.
 
     Postings are no part of an entry's figures: they stand in the entry as postings. Days have them as figures of this
     kind, but for those of bets, whose rules say where they go.

@@ -20,7 +20,7 @@ class JackpotRetired(Conflict, code="jackpot-retired", title="The jackpot is ret
 
 
 class UserRequired(Forbidden, code="user-required", title="A user must do this"):
-    """A service account may suspend a jackpot and never resumes it."""
+    """A service account may suspend a jackpot and never resumes it; nor does it stop an award."""
 
 
 def require_not_retired(jackpot_id: str, life: Life) -> None:

@@ -232,7 +232,7 @@ def for_return(returned: Mapping[Account, Decimal], *, base: str) -> Postings:
 
 
 def for_compensation(amount_minor: int, currency: str, *, casino_id: str, sheet: RateSheet) -> Postings:
-    """Give a player of a cancelled round what the house decided, through the casino. Raises: NoRate."""
+    """Give a grant to the player of a cancelled round or a denied prize, through the casino. Raises: NoRate."""
     return _paid_out(
         {currency: amount_minor},
         {currency: sheet.base_value(amount_minor, currency)},

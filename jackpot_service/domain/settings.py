@@ -11,6 +11,7 @@ from jackpot_service.domain.money import Rate, plain
 from jackpot_service.domain.rules import (
     BadRules,
     FixedAmount,
+    FundedBy,
     JackpotRules,
     MeterPart,
     Policy,
@@ -28,9 +29,9 @@ _OWN_LARGEST_STAKE = "largest_stake.CUR"
 
 SETTINGS = (*_AMOUNTS, _OWN_LARGEST_STAKE, "policy", *_PARTS, "hands_per_player", *_PRIZES, "close_required")
 """
-Parameters to set. A prize is so many times the stake; a part of the meter where it was one before; an amount where the
-other fixed prizes are amounts. A royal flush takes the jackpot in every rulebook. CUR stands for any currency's code:
-the setting is in that currency's own units.
+Parameters to set. A prize is so many times the stake, or a part of the meter where it was one before. Where the meter
+pays, a token is the stake and no prize is a multiple, it is an amount. A royal flush takes the jackpot in every
+rulebook. CUR stands for any currency's code: the setting is in that currency's own units.
 """
 
 OPTIONAL = frozenset({"limit", "held_threshold", "largest_stake", _OWN_LARGEST_STAKE, "token", *_PRIZES})
@@ -145,7 +146,8 @@ def _policy(rules: JackpotRules, text: str | None) -> Policy:
 
 def _prizes(rules: JackpotRules, settings: Mapping[str, str | None]) -> Mapping[Tier, Prize]:
     prizes = dict(rules.prizes)
-    are_amounts = any(isinstance(prize, FixedAmount) for prize in rules.prizes.values())
+    are_multiples = any(isinstance(prize, StakeMultiple) for prize in rules.prizes.values())
+    are_amounts = rules.fixed_prizes_from is FundedBy.METER and rules.token is not None and not are_multiples
     for name, tier in _PRIZES.items():
         if name not in settings:
             continue

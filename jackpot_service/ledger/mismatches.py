@@ -140,7 +140,7 @@ class Code(StrEnum):
     HELD_BALANCE = "held-balance"
     """The amount held for awards is not the cost of the awards that are held."""
     COMPENSATION_ROUND = "compensation-round"
-    """A compensation is for no live bet of a cancelled round, or not at the round's rates."""
+    """A compensation is for no live bet of a cancelled round and no denied prize, or not at the round's rates."""
     STATEMENT_BALANCE = "statement-balance"
     """A settled statement states another balance than the casino's postings make."""
     HIT_CYCLE = "hit-cycle"

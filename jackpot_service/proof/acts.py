@@ -236,7 +236,11 @@ POSSIBLE_IN: Mapping[str, frozenset[Life]] = {
     EntryKind.JACKPOT_RESUMED: frozenset({Life.SUSPENDED}),
     EntryKind.TRANSFER_RECEIVED: frozenset({Life.OPEN}),
     EntryKind.STRIPES_ADDED: _NOT_RETIRED,
-    **{act: _NOT_RETIRED for act, kind in CARRIES_OUT.items() if kind.needs_unretired},
+    **{
+        act: _NOT_RETIRED
+        for act, kind in CARRIES_OUT.items()
+        if kind.needs_unretired and act not in kind.after_retirement
+    },
 }
 """Where a jackpot stands when an entry of some kind is booked; what is not named here comes at any time."""
 

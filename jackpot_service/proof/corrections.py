@@ -10,7 +10,7 @@ from sqlalchemy import Row
 
 from jackpot_service.domain import facts
 from jackpot_service.domain.awards import FIRST_STEPS, AwardState, AwardStep
-from jackpot_service.domain.corrections import Correction, VerdictInForce, charged_to_pools
+from jackpot_service.domain.corrections import Correction, PastAward, VerdictInForce, charged_to_pools
 from jackpot_service.domain.entries import Attribution
 from jackpot_service.domain.errors import Refused
 from jackpot_service.domain.journal import EntryKind
@@ -24,6 +24,7 @@ from jackpot_service.proof.settlements import positions_are_right
 from jackpot_service.records import corrections
 from jackpot_service.records.verdicts import award_id
 from jackpot_service.usecases.acts import Done
+from jackpot_service.usecases.changes.compensation import compensated
 from jackpot_service.usecases.changes.round_correction import SettledRound, decide
 
 
@@ -113,8 +114,17 @@ def _due(
         recorded["positions"],
         won_since(entry, round_, jackpot),
         booked_on(round_, jackpot),
+        compensated([row for row in round_.of("compensations") if row.act_seq < _act(entry, jackpot).seq]),
     )
     return decide(state, facts.result_of(recorded["result"]))
+
+
+def awards_before(act: Row[Any], round_: RoundDocuments) -> Sequence[PastAward]:
+    """The awards of a round that had been made before an act, each in the state in which it was then."""
+    steps = [step for step in round_.of("award_steps") if step.act_seq is None or step.act_seq < act.seq]
+    made = {(step.bet_id, step.tier, step.correction) for step in steps}
+    awards = [award for award in round_.of("awards") if (award.bet_id, award.tier, award.correction) in made]
+    return corrections.past_awards_of(awards, steps)
 
 
 def booked_on(round_: RoundDocuments, jackpot: Jackpot) -> Mapping[int, date]:

@@ -16,12 +16,18 @@ from jackpot_service.ledger import books, replay
 from jackpot_service.ledger.mismatches import Code, Found, Mismatch
 from jackpot_service.ledger.replay import BookedEntry
 from jackpot_service.ledger.verification import NOTHING, Verified
-from jackpot_service.proof import acts
+from jackpot_service.proof import acts, corrections
 from jackpot_service.proof.decoding import Decoder
 from jackpot_service.proof.documents import RoundDocuments
 from jackpot_service.proof.jackpots import Jackpot
 from jackpot_service.records.exceptions import DeniedBet
-from jackpot_service.usecases.changes.compensation import CompensableRound, Compensate, compensable, granted_before
+from jackpot_service.usecases.changes.compensation import (
+    CompensableRound,
+    Compensate,
+    awarded,
+    compensable,
+    granted_before,
+)
 from jackpot_service.usecases.changes.declined_compensation import DeclineCompensation, DeniedPrizes
 from jackpot_service.usecases.changes.statement_settlement import AccountBalance, SettleStatement
 
@@ -40,7 +46,8 @@ def compensations_are_due(
             continue
         denied = denied_before(act, round_, jackpot)
         bets = compensable(round_.bets, denied)
-        state = CompensableRound(round_.round, sheet, bets, denied, granted_before(before), len(before))
+        in_force = awarded(corrections.awards_before(act, round_))
+        state = CompensableRound(round_.round, sheet, bets, denied, in_force, granted_before(before), len(before))
         yield from _compensation_is_due(row, act, state, entries)
         yield from _exception_is_closed(act, round_, jackpot)
         before.append(row)

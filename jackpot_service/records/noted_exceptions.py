@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from sqlalchemy import (
+    BigInteger,
     ColumnElement,
     CompoundSelect,
     Row,
@@ -63,6 +64,9 @@ RESOLUTIONS: Final[Mapping[str, Resolution]] = MappingProxyType(
     }
 )
 """How each kind of act closes an exception."""
+
+
+_ONE: Final = literal_column("1", BigInteger)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,13 +162,11 @@ def _with_acknowledgements(source: Subquery, *, upto: int | None = None) -> Sele
     return (
         select(
             source,
-            func.coalesce(ExceptionCountRow.refusals, 1).label("refusals"),
             EntryRow.principal.label("acknowledged_by"),
             func.coalesce(ActRow.reason, ChangeRequestRow.reason).label("reason"),
             EntryRow.kind.label("act_kind"),
             EntryRow.booked_at.label("acknowledged_at"),
         )
-        .join(ExceptionCountRow, ExceptionCountRow.exception_id == source.c.exception_id, isouter=True)
         .join(AcknowledgementRow, noted, isouter=True)
         .join(ActRow, ActRow.seq == AcknowledgementRow.entry_seq, isouter=True)
         .join(ChangeRequestRow, ChangeRequestRow.request_id == ActRow.decides, isouter=True)
@@ -173,7 +175,8 @@ def _with_acknowledgements(source: Subquery, *, upto: int | None = None) -> Sele
 
 
 def _refusals() -> Select[*tuple[Any, ...]]:
-    return select(
+    counted = ExceptionCountRow.exception_id == ExceptionRow.exception_id
+    question = select(
         ExceptionRow.exception_id,
         ExceptionRow.kind,
         ExceptionRow.noticed_at,
@@ -183,7 +186,11 @@ def _refusals() -> Select[*tuple[Any, ...]]:
         func.nullif(ExceptionRow.round_id, "").label("round_id"),
         ExceptionRow.principal,
         ExceptionRow.detail,
-    ).join(TableRow, TableRow.table_id == ExceptionRow.table_id)
+        func.coalesce(ExceptionCountRow.refusals, _ONE).label("refusals"),
+    )
+    return question.join(TableRow, TableRow.table_id == ExceptionRow.table_id).join(
+        ExceptionCountRow, counted, isouter=True
+    )
 
 
 def _open_rounds(opened_before: datetime) -> Select[*tuple[Any, ...]]:
@@ -198,6 +205,7 @@ def _open_rounds(opened_before: datetime) -> Select[*tuple[Any, ...]]:
         RoundRow.round_id,
         _text("NULL").label("principal"),
         _document(facts).label("detail"),
+        _ONE.label("refusals"),
     ).where(NOT_ENDED, RoundRow.round_key < first_key_at(opened_before))
 
 
@@ -219,6 +227,7 @@ def _emergencies() -> Select[*tuple[Any, ...]]:
             _text("NULL").label("round_id"),
             ChangeDecisionRow.checker.label("principal"),
             _document(facts).label("detail"),
+            _ONE.label("refusals"),
         )
         .join(ChangeRequestRow, ChangeRequestRow.request_id == ChangeDecisionRow.request_id)
         .where(ChangeDecisionRow.is_emergency)

@@ -6,18 +6,14 @@ from jackpot_service.database.transactions import Session
 from jackpot_service.domain import figures, held_awards
 from jackpot_service.domain.awards import AwardStep, require_step
 from jackpot_service.domain.entries import Attribution
-from jackpot_service.domain.errors import Forbidden
 from jackpot_service.domain.journal import EntryKind
+from jackpot_service.domain.lives import UserRequired
 from jackpot_service.records import awards as records
 from jackpot_service.records import rounds
 from jackpot_service.records.awards import AwardRecord
 from jackpot_service.records.rounds import RoundName
 from jackpot_service.usecases import acts
 from jackpot_service.usecases.acts import Act, Done
-
-
-class UserRequired(Forbidden, code="user-required", title="A user must do this"):
-    """A service account stops no award."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,10 @@ PARTS = ("history", "clock", "people", "jobs")
 
 DROPS = """
 DROP FUNCTION refuse_other_work() CASCADE;
+DROP FUNCTION require_deciders() CASCADE;
+DROP FUNCTION require_releasers() CASCADE;
+DROP FUNCTION require_approval(bigint, text) CASCADE;
+DROP FUNCTION require_release() CASCADE;
 DROP FUNCTION require_payer() CASCADE;
 DROP FUNCTION require_checker() CASCADE;
 DROP FUNCTION require_actor() CASCADE;

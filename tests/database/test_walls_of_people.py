@@ -11,7 +11,7 @@ from psycopg import errors
 from jackpot_service.domain.principals import NAME_LETTERS, BadPrincipal, Principal, Role, require_legible
 from jackpot_service.usecases.changes.registry import KINDS
 from tests.support.bets import bet
-from tests.support.hands import FOUR_OF_A_KIND, hand
+from tests.support.hands import FOUR_OF_A_KIND, forfeited, hand
 from tests.support.logins import owner_conninfo
 from tests.support.world import World
 
@@ -170,6 +170,41 @@ def test_who_made_a_key_of_a_round_records_no_payment_of_its_awards(application:
         application.execute(paying, ["Olga"])
     application.rollback()
     assert application.execute(paying, ["Ann"]).rowcount == 1
+
+
+STEP: Final = """
+INSERT INTO award_steps (jackpot_id, round_key, bet_id, tier, step, taken_at, act_seq)
+SELECT jackpot_id, round_key, bet_id, tier, %s, now(), (
+    SELECT max(seq) FROM entries WHERE jackpot_id = '-' AND principal = 'Ann'
+) FROM awards
+"""
+
+
+def test_a_stopped_award_is_not_paid_and_no_act_of_one_person_releases_it(
+    application: psycopg.Connection[Any],
+) -> None:
+    application.execute(STEP, ["stopped"])
+    application.commit()
+
+    with pytest.raises(errors.InsufficientPrivilege, match="a stopped award is not paid"):
+        application.execute(STEP, ["paid"])
+    application.rollback()
+    application.execute(STEP, ["released"])
+    with pytest.raises(errors.InsufficientPrivilege, match="two people release a stopped award"):
+        application.commit()
+
+
+def test_no_act_of_one_person_closes_a_denied_prize(world: World, application: psycopg.Connection[Any]) -> None:
+    world.bet(bet("b"), round_id="denied")
+    world.settle(forfeited("1", FOUR_OF_A_KIND), round_id="denied")
+    closing = """
+        INSERT INTO exception_acknowledgements (exception_id, entry_seq)
+        SELECT exception_id, (SELECT max(seq) FROM acts) FROM exceptions
+    """
+
+    application.execute(closing)
+    with pytest.raises(errors.InsufficientPrivilege, match="two people decide about a denied prize"):
+        application.commit()
 
 
 def have_olga_make_a_key_of_otto(world: World) -> None:

@@ -81,6 +81,8 @@ PROCEDURES: Final[Mapping[str, str]] = {
     # Acts are rows of every machine; their entries are those of the reference book.
     "require_actor": "entries",
     "require_payer": "entries",
+    # The steps of one award, by the jackpot of the new row.
+    "require_release": "award_steps",
     # A change request and its approval are rows of every machine; the round is found by its ids.
     "require_checker": "rounds",
 }

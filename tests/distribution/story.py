@@ -182,6 +182,11 @@ def _list(world: World) -> None:
     world.get(f"/v1/awards/{award['award_id']}").ok()
 
 
+def _refuse(world: World) -> None:
+    for number in range(2):
+        world.post_bets(bet(f"zloty-{number}", currency="PLN"), round_id="refused").problem(422, "no-rate")
+
+
 def _acknowledge(world: World) -> None:
     noted, *_ = world.get("/v1/exceptions").ok()["items"]
     body = {"request_id": "seen", "reason": "looked into"}
@@ -262,6 +267,7 @@ PARTS: Final[Mapping[str, Callable[[World], None]]] = {
     "stop": _stop,
     "changes": _change,
     "lists": _list,
+    "refusals": _refuse,
     "acknowledgement": _acknowledge,
     "reports": _report,
     "jobs": _run_jobs,

@@ -6,9 +6,11 @@ from typing import Final
 import pytest
 
 from jackpot_service.domain.principals import Role
+from tests.support import correcting
 from tests.support.answers import Body
 from tests.support.bets import bet
 from tests.support.hands import FLUSH, NOTHING, ROYAL_FLUSH, forfeited, hand
+from tests.support.telling import follow, now
 from tests.support.world import World
 
 pytestmark = pytest.mark.slow
@@ -168,8 +170,39 @@ def test_what_was_not_denied_is_not_declined(denied: World, wrong: Body, status:
 
 
 def test_the_report_and_the_feed_say_how_it_ended(denied: World) -> None:
+    before = now(denied)
     denied.change("declined-compensation", BET)
 
     report = denied.get("/v1/reports/exceptions", key=denied.key(Role.FINANCE)).ok()
     (row,) = next(section["rows"] for section in report["sections"] if section["name"] == "exceptions")
     assert (row["kind"], row["acknowledged_by"], row["reason"]) == ("prize-denied", "Bob", "as agreed")
+    assert row["resolution"] == "declined"
+    (event,) = (one for one in follow(denied, after=before) if one["type"] == "jackpot.compensation.declined")
+    assert (event["data"]["bet_id"], event["data"]["exception_id"]) == ("b1", row["exception_id"])
+    assert (event["data"]["table_id"], event["data"]["round_id"]) == ("T1", "r1")
+
+
+RIGHT: Final = (hand("1", FLUSH), hand("2", NOTHING))
+
+
+def test_a_bet_that_a_correction_awards_is_not_compensated_as_well(denied: World) -> None:
+    denied.ask("compensation", GIVEN, request_id="grant").ok(201)
+    correcting.correct(denied, *RIGHT, request_id="correction")
+
+    denied.approve("grant").problem(409, "bet-awarded")
+    denied.ask("compensation", GIVEN, request_id="again").problem(409, "bet-awarded")
+    denied.change("declined-compensation", BET, request_id="decline")
+    assert denied.books.balance("j1", "house:adjustments") == 0
+    assert denied.books.mismatches() == ()
+
+
+def test_a_bet_that_was_compensated_is_not_awarded_by_a_correction_until_it_is_taken_back(denied: World) -> None:
+    correcting.ask(denied, *RIGHT, request_id="correction").ok(201)
+    denied.change("compensation", GIVEN, request_id="grant")
+
+    denied.approve("correction").problem(409, "bet-compensated")
+    correcting.ask(denied, *RIGHT, request_id="second").problem(409, "bet-compensated")
+    denied.change("compensation", GIVEN | {"amount_minor": -2500}, request_id="back")
+    correcting.correct(denied, *RIGHT, request_id="third")
+    assert [one["amount_minor"] for one in denied.get("/v1/awards").ok()["items"]] == [2500]
+    assert denied.books.mismatches() == ()

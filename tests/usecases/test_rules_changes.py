@@ -130,6 +130,16 @@ def test_prizes_hands_and_policy_are_parameters_too(world: World) -> None:
     assert [award["amount_minor"] for award in settlement["awards"]] == [6000]
 
 
+def test_a_prize_that_was_taken_away_comes_back_as_an_amount(world: World) -> None:
+    world.open(CYBER, settings={"token": "3"})
+    names = ("four_of_a_kind", "full_house", "flush")
+    change(world, {f"prizes.{name}": None for name in names}, request_id="q1")
+
+    prizes = change(world, {"prizes.flush": "50"}, request_id="q2")["after"]["rules"]["document"]["prizes"]
+
+    assert prizes["flush"] == {"fixed_amount": "50"}
+
+
 def test_the_prizes_cost_is_shown_against_their_split(world: World) -> None:
     world.open()
 

@@ -8,7 +8,7 @@ from jackpot_service.domain.principals import Principal, Role
 from tests.support import correcting
 from tests.support.answers import Answer, Body
 from tests.support.bets import bet
-from tests.support.hands import FLUSH, NOTHING, ROYAL_FLUSH, STRAIGHT, hand
+from tests.support.hands import FLUSH, NOTHING, ROYAL_FLUSH, STRAIGHT, dead, hand
 from tests.support.world import World
 
 pytestmark = pytest.mark.slow
@@ -191,3 +191,35 @@ def test_the_reports_show_what_is_stopped_and_still_owed(won: World) -> None:
     assert (total["state"], total["amount"]) == ("stopped", "25")
     (unpaid,) = section("liability", "unpaid")
     assert (unpaid["awards"], unpaid["amount"]) == (1, "25")
+
+
+def test_a_correction_for_another_hand_does_not_make_a_stopped_award_payable(won: World) -> None:
+    stop(won, award(won)["award_id"]).ok(201)
+
+    correcting.ask(won, hand("1", FLUSH), dead("2")).problem(409, "award-stopped")
+    correcting.ask(won, hand("1", STRAIGHT), hand("2", NOTHING), request_id="other").ok(201)
+
+    assert award(won)["state"] == "stopped"
+
+
+def retire(world: World) -> None:
+    world.open(jackpot_id="j2", tables=("T2",))
+    world.change("prize-fund-true-up", {"jackpot_id": "j1"}, request_id="true-up")
+    world.change("retirement", {"jackpot_id": "j1", "to": "j2"}, request_id="retire")
+
+
+@pytest.mark.parametrize("is_stopped_first", [True, False])
+def test_an_award_of_a_retired_jackpot_is_stopped_and_released_as_nothing_moves(
+    won: World, *, is_stopped_first: bool
+) -> None:
+    award_id = award(won)["award_id"]
+    if not is_stopped_first:
+        retire(won)
+    stop(won, award_id).ok(201)
+    if is_stopped_first:
+        retire(won)
+
+    won.change("held-awards", RELEASE, request_id="release")
+
+    assert pay(won, award_id).ok(201)["state"] == "paid"
+    assert won.books.mismatches() == ()

@@ -23,7 +23,7 @@ from tests.support.hands import (
 from tests.support.world import CYBER, SENECA, World
 
 CONTRIBUTED = Decimal("0.70")
-"""By a token of 1.00."""
+"""By each unit of a token."""
 
 
 def play(
@@ -33,18 +33,20 @@ def play(
     policy: str = "aggregate_pro_rata",
     rulebook: str = CYBER,
     name: str = "1",
+    token: int = 1,
 ) -> Body:
     """Open a jackpot whose meter is exactly this when the round is settled, and settle it with these hands."""
-    base_amount = Decimal(meter) - CONTRIBUTED * len(cards)
+    base_amount = Decimal(meter) - CONTRIBUTED * token * len(cards)
     world.open(
         rulebook,
         jackpot_id=f"j{name}",
         base_amount=str(base_amount),
-        settings={"policy": policy},
+        settings={"policy": policy, "token": str(token)},
         tables=(f"T{name}",),
     )
     names = [str(number) for number in range(1, len(cards) + 1)]
-    world.bet(*(bet(f"b{number}", hand=number) for number in names), table_id=f"T{name}")
+    staked = (bet(f"b{number}", hand=number, stake_minor=100 * token) for number in names)
+    world.bet(*staked, table_id=f"T{name}")
     settlement = world.settle(
         *(hand(number, dealt) for number, dealt in zip(names, cards, strict=True)), table_id=f"T{name}"
     )
@@ -170,13 +172,64 @@ def test_scenario_46_fixed_prizes_are_the_guides_amounts_whatever_the_token_is_w
     assert world.books.mismatches() == ()
 
 
-def test_scenario_46_amounts_together_above_the_meter_are_scaled_as_before(world: World) -> None:
-    world.open(CYBER, base_amount="595.80", settings={"token": "3", "reset_amount": "0"})
-    world.bet(*(bet(f"b{number}", hand=str(number), stake_minor=300) for number in (1, 2)))
+@pytest.mark.parametrize("policy", ["aggregate_pro_rata", "minor_first", "equal_share"])
+@pytest.mark.parametrize(("meter", "four", "full_house"), [("600", "500.00", "100.00"), ("300", "250.00", "50.00")])
+def test_scenario_46_amounts_together_above_the_meter_are_scaled_as_before(
+    world: World, policy: str, meter: str, four: str, full_house: str
+) -> None:
+    """600.00 is claimed: all that a meter of 600 has, and twice what one of 300 has."""
+    settlement = play(world, FOUR_OF_A_KIND, FULL_HOUSE, meter=meter, policy=policy, token=3)
 
-    settlement = world.settle(hand("1", FOUR_OF_A_KIND), hand("2", FULL_HOUSE))
+    assert paid(settlement) == [("four_of_a_kind", four), ("full_house", full_house)]
+    assert (settlement["cycle_after"], settlement["house_seed"]) == (1, "10000")  # The meter was emptied.
 
-    assert paid(settlement) == [("four_of_a_kind", "500.00"), ("full_house", "100.00")]
+
+@pytest.mark.parametrize(
+    ("policy", "royal", "four", "full_house"),
+    [
+        # Claims of 1000, 500 and 100 on a meter of 1000.
+        ("aggregate_pro_rata", "625.00", "312.50", "62.50"),
+        # The amounts are paid whole, and the royal flush gets what is left.
+        ("minor_first", "400.00", "500.00", "100.00"),
+        # One winner of each tier: nothing is split, and all are scaled.
+        ("equal_share", "625.00", "312.50", "62.50"),
+    ],
+)
+def test_scenario_46_amounts_next_to_a_royal_flush_by_each_policy(
+    world: World, policy: str, royal: str, four: str, full_house: str
+) -> None:
+    settlement = play(world, ROYAL_FLUSH, FOUR_OF_A_KIND, FULL_HOUSE, meter="1000", policy=policy, token=3)
+
+    assert paid(settlement) == [("royal_flush", royal), ("four_of_a_kind", four), ("full_house", full_house)]
+    assert Decimal(settlement["carried"]) == 0
+
+
+def test_scenario_46_minor_first_scales_the_amounts_and_leaves_the_royal_flush_nothing(world: World) -> None:
+    settlement = play(world, FOUR_OF_A_KIND, FULL_HOUSE, ROYAL_FLUSH, meter="300", policy="minor_first", token=3)
+
+    assert paid(settlement) == [("four_of_a_kind", "250.00"), ("full_house", "50.00")]
+    assert settlement["cycle_after"] == 2
+
+
+@pytest.mark.parametrize(
+    ("meter", "four", "flush"),
+    [
+        ("10000", "250.00", "50.00"),  # The pair splits 500, and a flush alone gets 50.
+        ("275", "125.00", "25.00"),  # Together they claim 550: all are halved.
+    ],
+)
+def test_scenario_46_under_equal_share_two_fours_of_a_kind_split_one_amount(
+    world: World, meter: str, four: str, flush: str
+) -> None:
+    base_amount = str(Decimal(meter) - CONTRIBUTED * 3 * 3)
+    world.open(CYBER, base_amount=base_amount, settings={"token": "3", "policy": "equal_share"})
+    pair = (bet(f"b{number}", player_id=f"p{number}", stake_minor=300) for number in (1, 2))
+    world.bet(*pair, bet("b3", hand="2", stake_minor=300))
+
+    settlement = world.settle(hand("1", FOUR_OF_A_KIND), hand("2", FLUSH))
+
+    assert Decimal(settlement["meter_before"]) == Decimal(meter)
+    assert paid(settlement) == [("four_of_a_kind", four), ("four_of_a_kind", four), ("flush", flush)]
 
 
 def test_scenario_46_two_fours_of_a_kind_share_a_meter_of_600(world: World) -> None:

@@ -33,6 +33,7 @@ class AwardState(StrEnum):
     PAYABLE = "payable"
     HELD = "held"
     REJECTED = "rejected"
+    STOPPED = "stopped"
     PAID = "paid"
     REVERSED = "reversed"
 

@@ -9,7 +9,7 @@ from typing import Any, Final, TypeVar
 from sqlalchemy import text
 
 from jackpot_service.database.transactions import Session
-from jackpot_service.domain.awards import AwardState, AwardStep
+from jackpot_service.domain.awards import CREDITED, UNPAID, AwardState, AwardStep
 from jackpot_service.domain.entries import REFERENCE_BOOK
 from jackpot_service.domain.figures import REVERSED_WHILE_HELD, REVERSED_WHILE_STOPPED, FigureKind
 from jackpot_service.domain.rules import FundedBy, Tier
@@ -45,10 +45,6 @@ STATES: Final[Mapping[str, tuple[AwardState | None, AwardState]]] = {
     REVERSED_WHILE_STOPPED: (AwardState.STOPPED, AwardState.REVERSED),
 }
 """The state of an award before each step, if it was there, and after it."""
-
-_CREDITED: Final = frozenset({AwardState.PAYABLE, AwardState.STOPPED})
-
-_COSTING: Final = _CREDITED | {AwardState.HELD}
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,12 +135,12 @@ def _steps(session: Session, book: BookPeriod, kinds: Sequence[FigureKind], cond
 
 def made(taken: Iterable[StepSum]) -> list[StepSum]:
     """Return the awards that cost the pools something: those made, and, negative, those taken back."""
-    return _entering(_COSTING, taken)
+    return _entering(UNPAID, taken)
 
 
 def credited(taken: Iterable[StepSum]) -> list[StepSum]:
     """Return the awards that casinos are credited with: those that became theirs, and, negative, those taken back."""
-    return _entering(_CREDITED, taken)
+    return _entering(CREDITED, taken)
 
 
 def _entering(states: frozenset[AwardState], taken: Iterable[StepSum]) -> list[StepSum]:

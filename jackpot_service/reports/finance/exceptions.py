@@ -33,7 +33,7 @@ EXCEPTIONS = columns(
     "kind jackpot_id casino_id table_id round_id",
     texts(principal="Caller or approver", detail="Case"),
     _ACKNOWLEDGED,
-    texts(exception_id="Exception"),
+    texts(resolution="Resolution", exception_id="Exception"),
 )
 
 OPEN_ROUNDS = columns(
@@ -126,7 +126,7 @@ def make(session: Session, scope: Scope) -> Sequence[Section]:
 
 def _row(one: NotedException) -> Row:
     noted = one.acknowledgement
-    looked = (None, None, None) if noted is None else (noted.acknowledged_at, noted.principal, noted.reason)
+    looked = (None,) * 4 if noted is None else (noted.acknowledged_at, noted.principal, noted.reason, noted.resolution)
     place = (one.jackpot_id, one.casino_id, one.table_id, one.round_id)
     return (one.noticed_at, one.kind, *place, one.principal, one.detail, *looked, one.exception_id)
 

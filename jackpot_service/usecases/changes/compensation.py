@@ -12,14 +12,16 @@ from typing import Annotated, Any, ClassVar
 
 from jackpot_service.database.transactions import Session, pipelined
 from jackpot_service.domain import held_awards, posting_rules
+from jackpot_service.domain.awards import AwardState
 from jackpot_service.domain.bets import Bet, BookedBet
+from jackpot_service.domain.corrections import PastAward
 from jackpot_service.domain.errors import Conflict, NotFound
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.money import RateSheet, plain
 from jackpot_service.domain.rounds import Round, RoundState
 from jackpot_service.domain.rules import LARGEST_AMOUNT
 from jackpot_service.records import bets as bet_records
-from jackpot_service.records import exceptions, manual_payments
+from jackpot_service.records import corrections, exceptions, manual_payments
 from jackpot_service.records.exceptions import DeniedBet
 from jackpot_service.records.manual_payments import Compensation
 from jackpot_service.usecases.acts import Act, Done
@@ -36,6 +38,10 @@ class UnknownBet(NotFound, code="bet-unknown", title="Unknown bet"):
     """The round has no such bet that is live or whose prize was denied, or it is another player's."""
 
 
+class BetAwarded(Conflict, code="bet-awarded", title="The bet has an award"):
+    """A correction of the round has made the award that was denied."""
+
+
 class NotGranted(Conflict, code="compensation-not-granted", title="Amount exceeds what was granted"):
     """No more is taken back than was granted for the bet in that currency."""
 
@@ -45,13 +51,15 @@ class CompensableRound:
     """
     A round with its rates, its bets, the denied ones of them, and what was granted before, by bet and currency.
 
-    `bets` are those that are live, and those that were made void and whose prize was denied.
+    `bets` are those that are live, and those that were made void and whose prize was denied. `awarded` are the ids of
+    those with an award that is in force.
     """
 
     round: Round
     sheet: RateSheet
     bets: Mapping[str, Bet]
     denied: Mapping[str, DeniedBet]
+    awarded: frozenset[str]
     granted_minor: Mapping[tuple[str, str], int]
     compensations: int
 
@@ -98,11 +106,18 @@ class Compensate(RoundKind[CompensableRound]):
         booked = bet_records.booked_of(cursor)
         denied = exceptions.denied_in(session, table_id=self.table_id, round_id=self.round_id)
         before = manual_payments.compensations_of(session, round_)
-        bets = compensable(booked, denied)
-        return CompensableRound(round_, sheet_of(session, round_), bets, denied, granted_before(before), len(before))
+        return CompensableRound(
+            round_,
+            sheet_of(session, round_),
+            compensable(booked, denied),
+            denied,
+            awarded(corrections.past_awards(session, round_)),
+            granted_before(before),
+            len(before),
+        )
 
     def require_possible(self, state: CompensableRound) -> None:
-        """Raises: RoundNotCancelled, UnknownBet, NoRate, BadPayload, NotGranted."""
+        """Raises: RoundNotCancelled, UnknownBet, BetAwarded, NoRate, BadPayload, NotGranted."""
         round_ = state.round
         if round_.state is not RoundState.CANCELLED and self.bet_id not in state.denied:
             message = (
@@ -113,8 +128,13 @@ class Compensate(RoundKind[CompensableRound]):
         bet = state.bets.get(self.bet_id)
         if bet is None or self.player_id not in {None, bet.player_id}:
             player = "" if self.player_id is None else f" of player {self.player_id}"
-            message = f"Round {round_.round_id} of table {round_.table_id} has no live bet {self.bet_id}{player}."
+            message = (
+                f"Round {round_.round_id} of table {round_.table_id} has no bet {self.bet_id}{player} to compensate."
+            )
             raise UnknownBet(message, table_id=self.table_id, round_id=self.round_id, bet_id=self.bet_id)
+        if self.amount_minor > 0 and self.bet_id in state.awarded:
+            message = f"Bet {self.bet_id} has an award in {self.subject}: nothing is granted on top of it."
+            raise BetAwarded(message, table_id=self.table_id, round_id=self.round_id, bet_id=self.bet_id)
         self._cost(state)
         before = state.granted_minor.get((self.bet_id, self.currency), 0)
         if self.amount_minor < 0 and before + self.amount_minor < 0:
@@ -169,6 +189,17 @@ class Compensate(RoundKind[CompensableRound]):
 def compensable(booked: Iterable[BookedBet], denied: Collection[str]) -> dict[str, Bet]:
     """Find the bets of a round that can be compensated: those that are live, or were denied a prize."""
     return {one.bet.bet_id: one.bet for one in booked if not one.is_void or one.bet.bet_id in denied}
+
+
+def awarded(awards: Iterable[PastAward]) -> frozenset[str]:
+    """Find the bets of a round that have an award in force: neither rejected nor taken back."""
+    ended = {AwardState.REJECTED, AwardState.REVERSED}
+    return frozenset(past.award.bet.bet_id for past in awards if past.award.state not in ended)
+
+
+def compensated(rows: Any) -> frozenset[str]:  # noqa: ANN401  as below
+    """Find the bets that were granted more than was taken back, in any currency."""
+    return frozenset(bet_id for (bet_id, _), amount_minor in granted_before(rows).items() if amount_minor > 0)
 
 
 def granted_before(rows: Any) -> dict[tuple[str, str], int]:  # noqa: ANN401  compensations, or their rows

@@ -158,6 +158,7 @@ class DecideAwards(RoundKind[RoundAwards]):
         EntryKind.AWARDS_REINSTATED: "jackpot.award.reinstated",
         EntryKind.AWARDS_RELEASED: "jackpot.award.released",
     }
+    after_retirement: ClassVar = frozenset({EntryKind.AWARDS_RELEASED})
 
     bet_ids: Annotated[Collection[str], ListOf(Identifier(), most=MOST_BETS, data_key="bets")] = ()
     decision: Annotated[Decision, fields.Enum(Decision, by_value=True)]

@@ -54,7 +54,7 @@ class Kind(ABC):
 
     `about` names its subject, in words. `roles` may request it and decide it. `acts` are the kinds of act that carry
     it out, each with the type of its event; a casino sees those about itself if `is_of_casinos`. A retired jackpot
-    refuses it if `needs_unretired`.
+    refuses it if `needs_unretired`, but for the acts in `after_retirement`.
 
     A kind decides purely: `apply` reads the state under its locks, decides, and writes what that makes. The proof
     reads the state as of then from the books, decides again, and compares.
@@ -65,6 +65,7 @@ class Kind(ABC):
     acts: ClassVar[Mapping[EntryKind, str]]
     roles: ClassVar[frozenset[Role]] = frozenset({Role.OPERATOR})
     needs_unretired: ClassVar[bool] = True
+    after_retirement: ClassVar[frozenset[EntryKind]] = frozenset()
     is_of_casinos: ClassVar[bool] = False
 
     @classmethod

@@ -30,11 +30,12 @@ from jackpot_service.domain.settlement import Award, Terms
 from jackpot_service.domain.shapes import LARGEST_MINOR
 from jackpot_service.ledger import books, replay, stripes
 from jackpot_service.ledger.books import Books
-from jackpot_service.records import awards, corrections, lives, rounds, verdicts
+from jackpot_service.records import awards, corrections, lives, manual_payments, rounds, verdicts
 from jackpot_service.records import bets as bet_records
 from jackpot_service.records.rounds import RoundName
 from jackpot_service.usecases import round_terms
 from jackpot_service.usecases.acts import Act, Done
+from jackpot_service.usecases.changes.compensation import compensated
 from jackpot_service.usecases.changes.kinds import RoundKind
 from jackpot_service.usecases.fields import BoundedList, Whole
 from jackpot_service.usecases.payloads import Cards, HandSchema, Payload, hands_of
@@ -63,13 +64,17 @@ class ResultPayload(Payload):
     dealer = Cards(load_default=())
 
 
+class BetCompensated(Conflict, code="bet-compensated", title="The bet was compensated"):
+    """The right result awards a bet that was granted a compensation: it is taken back first."""
+
+
 @dataclass(frozen=True, slots=True)
 class SettledRound:
     """
     A settled round as its correction sees it: its live bets, the verdict in force, and its jackpot.
 
     `won_since` are the bets whose cycle was won since they were booked; the pools are those at the positions. `made_on`
-    is the UTC day on which each verdict before was booked, by its number.
+    is the UTC day on which each verdict before was booked, by its number. `compensated` are the bets with a grant.
     """
 
     round: Round
@@ -80,13 +85,14 @@ class SettledRound:
     positions: Sequence[int]
     won_since: frozenset[str]
     made_on: Mapping[int, date]
+    compensated: frozenset[str]
 
 
 def decide(state: SettledRound, result: Result) -> tuple[Correction, Done]:
     """
     Give a settled round another verdict, made from the right result under the round's own rules and rates.
 
-    Raises: BadHands, CardRepeated, HandMissing, NothingToCorrect.
+    Raises: BadHands, CardRepeated, HandMissing, NothingToCorrect, StopInForce, BetCompensated.
     """
     require_hands_of_one_deck(result.hands, result.dealer)
     correction = correct(
@@ -97,6 +103,10 @@ def decide(state: SettledRound, result: Result) -> tuple[Correction, Done]:
         pools=state.pools,
         won_since=state.won_since,
     )
+    paid_twice = sorted(state.compensated.intersection(award.bet.bet_id for award in correction.awards))
+    if paid_twice:
+        message = f"Bets {', '.join(paid_twice)} were compensated: take that back first."
+        raise BetCompensated(message, bet_ids=paid_twice)
     recorded = _facts_of(correction, state, result)
     after = {**recorded, "postings": of_postings(correction.postings)}
     before = _facts_of_verdict(state.in_force)
@@ -190,6 +200,7 @@ def _state(session: Session, round_: Round, live: Sequence[BookedBet], held: Boo
         held.positions,
         round_terms.won_since(live, held.cycle, bet_records.places_of(cursor)),
         awards.made_on(session, round_.jackpot_id, round_.round_key),
+        compensated(manual_payments.compensations_of(session, round_)),
     )
 
 

@@ -74,3 +74,58 @@ $$;
 
 CREATE TRIGGER require_payer BEFORE INSERT ON award_steps
     FOR EACH ROW WHEN (NEW.step = 'paid') EXECUTE FUNCTION require_payer();
+
+-- A stopped award is not paid until two people released it.
+CREATE FUNCTION require_release() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+DECLARE
+    taken text[] := ARRAY(
+        SELECT s.step FROM award_steps AS s
+        WHERE s.jackpot_id = NEW.jackpot_id AND s.round_key = NEW.round_key AND s.bet_id = NEW.bet_id
+          AND s.tier = NEW.tier AND s.correction = NEW.correction
+    );
+BEGIN
+    IF 'stopped' = ANY (taken) AND 'released' <> ALL (taken) THEN
+        RAISE insufficient_privilege USING MESSAGE = 'a stopped award is not paid';
+    END IF;
+    RETURN NEW;
+END
+$$;
+
+CREATE TRIGGER require_release BEFORE INSERT ON award_steps
+    FOR EACH ROW WHEN (NEW.step = 'paid') EXECUTE FUNCTION require_release();
+
+-- Two people release a stopped award, and decide about a denied prize. It is asked for at the commit: a request tries its
+-- change, and takes it back, before it is written.
+CREATE FUNCTION require_approval(act bigint, what text) RETURNS void LANGUAGE plpgsql STABLE
+    SET search_path = public, pg_temp AS $$
+BEGIN
+    IF NOT EXISTS (
+        SELECT FROM acts JOIN change_decisions ON change_decisions.request_id = acts.decides
+        WHERE acts.seq = act AND change_decisions.outcome = 'approved'
+    ) THEN
+        RAISE insufficient_privilege USING MESSAGE = format('two people %s', what);
+    END IF;
+END
+$$;
+
+CREATE FUNCTION require_releasers() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+    PERFORM require_approval(NEW.act_seq, 'release a stopped award');
+    RETURN NULL;
+END
+$$;
+
+CREATE CONSTRAINT TRIGGER require_releasers AFTER INSERT ON award_steps DEFERRABLE INITIALLY DEFERRED
+    FOR EACH ROW WHEN (NEW.step = 'released') EXECUTE FUNCTION require_releasers();
+
+CREATE FUNCTION require_deciders() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+    IF EXISTS (SELECT FROM exceptions WHERE exception_id = NEW.exception_id AND kind = 'prize-denied') THEN
+        PERFORM require_approval(NEW.entry_seq, 'decide about a denied prize');
+    END IF;
+    RETURN NULL;
+END
+$$;
+
+CREATE CONSTRAINT TRIGGER require_deciders AFTER INSERT ON exception_acknowledgements DEFERRABLE INITIALLY DEFERRED
+    FOR EACH ROW EXECUTE FUNCTION require_deciders();

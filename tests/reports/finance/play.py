@@ -2,8 +2,9 @@
 A house in which everything happens that moves money, by chance: for whoever adds its books up.
 
 Two casinos, of other gaming days, play for one jackpot, and one of them for another besides, in four currencies: hits,
-refunds after them, corrections, awards held, released, rejected and reinstated, compensations, statements, other
-rates, other rules, and at the end a jackpot that is retired.
+refunds after them, corrections, awards held, approved, rejected and reinstated, awards stopped and released, prizes
+denied and compensated or not, compensations, statements, other rates, other rules, and at the end a jackpot that is
+retired.
 """
 
 import random
@@ -22,6 +23,8 @@ from tests.support.world import CYBER, World
 TABLES = {"T1": "c1", "T2": "c2", "T3": "c1", "C1": "c1"}
 
 HANDS = ("1", "2", "3")
+
+DECISIONS = {"held": ("approve", "reject"), "rejected": ("reinstate",), "stopped": ("release",)}
 
 STAKES = {"EUR": (100, 250, 9999), "GBP": (100, 333), "SEK": (1000, 777), "JPY": (150,)}
 
@@ -52,7 +55,7 @@ class Play:
             *(self.bet,) * 6,
             *(self.settle,) * 4,
             *(self.void, self.cancel, self.correct, self.decide, self.decide, self.compensate, self.settle_statement),
-            *(self.publish, self.change_rules, self.wait),
+            *(self.stop, self.stop, self.decline, self.compensate_denied, self.publish, self.change_rules, self.wait),
         ]
         for _ in range(acts):
             self.chance.choice(happens)()
@@ -112,14 +115,26 @@ class Play:
             self._change("round-correction", told | {"jackpot_id": jackpot_id})
 
     def decide(self) -> None:
-        """Decide about all awards of a round that are held; or reinstate those that were rejected."""
-        found = {state: self.house.get(f"/v1/awards?state={state}").ok()["items"] for state in ("held", "rejected")}
+        """Decide about all awards of a round that are held, were rejected or are stopped."""
+        found = {state: self._awards(state) for state in DECISIONS}
         if any(found.values()):
             state = self.chance.choice([state for state, awards in found.items() if awards])
             award = self.chance.choice(found[state])
-            decision = self.chance.choice(["approve", "reject"]) if state == "held" else "reinstate"
             of_round = self._of_round(award["table_id"], award["round_id"])
-            self._change("held-awards", of_round | {"decision": decision})
+            self._change("held-awards", of_round | {"decision": self.chance.choice(DECISIONS[state])})
+
+    def stop(self) -> None:
+        """Stop the payment of an award, as one person does; one that was released is not stopped again."""
+        payable = self._awards("payable")
+        if payable:
+            self.requests += 1
+            award_id, body = self.chance.choice(payable)["award_id"], {"request_id": f"stop{self.requests}"}
+            finance = self.house.person("Fiona", Role.FINANCE)
+            self.house.put(f"/v1/awards/{award_id}/stop", body | {"reason": "in doubt"}, key=finance)
+
+    def _awards(self, state: str) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = self.house.get(f"/v1/awards?state={state}").ok()["items"]
+        return found
 
     def compensate(self) -> None:
         if self.cancelled:
@@ -129,6 +144,27 @@ class Play:
                 given = {"bet_id": live[0]["bet_id"], "amount_minor": self.chance.choice([2500, -100])}
                 given |= {"currency": live[0]["currency"], "document": "memo"}
                 self._change("compensation", self._of_round(table_id, round_id) | given)
+
+    def decline(self) -> None:
+        """Decide that nothing is due for a prize that was denied."""
+        denied = self._denied()
+        if denied:
+            self._change("declined-compensation", self.chance.choice(denied))
+
+    def compensate_denied(self) -> None:
+        """Grant what was denied; perhaps in a round that was settled."""
+        denied = self._denied()
+        if denied:
+            one = self.chance.choice(denied)
+            bets = self.house.round(one["round_id"], one["table_id"])["bets"]
+            (currency,) = (booked["currency"] for booked in bets if booked["bet_id"] == one["bet_id"])
+            given = {"amount_minor": self.chance.choice([2500, 1234]), "currency": currency, "document": "memo"}
+            self._change("compensation", one | given)
+
+    def _denied(self) -> list[dict[str, Any]]:
+        """The bets whose prize was denied, and about which nobody has decided."""
+        found = self.house.get("/v1/exceptions?kind=prize-denied&acknowledged=false").ok()["items"]
+        return [self._of_round(one["table_id"], one["round_id"]) | {"bet_id": one["facts"]["bet_id"]} for one in found]
 
     def settle_statement(self) -> None:
         now = self.house.clock()
@@ -160,6 +196,8 @@ class Play:
             self._change("held-awards", self._of_round(table_id, round_id) | {"decision": "approve"})
         self._change("prize-fund-true-up", {"jackpot_id": "j1"})
         self._change("retirement", {"jackpot_id": "j1", "to": "heir"}).ok()
+        for award in self._awards("stopped")[::2]:
+            self._change("held-awards", self._of_round(award["table_id"], award["round_id"]) | {"decision": "release"})
 
     def _change(self, kind: str, payload: dict[str, Any]) -> Answer:
         self.requests += 1

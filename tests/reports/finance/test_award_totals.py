@@ -241,7 +241,10 @@ class LongPlay(PayingPlay):
 
 PARTS: Final = 4
 
-EVERYTHING: Final = {"approved", "rejected", "reversed", "paid", "corrected and paid", "paid later"}
+EVERYTHING: Final = {
+    *("approved", "rejected", "reversed", "paid", "corrected and paid", "paid later"),
+    *("stopped", "released", "released and paid", "reversed while it was stopped"),
+}
 
 
 @pytest.mark.deep
@@ -281,8 +284,20 @@ def asked_of(world: World, start: datetime, end: datetime) -> Mapping[str, Any]:
     return figures(report(world, "awards", start=start, end=end))
 
 
+LIVES: Final = """
+    SELECT array_agg(step) AS steps FROM award_steps GROUP BY jackpot_id, round_key, bet_id, tier, correction
+"""
+
+
 def what_happened(world: World) -> set[str]:
     steps = {row["step"] for row in world.books.rows("SELECT DISTINCT step FROM award_steps")}
-    corrected = world.books.rows("SELECT FROM award_steps WHERE step = 'paid' AND correction > 0")
-    later = world.books.rows("SELECT FROM figures WHERE made_on < day")
-    return steps | ({"corrected and paid"} if corrected else set()) | ({"paid later"} if later else set())
+    lives = [set(row["steps"]) for row in world.books.rows(LIVES)]
+    seen = {
+        "corrected and paid": world.books.rows("SELECT FROM award_steps WHERE step = 'paid' AND correction > 0"),
+        "paid later": world.books.rows("SELECT FROM figures WHERE made_on < day"),
+        "released and paid": [one for one in lives if one >= {"released", "paid"}],
+        "reversed while it was stopped": [
+            one for one in lives if one >= {"stopped", "reversed"} and "released" not in one
+        ],
+    }
+    return steps | {name for name, found in seen.items() if found}

@@ -31,6 +31,7 @@ def test_liability_equals_the_journal_and_the_awards(world: World, seed: int) ->
     for acts in (20, 20, 30):
         edges.append(max(world.clock(), edges[-1]))
         history.go_on(acts)
+        stop_one(world, len(edges))
     world.clock.at = max(world.clock(), edges[-1])  # It may have been put back; nobody is told what is ahead.
     story.require_whole(world)
 
@@ -44,6 +45,7 @@ def test_liability_equals_the_journal_and_the_awards(world: World, seed: int) ->
     for jackpot_id in ("j1", "j2"):
         require_unpaid(world, report(world, "liability"), jackpot_id)
     assert all(held_at(world, "j2", end=edges[1]))
+    assert world.get("/v1/awards?state=stopped").ok()["items"]
 
 
 def hold_what_stood_in_the_meter(world: World) -> None:
@@ -51,6 +53,14 @@ def hold_what_stood_in_the_meter(world: World) -> None:
     lost = (bet(f"lost-{number}", hand="3") for number in range(20))
     world.bet(bet("a"), bet("b", hand="2"), *lost, round_id="held", table_id="C1")
     world.settle(hand("1", ROYAL_FLUSH), hand("2", STRAIGHT_FLUSH), hand("3"), round_id="held", table_id="C1")
+
+
+def stop_one(world: World, number: int) -> None:
+    """Have a bet win, and somebody stop its payment: it is owed all the same."""
+    world.bet(bet(), round_id=f"stopped-{number}")
+    (award,) = world.settle(hand("1", THREE_OF_A_KIND), round_id=f"stopped-{number}")["awards"]
+    body = {"request_id": f"stop-{number}", "reason": "in doubt"}
+    world.put(f"/v1/awards/{award['award_id']}/stop", body, key=world.person("Fiona", Role.FINANCE)).ok(201)
 
 
 def require_booked(world: World, document: Body, jackpot_id: str, *, end: datetime) -> None:
@@ -120,11 +130,11 @@ def held_at(world: World, jackpot_id: str, *, end: datetime) -> tuple[Decimal, D
 
 
 def unpaid_at(world: World, jackpot_id: str, *, end: datetime) -> dict[tuple[str, str], tuple[int, Decimal, Decimal]]:
-    """How many awards were payable, what they came to and what they cost, by who paid and by currency."""
+    """How many awards were payable or stopped, what they came to and what they cost, by who paid and by currency."""
     start = datetime.min.replace(tzinfo=UTC)
     found = defaultdict(list)
     for award in brute_force(world, start=start, end=end):
-        if (award["jackpot_id"], award["state"]) == (jackpot_id, "payable"):
+        if award["jackpot_id"] == jackpot_id and award["state"] in {"payable", "stopped"}:
             found[award["paid_from"], award["currency"]].append(award)
     return {
         key: (
@@ -156,8 +166,12 @@ def test_nothing_is_paid_before_it_was_awarded_whatever_the_clocks_say(world: Wo
 
 
 def require_unpaid(world: World, document: dict[str, object], jackpot_id: str) -> None:
-    """The memorandum is what the list of awards says."""
-    listed = world.get(f"/v1/awards?state=payable&jackpot_id={jackpot_id}&limit=100").ok()["items"]
+    """The memorandum is what the lists of awards say."""
+    listed = [
+        award
+        for state in ("payable", "stopped")
+        for award in world.get(f"/v1/awards?state={state}&jackpot_id={jackpot_id}&limit=100").ok()["items"]
+    ]
     unpaid = [row for row in rows_of(document, "unpaid") if row["jackpot_id"] == jackpot_id]
     assert sum(row["awards"] for row in unpaid) == len(listed)
     assert sum((Decimal(row["cost_base"]) for row in unpaid), ZERO) == sum(
