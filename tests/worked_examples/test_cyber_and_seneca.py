@@ -303,11 +303,12 @@ def test_scenario_36_a_hand_more_than_the_rules_allow_is_refused(world: World, r
     world.open(rulebook)
     world.bet(*(bet(f"b{number}", player_id="ann", hand=str(number)) for number in range(hands)))
     one_more: dict[str, Any] = bet("more", player_id="ann", hand="more")
-    before = world.books.counts()
+    before = world.books.counts_but_exceptions()
 
     world.post_bets(one_more).problem(422, "hand-limit", "/bets/0/hand")
 
-    assert world.books.counts() == before
+    assert world.books.counts_but_exceptions() == before
+    assert [kept["kind"] for kept in world.books.exceptions()] == ["hand-limit"]
     world.void("b0")
     world.bet(one_more)
 
