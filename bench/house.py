@@ -13,6 +13,7 @@ from bench.databases import of_service
 from jackpot_service.config.settings import Config
 from jackpot_service.database.connections import create_engine
 from jackpot_service.database.transactions import transact
+from jackpot_service.domain.payout_tiers import PayoutTier
 from jackpot_service.domain.principals import SYSTEM_OPERATOR
 from jackpot_service.records.immutable import Table
 from jackpot_service.usecases.acts import Act
@@ -28,7 +29,7 @@ CASINO_OF: Mapping[str, str] = MappingProxyType(
 
 _ZONES = ("UTC", "Europe/Riga", "Europe/London", "Asia/Manila")
 DAY_STARTS = time(6)
-_HELD_FROM = "2000"
+_HELD_FROM = Decimal(2000)
 _RATES = {"GBP": Decimal("1.17"), "SEK": Decimal("0.0873")}
 _PATIENCE_MS = 60_000
 
@@ -42,7 +43,7 @@ def set_up(url: URL, *, now: datetime) -> None:
         rulebook="live-caribbean-stud",
         base="EUR",
         base_amount=None,
-        settings={"held_threshold": _HELD_FROM},
+        settings={"payout_tiers": (PayoutTier(_HELD_FROM),)},
         stripes=Config().stripes,
     )
     sheet = PublishRates(act, "EUR", _RATES, effective_at=now)

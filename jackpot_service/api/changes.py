@@ -84,7 +84,7 @@ class RejectionSchema(RequestSchema):
 
 
 class DecisionSchema(AnswerSchema):
-    """The decision of a change request."""
+    """A decision on a change request."""
 
     outcome = word(Outcome)
     checker = fields.String(required=True)
@@ -134,7 +134,14 @@ class ChangeSchema(AnswerSchema):
     made_at = Moment(required=True)
     expires_at = Moment(required=True)
     state = word(ChangeState)
-    decision = fields.Nested(DecisionSchema(), required=True, allow_none=True)
+    approvals_due = described(fields.Integer, "So many people approve it; the last of them does it.")
+    decisions = listed(DecisionSchema, "The approvals so far, or the rejection.")
+    decision = fields.Nested(
+        DecisionSchema(),
+        required=True,
+        allow_none=True,
+        metadata={"description": "The one that ended it; null while it waits."},
+    )
     effect = fields.Nested(
         EffectSchema(),
         required=True,
@@ -198,6 +205,8 @@ def get_change(request_id: str) -> ChangeView:
 def post_approval(query: Mapping[str, Any], body: Mapping[str, Any], request_id: str) -> ChangeView:
     """
     Approve a change that somebody else asked for: it is done before this is answered. The same again is a replay.
+
+    Where several people must approve it, it stays `pending` until the last has; `effect` is what it would do.
 
     The maker of a key by which a round was played approves nothing that its players get: 403 `key-maker`.
     """

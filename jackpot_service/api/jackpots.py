@@ -10,19 +10,20 @@ from jackpot_service.api.request_context import Blueprint, act, look, now, princ
 from jackpot_service.api.schemas import (
     AnswerSchema,
     AwardSchema,
-    MeterSchema,
     Moment,
+    PaidMeterSchema,
     ReasonedSchema,
     RequestSchema,
     decimal,
     described,
     listed,
     of_award,
-    of_meter,
+    of_paid_meter,
     word,
 )
 from jackpot_service.auth.authenticator import allow
 from jackpot_service.database.transactions import Session
+from jackpot_service.domain.awards import HitPayment
 from jackpot_service.domain.lives import Life
 from jackpot_service.domain.principals import Role
 from jackpot_service.domain.printed_rules import in_sentences, paytable
@@ -64,14 +65,14 @@ class JackpotSchema(AnswerSchema):
     state = word(Life, attribute="life")
     is_accepting = described(fields.Boolean, "Whether it takes bets: while it is open.")
     rules_version = fields.Integer(required=True)
-    meter = fields.Nested(MeterSchema(), required=True)
+    meter = fields.Nested(PaidMeterSchema(), required=True)
     reserve = decimal("The reserve, which starts the next jackpot.", attribute="pools.reserve")
     prize_fund = decimal("The fund that pays the fixed prizes; may be negative.", attribute="pools.prize_fund")
 
     def get_attribute(self, obj: JackpotState, attr: str, default: Any) -> Any:  # noqa: ANN401  as the base
         """Show the meter in the base currency."""
         if attr == "meter":
-            return of_meter(obj.meter, obj.sheet.rate(obj.rules.base))
+            return of_paid_meter(obj.meter, obj.sheet.rate(obj.rules.base), obj.payment)
         return obj.life is Life.OPEN if attr == "is_accepting" else super().get_attribute(obj, attr, default)
 
 
@@ -107,7 +108,7 @@ class RulesVersionSchema(AnswerSchema):
         required=True,
         metadata={
             "description": "The parameters. `largest_stakes` is there if any currency has a largest stake of its own, "
-            "`close_required` if a result is taken only after betting was closed."
+            "`close_required` if a result is taken only after betting was closed, `payout_tiers` if awards are held."
         },
     )
     text = fields.List(fields.String(), required=True)
@@ -135,6 +136,12 @@ class HitSchema(AnswerSchema):
     meter_before = decimal("The meter on offer before the hit.", attribute="settlement.meter_before")
     total_stake_base = decimal("The value of the bets on dealt hands.", attribute="settlement.weight")
     paid = decimal("The part of the meter that was paid.")
+    payment = word(
+        HitPayment,
+        "`pending` while awards are held or stopped, `released` while all may be paid, `paid` once all were; null if "
+        "nothing is to be paid.",
+        allow_none=True,
+    )
     carried = decimal("The rest, carried into the next cycle.", attribute="settlement.carried")
     house_seed = decimal("The amount that the house paid in.", attribute="settlement.house_seed")
     meter_after = decimal("The meter that the next cycle began with.", attribute="settlement.meter_after")

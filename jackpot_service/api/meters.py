@@ -13,7 +13,7 @@ from jackpot_service.api import fast_path
 from jackpot_service.api.jackpots import CurrencyQuerySchema
 from jackpot_service.api.request_context import Blueprint, RequestContext, answer, context
 from jackpot_service.api.requests import Fallback, Request
-from jackpot_service.api.schemas import MeterSchema, of_meter
+from jackpot_service.api.schemas import PaidMeterSchema, of_paid_meter
 from jackpot_service.auth.authenticator import allow, allowed
 from jackpot_service.domain.principals import Principal, Role
 from jackpot_service.reports.jackpots import JackpotState
@@ -31,14 +31,14 @@ class MeterQuerySchema(CurrencyQuerySchema):
 @blueprint.route("/<id:jackpot_id>/meter", methods=["GET"])
 @allow(*Role)
 @blueprint.arguments(MeterQuerySchema(), location="query")
-@blueprint.response(200, MeterSchema())
+@blueprint.response(200, PaidMeterSchema())
 @blueprint.alt_response(304, description="Nothing was booked since the answer of this ETag.")
 def get_meter(query: Mapping[str, Any], jackpot_id: str) -> flask.Response:
     """Show the meter, from the committed books; only with `max_age=1` it may be a second old."""
     recent = context().meters
     state = recent.get(jackpot_id) if query["max_age"] else recent.read(jackpot_id)
     currency = query["currency"] or state.rules.base
-    response = answer(of_meter(state.meter, state.sheet.rate(currency)))
+    response = answer(of_paid_meter(state.meter, state.sheet.rate(currency), state.payment))
     response.set_etag(_etag(state, currency))
     response.cache_control.no_cache = True  # Kept, and asked for again with its ETag each time.
     response.make_conditional(flask.request)
@@ -55,7 +55,7 @@ async def _take(context: RequestContext, request: Request, _caller: Principal, j
     headers = ((b"etag", etag.encode()), (b"cache-control", b"no-cache"))
     if not is_resource_modified({"HTTP_IF_NONE_MATCH": request.header(b"if-none-match")}, etag=etag):
         return fast_path.Answer(None, HTTPStatus.NOT_MODIFIED, headers)
-    return fast_path.Answer(of_meter(state.meter, state.sheet.rate(currency)), headers=headers)
+    return fast_path.Answer(of_paid_meter(state.meter, state.sheet.rate(currency), state.payment), headers=headers)
 
 
 METER_CALL: Final = fast_path.Call("GET", re.compile(f"/v1/jackpots/{fast_path.ID}/meter"), allowed(get_meter), _take)
@@ -63,5 +63,7 @@ METER_CALL: Final = fast_path.Call("GET", re.compile(f"/v1/jackpots/{fast_path.I
 
 
 def _etag(state: JackpotState, currency: str) -> str:
-    named = f"{state.jackpot_id}/{state.meter.version}/{state.meter.as_of}/{currency}/{state.sheet.number}"
+    named = (
+        f"{state.jackpot_id}/{state.meter.version}/{state.meter.as_of}/{currency}/{state.sheet.number}/{state.payment}"
+    )
     return hashlib.sha256(named.encode()).hexdigest()[:32]

@@ -27,7 +27,7 @@ from jackpot_service.database.transactions import Session, database_time, is_wri
 from jackpot_service.domain.errors import Unavailable
 from jackpot_service.domain.rounds import Month
 from jackpot_service.records import changes
-from jackpot_service.reports.gauges import months_ahead, sheet_ages
+from jackpot_service.reports.gauges import months_ahead, sheet_ages, without_payout_tiers
 from jackpot_service.schema.migrate import is_current
 
 EMERGENCY_WARNING: Final = "emergency-approvals: one person alone may approve changes (jackpot db emergency)"
@@ -138,7 +138,14 @@ class Readiness:
         def switches(session: Session) -> list[str]:
             return [EMERGENCY_WARNING] if changes.is_emergency_on(session) else []
 
+        def tiers(session: Session) -> list[str]:
+            return [
+                f"Jackpot {jackpot_id} has no payout tiers: every award is payable at once."
+                for jackpot_id in without_payout_tiers(session)
+            ]
+
         return [
+            *self._asked(lambda: read(self._engine, tiers), else_=["The payout tiers could not be looked at."]),
             *self._asked(
                 lambda: read(self._engine, switches),
                 else_=["The switch of emergency approvals could not be looked at."],

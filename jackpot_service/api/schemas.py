@@ -15,12 +15,12 @@ from typing import Any, Final
 from marshmallow import Schema, fields, pre_dump, validate
 
 from jackpot_service.domain.accounts import Meter
-from jackpot_service.domain.awards import AwardState
+from jackpot_service.domain.awards import AwardState, HitPayment
 from jackpot_service.domain.bets import Bet
 from jackpot_service.domain.facts import Facts, instant
 from jackpot_service.domain.money import Rate, from_minor, plain
+from jackpot_service.domain.prizes import Tier
 from jackpot_service.domain.rounds import RoundState, RoundView
-from jackpot_service.domain.rules import Tier
 from jackpot_service.records.verdicts import BookedAward
 from jackpot_service.usecases.fields import Identifier, StrictSchema, Text
 
@@ -149,6 +149,11 @@ def of_meter(meter: Meter, rate: Rate) -> dict[str, Any]:
     }
 
 
+def of_paid_meter(meter: Meter, rate: Rate, payment: HitPayment | None) -> dict[str, Any]:
+    """Write a meter in a currency of the sheet, and where the payment of the last hit stands."""
+    return {**of_meter(meter, rate), "payment": payment}
+
+
 def of_settlement(settlement: Facts, awards: Iterable[BookedAward], refunds: Iterable[Bet]) -> dict[str, Any]:
     """Write what a settlement recorded, with its awards and refunds."""
     return {
@@ -224,6 +229,17 @@ class MeterSchema(AnswerSchema):
     overflow = decimal("The part of the meter that a limit keeps off the offer, in the base currency.")
     last_movement_at = described(Moment, "Nothing has moved since.")
     version = described(fields.String, "Changes with every entry of the jackpot.")
+
+
+class PaidMeterSchema(MeterSchema):
+    """A jackpot's meter, and whether its last winners were paid."""
+
+    payment = word(
+        HitPayment,
+        "Of the last hit: `pending` while awards are held or stopped, `released` while all may be paid, `paid` once "
+        "all were. Null if nothing of it is to be paid, or the jackpot was never hit.",
+        allow_none=True,
+    )
 
 
 class AwardSchema(WrittenSchema):

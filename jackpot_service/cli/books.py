@@ -1,4 +1,4 @@
-"""`jackpot meter|awards|books`: what the books say, and a jackpot's journal as a file."""
+"""`jackpot meter|books`: what the books say, and a jackpot's journal as a file."""
 
 from datetime import UTC, datetime
 from pathlib import Path
@@ -8,16 +8,12 @@ import click
 from jackpot_service.cli.opening import opened_engine
 from jackpot_service.cli.progress import shown_progress
 from jackpot_service.cli.values import Identifier, Instant
-from jackpot_service.cli.writing import limit_option, opened, output_option, print_list
+from jackpot_service.cli.writing import opened, output_option
 from jackpot_service.config.settings import Config
 from jackpot_service.database.transactions import read, reading, translated
-from jackpot_service.domain.awards import AwardState
 from jackpot_service.domain.money import plain
-from jackpot_service.domain.principals import SYSTEM_OPERATOR
 from jackpot_service.exports.accounting import FORMS
 from jackpot_service.exports.journal import journal_export, pieces
-from jackpot_service.records import awards as records
-from jackpot_service.records.awards import AwardFilters, AwardRecord
 from jackpot_service.reports.jackpots import jackpot_state
 from jackpot_service.reports.making import positions_at
 
@@ -41,36 +37,6 @@ def meter(config: Config, jackpot_id: str) -> None:
     click.echo(f"{jackpot_id}, cycle {state.meter.cycle}, as of {state.meter.as_of:%Y-%m-%d %H:%M:%S} UTC")
     for name, amount in rows.items():
         click.echo(f"  {name:<14} {base} {plain(amount):>28}")
-
-
-@click.group("awards")
-def awards() -> None:
-    """Awards; held, rejected and stopped ones are decided by: jackpot changes request held-awards."""
-
-
-@awards.command("list")
-@click.option("--state", type=click.Choice([state.value for state in AwardState]), default="held", show_default=True)
-@click.option("--jackpot", "jackpot_id", type=Identifier())
-@click.option("--casino", "casino_id", type=Identifier())
-@limit_option
-@click.pass_obj
-def list_awards(config: Config, state: str, jackpot_id: str | None, casino_id: str | None, limit: int) -> None:
-    """List the latest awards in a state."""
-    filters = AwardFilters(AwardState(state), jackpot_id, casino_id)
-    print_list(
-        config,
-        lambda session, most: records.latest(session, SYSTEM_OPERATOR, filters, limit=most),
-        _award_line,
-        limit=limit,
-    )
-
-
-def _award_line(record: AwardRecord) -> str:
-    award = record.award
-    return (
-        f"{award.award_id}  {record.jackpot_id}  {record.table_id}/{record.round_id}  bet {award.bet_id}  "
-        f"{award.tier}  {award.amount_minor} {award.currency} minor  {award.state}"
-    )
 
 
 @click.group("books")
@@ -97,4 +63,4 @@ def export_journal(config: Config, jackpot_id: str, form: str, as_of: datetime |
                 count(sum(piece.mark.positions), export.total, f"journal of {jackpot_id}")
 
 
-COMMANDS = (meter, awards, books)
+COMMANDS = (meter, books)

@@ -14,9 +14,9 @@ from jackpot_service.cli.values import (
     CurrencyCode,
     Identifier,
     WallClock,
-    pairs,
     reason_option,
     request_id_option,
+    setting_values,
 )
 from jackpot_service.config.settings import Config
 from jackpot_service.database.transactions import Session, snapshot, transact
@@ -99,7 +99,7 @@ def jackpots() -> None:
 @click.pass_obj
 def open_a_jackpot(config: Config, /, *, settings: tuple[str, ...], reason: str, **stated: Any) -> None:  # noqa: ANN401  as click passes them
     """Open a jackpot from a published rulebook."""
-    read = pairs(settings, option="--set")
+    read = setting_values(settings, option="--set")
     with opened_engine(config) as engine:
         act = operator_act(config, engine, reason=reason)
         command = OpenJackpot(act=act, settings=read, stripes=config.stripes, **stated)

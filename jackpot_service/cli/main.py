@@ -16,7 +16,7 @@ from jackpot_service.domain.errors import LedgerError
 
 MODULES: Final = {
     "audit": "audit",
-    "awards": "books",
+    "awards": "awards",
     "books": "books",
     "casinos": "documents",
     "changes": "changes",

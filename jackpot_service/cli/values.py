@@ -13,8 +13,10 @@ from marshmallow import ValidationError
 
 from jackpot_service.api.parsing import DuplicateMember, NotJson, read_json
 from jackpot_service.domain.money import PRECISION
+from jackpot_service.domain.settings import PAYOUT_TIERS, Setting
 from jackpot_service.reports.finance.period import midnight
 from jackpot_service.usecases import fields
+from jackpot_service.usecases.setting_values import SettingValue
 
 T = TypeVar("T")
 
@@ -70,6 +72,7 @@ InstantOrDay = partial(Value, "time or day", fields.instant_or_day)
 Day = partial(Value, "time or day", _beginning)
 WallClock = partial(Value, "HH:MM", _wall_clock)
 Text = partial(Value, "text", fields.Text().read)
+Sha256 = partial(Value, "SHA-256", fields.Sha256().read)
 
 
 class JsonDocument(click.ParamType[dict[str, Any]]):
@@ -131,4 +134,20 @@ def pairs(texts: Iterable[str], *, option: str) -> dict[str, str]:
             message = f"{name} is given twice"
             raise click.BadParameter(message, param_hint=option)
         found[name] = value
+    return found
+
+
+def setting_values(texts: Iterable[str], *, option: str) -> dict[str, Setting]:
+    """Read settings as `pairs` does; payout tiers are JSON. Raises: click.BadParameter."""
+    found: dict[str, Setting] = dict(pairs(texts, option=option))
+    tiers = found.get(PAYOUT_TIERS)
+    if isinstance(tiers, str):
+        try:
+            found[PAYOUT_TIERS] = SettingValue().read(read_json(tiers.encode()))
+        except (NotJson, DuplicateMember) as error:
+            message = f"{PAYOUT_TIERS} is not JSON: {error}"
+            raise click.BadParameter(message, param_hint=option) from error
+        except ValidationError as error:
+            message = f"{PAYOUT_TIERS}: {error.messages}"
+            raise click.BadParameter(message, param_hint=option) from error
     return found

@@ -320,6 +320,7 @@ class ChangeRequestRow(Base):
     maker: Mapped[str]
     made_at: Mapped[datetime]
     expires_at: Mapped[datetime]
+    approvals_due: Mapped[Count]
     entry_seq: Mapped[int]
 
 
@@ -328,18 +329,20 @@ class ChangeDecisionRow(Base):
     A checker's decision on a change request. The database itself holds that the checker is not the maker.
 
     A trigger refuses a checker who may not decide the kind, or is the maker in other letters. `is_emergency` marks the
-    one exception, an approval by its own maker: see `EmergencySwitchRow`.
+    one exception, an approval by its own maker: see `EmergencySwitchRow`. One decision is final: a rejection, or the
+    last of the approvals that are due.
     """
 
     __tablename__ = "change_decisions"
 
     request_id: Mapped[str] = primary_key()
+    checker: Mapped[str] = primary_key()
     maker: Mapped[str]
-    checker: Mapped[str]
     outcome: Mapped[str]
     reason: Mapped[str | None]
     confirmed: Mapped[dict[str, Any]]
     is_emergency: Mapped[bool]
+    is_final: Mapped[bool]
     decided_at: Mapped[datetime]
     entry_seq: Mapped[int]
 

@@ -14,7 +14,8 @@ from fractions import Fraction
 from jackpot_service.domain.bets import Bet
 from jackpot_service.domain.money import ZERO, RateSheet, in_atoms
 from jackpot_service.domain.outcomes import Win
-from jackpot_service.domain.rules import FixedAmount, MeterPart, Policy, Prize, Split, StakeMultiple, Tier
+from jackpot_service.domain.prizes import FixedAmount, MeterPart, Prize, StakeMultiple, Tier
+from jackpot_service.domain.rules import Policy, Split
 
 
 @dataclass(frozen=True, slots=True)

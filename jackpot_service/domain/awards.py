@@ -45,6 +45,15 @@ CREDITED: Final = frozenset({AwardState.PAYABLE, AwardState.STOPPED})
 UNPAID: Final = CREDITED | {AwardState.HELD}
 """The states of an award that cost the pools something, and that a correction takes back."""
 
+
+class HitPayment(StrEnum):
+    """Where the payment of a hit stands: awards wait for people, all may be paid, or all were."""
+
+    PENDING = "pending"
+    RELEASED = "released"
+    PAID = "paid"
+
+
 ORDER: Final = tuple(AwardStep)
 
 FIRST_STEPS: Final = frozenset({AwardStep.PAYABLE, AwardStep.HELD})
@@ -100,6 +109,15 @@ def first_step(taken: Collection[AwardStep]) -> AwardStep:
 def state_of(taken: Collection[AwardStep]) -> AwardState:
     """Where an award stands after its steps."""
     return STATE_AFTER[last_step(taken)]
+
+
+def payment_of(states: Collection[AwardState]) -> HitPayment | None:
+    """Where the payment of a hit stands by its awards' states; None where none of them is to be paid."""
+    if AwardState.HELD in states or AwardState.STOPPED in states:
+        return HitPayment.PENDING
+    if AwardState.PAYABLE in states:
+        return HitPayment.RELEASED
+    return HitPayment.PAID if AwardState.PAID in states else None
 
 
 def require_step(step: AwardStep, *, taken: Collection[AwardStep], award_id: str) -> None:

@@ -41,7 +41,7 @@ class Decision:
     """
     A checker's decision on a change request; `confirmed` are the figures that the checker repeated to approve it.
 
-    `is_emergency` marks an approval by the maker alone.
+    `is_emergency` marks an approval by the maker alone. One that is not final waits for another approval.
     """
 
     outcome: Outcome
@@ -50,6 +50,7 @@ class Decision:
     confirmed: Mapping[str, str]
     is_emergency: bool
     decided_at: datetime
+    is_final: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +58,8 @@ class Change:
     """
     A change request. `payload` is what the maker sent, `base_version` names the state that it was made against.
 
-    `to_confirm` are figures so unlikely that an approver has to repeat them: why, by what.
+    `to_confirm` are figures so unlikely that an approver has to repeat them: why, by what. So many people as
+    `approvals_due` approve it; `decisions` are theirs so far, or of one who rejected it.
     """
 
     request_id: str
@@ -71,7 +73,18 @@ class Change:
     maker: str
     made_at: datetime
     expires_at: datetime
-    decision: Decision | None = None
+    approvals_due: int = 1
+    decisions: tuple[Decision, ...] = ()
+
+    @property
+    def decision(self) -> Decision | None:
+        """The decision that ended it, if any did."""
+        return next((one for one in self.decisions if one.is_final), None)
+
+    @property
+    def is_last_approval(self) -> bool:
+        """Whether one more approval is all that it waits for."""
+        return len(self.decisions) + 1 >= self.approvals_due
 
     def state(self, *, at: datetime) -> ChangeState:
         """Where it stands at an instant."""
@@ -132,7 +145,7 @@ def require_checker(change: Change, checker: Principal, *, is_emergency: bool) -
     """
     Raises: UserApprovalRequired; SameUser for the maker, unless an emergency lets one user act.
 
-    An emergency is for the maker alone: anybody else approves as usual.
+    An emergency is for the maker alone: anybody else approves as usual, and once.
     """
     if checker.is_service_account:
         message = f"{checker.name} is a service account."
@@ -143,6 +156,9 @@ def require_checker(change: Change, checker: Principal, *, is_emergency: bool) -
             if checker.name == change.maker
             else "An emergency approval is for the maker alone; approve it as usual."
         )
+        raise SameUser(message, maker=change.maker)
+    if any(checker.name == one.checker for one in change.decisions):
+        message = f"{checker.name} approved it before: another user must decide."
         raise SameUser(message, maker=change.maker)
 
 

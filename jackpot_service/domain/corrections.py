@@ -30,7 +30,8 @@ from jackpot_service.domain.errors import Conflict
 from jackpot_service.domain.journal import Movement, Postings
 from jackpot_service.domain.money import ZERO
 from jackpot_service.domain.outcomes import Result, judge
-from jackpot_service.domain.rules import FundedBy, Tier
+from jackpot_service.domain.prizes import Tier
+from jackpot_service.domain.rules import FundedBy
 from jackpot_service.domain.settlement import (
     Award,
     Due,

@@ -15,7 +15,8 @@ from typing import Any
 from jackpot_service.domain.accounts import Pools
 from jackpot_service.domain.bets import Bet, BookedBet
 from jackpot_service.domain.outcomes import Hand, HandStatus, judge, tier_of
-from jackpot_service.domain.rules import JackpotRules, Tier
+from jackpot_service.domain.prizes import Tier
+from jackpot_service.domain.rules import JackpotRules
 from jackpot_service.domain.settlement import Terms, rebook, settle
 
 

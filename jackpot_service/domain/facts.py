@@ -326,7 +326,14 @@ def of_entry_of_act(*, act: int, recorded: Facts) -> Facts:
 
 
 def of_change(
-    *, request_id: str, kind: str, payload: Facts, base_version: str, to_confirm: Facts, expires_at: datetime
+    *,
+    request_id: str,
+    kind: str,
+    payload: Facts,
+    base_version: str,
+    to_confirm: Facts,
+    approvals_due: int,
+    expires_at: datetime,
 ) -> Facts:
     """A change that somebody asks for."""
     return {
@@ -335,13 +342,20 @@ def of_change(
         "payload": payload,
         "base_version": base_version,
         "to_confirm": to_confirm,
+        "approvals_due": approvals_due,
         "expires_at": instant(expires_at),
     }
 
 
-def of_decision(*, request_id: str, outcome: str, confirmed: Facts, is_emergency: bool) -> Facts:
-    """The decision on a change request."""
-    return {"request_id": request_id, "outcome": outcome, "confirmed": confirmed, "is_emergency": is_emergency}
+def of_decision(*, request_id: str, outcome: str, confirmed: Facts, is_emergency: bool, is_final: bool) -> Facts:
+    """A decision on a change request; one that is not final is an approval that waits for others."""
+    return {
+        "request_id": request_id,
+        "outcome": outcome,
+        "confirmed": confirmed,
+        "is_emergency": is_emergency,
+        "is_final": is_final,
+    }
 
 
 def of_emergency_switch(*, is_on: bool) -> Facts:

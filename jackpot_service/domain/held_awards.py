@@ -23,6 +23,7 @@ from jackpot_service.domain.awards import AwardState, AwardStep
 from jackpot_service.domain.facts import Facts, instant
 from jackpot_service.domain.journal import Movement, Postings
 from jackpot_service.domain.money import ZERO, RateSheet, plain
+from jackpot_service.domain.payout_tiers import Evidence, Requirement
 from jackpot_service.domain.rules import FundedBy, JackpotRules
 from jackpot_service.domain.settlement import fill, missing_to_reset
 
@@ -232,6 +233,16 @@ def _of_award(award: MadeAward, step: AwardStep, origin: Mapping[AwardKey, Origi
     if origin is None:
         return made
     return made | {_ORIGINS[step]: {account: plain(amount) for account, amount in origin[award.key].items()}}
+
+
+def of_requirement(requirement: Requirement) -> Facts:
+    """What was asked for before awards became payable, and was there."""
+    return {"approvals": requirement.approvals, "evidence": [kind.value for kind in requirement.evidence]}
+
+
+def of_evidence(round_: OfRound, kind: Evidence, *, statement: str, sha256: str | None) -> Facts:
+    """What a person states as evidence for the awards of a round, and the SHA-256 of a file that is kept elsewhere."""
+    return {"round": of_round(round_), "evidence": kind.value, "statement": statement, "sha256": sha256}
 
 
 def of_payment(*, reference: str | None, paid_at: datetime | None) -> Facts:

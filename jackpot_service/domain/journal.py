@@ -45,6 +45,7 @@ class EntryKind(StrEnum):
     AWARDS_REJECTED = "awards_rejected"
     AWARDS_REINSTATED = "awards_reinstated"
     AWARD_STOPPED = "award_stopped"
+    EVIDENCE_RECORDED = "evidence_recorded"
     AWARDS_RELEASED = "awards_released"
     AWARD_PAID = "award_paid"
     COMPENSATION = "compensation"

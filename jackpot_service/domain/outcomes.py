@@ -9,7 +9,8 @@ from enum import StrEnum
 from jackpot_service.domain.bets import Bet
 from jackpot_service.domain.cards import Card, category_of, require_one_deck
 from jackpot_service.domain.errors import FieldError, Refused
-from jackpot_service.domain.rules import JackpotRules, Tier
+from jackpot_service.domain.prizes import Tier
+from jackpot_service.domain.rules import JackpotRules
 
 CARDS_OF_A_DEALT_HAND = 5
 

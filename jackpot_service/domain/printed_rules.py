@@ -7,7 +7,8 @@ from fractions import Fraction
 from jackpot_service.domain.accounts import Meter
 from jackpot_service.domain.allocation import payable_minor
 from jackpot_service.domain.money import RateSheet, plain
-from jackpot_service.domain.rules import FixedAmount, FundedBy, JackpotRules, MeterPart, Policy, StakeMultiple, Tier
+from jackpot_service.domain.prizes import FixedAmount, MeterPart, StakeMultiple, Tier
+from jackpot_service.domain.rules import FundedBy, JackpotRules, Policy
 
 _POLICY_TEXT = {
     Policy.SHARED_BY_STAKE: (

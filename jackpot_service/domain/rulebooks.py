@@ -9,19 +9,10 @@ from collections.abc import Mapping
 from decimal import Decimal
 
 from jackpot_service.domain.errors import Refused
-from jackpot_service.domain.rules import (
-    BadRules,
-    FixedAmount,
-    FundedBy,
-    JackpotRules,
-    MeterPart,
-    Policy,
-    Prize,
-    Split,
-    StakeMultiple,
-    Tier,
-)
-from jackpot_service.domain.settings import with_settings
+from jackpot_service.domain.payout_tiers import Evidence, PayoutTier
+from jackpot_service.domain.prizes import FixedAmount, MeterPart, Prize, StakeMultiple, Tier
+from jackpot_service.domain.rules import BadRules, FundedBy, JackpotRules, Policy, Split
+from jackpot_service.domain.settings import Setting, with_settings
 
 GAME = "caribbean-stud"
 """All published jackpot bets are on Caribbean Stud; a table of another game carries none of them."""
@@ -48,6 +39,18 @@ COIN_DROP_PRIZES: Mapping[Tier, Prize] = {
 }
 
 
+PAYOUT_TIERS = (
+    PayoutTier(
+        Decimal(0),
+        approvals=1,
+        prizes=(Tier.ROYAL_FLUSH,),
+        evidence=(Evidence.SURVEILLANCE, Evidence.CARDS_CHECKED),
+        notify=("operator", "finance"),
+    ),
+)
+"""As shipped, no royal flush is payable at once. The published rulebooks do not say who approves it."""
+
+
 def _live(base: str) -> JackpotRules:
     return JackpotRules(
         rulebook="live-caribbean-stud",
@@ -61,6 +64,7 @@ def _live(base: str) -> JackpotRules:
         largest_stake=DEFAULT_LARGEST_STAKE,
         token=None,
         reset_amount=Decimal(0),
+        payout_tiers=PAYOUT_TIERS,
     )
 
 
@@ -77,6 +81,7 @@ def _coin_drop(*, rulebook: str, source: str, base: str, hands_per_player: int) 
         largest_stake=None,
         token=Decimal("1.00"),
         reset_amount=Decimal(10000),
+        payout_tiers=PAYOUT_TIERS,
     )
 
 
@@ -111,7 +116,7 @@ class UnknownRulebook(Refused, code="rulebook-unknown", title="Unknown rulebook"
     """No rulebook of that name has a jackpot bet."""
 
 
-def published_rules(rulebook: str, *, base: str, settings: Mapping[str, str]) -> JackpotRules:
+def published_rules(rulebook: str, *, base: str, settings: Mapping[str, Setting]) -> JackpotRules:
     """
     Make the first rules version of a jackpot: a published rulebook in a base currency, with the operator's settings.
 

@@ -11,8 +11,11 @@ from decimal import Decimal
 from enum import StrEnum
 from typing import Any
 
+from jackpot_service.domain import payout_tiers, prizes
 from jackpot_service.domain.errors import Refused
 from jackpot_service.domain.money import ONE, POOL_DECIMALS, ZERO, has_decimals, plain
+from jackpot_service.domain.payout_tiers import MOST_APPROVALS, PayoutTier
+from jackpot_service.domain.prizes import FixedAmount, MeterPart, Prize, StakeMultiple, Tier
 
 SPLIT_DECIMALS = 4
 STAKE_DECIMALS = 4
@@ -23,18 +26,6 @@ MOST_HANDS = 10
 
 class BadRules(Refused, code="rules-invalid", title="Invalid rules"):
     """The parameters do not make a jackpot."""
-
-
-class Tier(StrEnum):
-    """The hands that win, best first."""
-
-    ROYAL_FLUSH = "royal_flush"
-    STRAIGHT_FLUSH = "straight_flush"
-    FOUR_OF_A_KIND = "four_of_a_kind"
-    FULL_HOUSE = "full_house"
-    FLUSH = "flush"
-    STRAIGHT = "straight"
-    THREE_OF_A_KIND = "three_of_a_kind"
 
 
 class Policy(StrEnum):
@@ -58,30 +49,6 @@ class FundedBy(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class MeterPart:
-    """A prize that is a part of the meter on offer: 1 is all of it."""
-
-    fraction: Decimal
-
-
-@dataclass(frozen=True, slots=True)
-class StakeMultiple:
-    """A fixed prize: so many times the stake, in the player's own currency."""
-
-    times: int
-
-
-@dataclass(frozen=True, slots=True)
-class FixedAmount:
-    """A fixed prize: so many units of the jackpot's base currency, whatever the token is worth."""
-
-    amount: Decimal
-
-
-Prize = MeterPart | StakeMultiple | FixedAmount
-
-
-@dataclass(frozen=True, slots=True)
 class Split:
     """The parts of every bet that go to the pools; the house takes what they do not."""
 
@@ -102,7 +69,7 @@ class JackpotRules:
 
     `split`, `prizes`, `policy`, `fixed_prizes_from`, `largest_stake`, `largest_stakes`, `token`, `hands_per_player` and
     `close_required` (a result is taken only after betting was closed) belong to a bet and are taken from its round's
-    version. `reset_amount`, `limit` and `held_threshold` belong to the jackpot and are taken from its cycle's. Amounts
+    version. `reset_amount`, `limit` and `payout_tiers` belong to the jackpot and are taken from its cycle's. Amounts
     are in units of the jackpot's base currency, but `largest_stakes`: for single currencies, by their codes, what a
     stake may be at most in their own units. A stake in one of them keeps both that and `largest_stake`.
     """
@@ -119,7 +86,7 @@ class JackpotRules:
     token: Decimal | None
     reset_amount: Decimal
     limit: Decimal | None = None
-    held_threshold: Decimal | None = None
+    payout_tiers: tuple[PayoutTier, ...] = ()
     largest_stakes: Mapping[str, Decimal] = field(default_factory=dict)
     close_required: bool = False
 
@@ -129,6 +96,7 @@ class JackpotRules:
         _require_policy(self)
         _require_prizes(self)
         _require_amounts(self)
+        _require_payout_tiers(self)
 
     @property
     def is_shared(self) -> bool:
@@ -204,7 +172,6 @@ def _require_amounts(rules: JackpotRules) -> None:
     amounts = {
         "reset_amount": (rules.reset_amount, POOL_DECIMALS),
         "limit": (rules.limit, POOL_DECIMALS),
-        "held_threshold": (rules.held_threshold, POOL_DECIMALS),
         "largest_stake": (rules.largest_stake, STAKE_DECIMALS),
         "token": (rules.token, STAKE_DECIMALS),
         **{f"largest_stake.{currency}": (most, STAKE_DECIMALS) for currency, most in rules.largest_stakes.items()},
@@ -215,6 +182,18 @@ def _require_amounts(rules: JackpotRules) -> None:
             _require(amount > ZERO or name == "reset_amount", f"{name} must be positive, not {amount}.")
     if rules.limit is not None:
         _require(rules.reset_amount <= rules.limit, "The reset amount may not exceed the limit.")
+
+
+def _require_payout_tiers(rules: JackpotRules) -> None:
+    for place, tier in enumerate(rules.payout_tiers):
+        name = f"payout_tiers.{place}"
+        require_amount(f"{name}.from", tier.from_amount, decimals=STAKE_DECIMALS)
+        _require(1 <= tier.approvals <= MOST_APPROVALS, f"{name}.approvals must be 1 to {MOST_APPROVALS}.")
+        for prize in tier.prizes:
+            _require(prize in rules.prizes, f"{name}.prizes names {prize}, which {rules.rulebook} does not pay.")
+        for member in ("prizes", "evidence", "notify"):
+            named = getattr(tier, member)
+            _require(len(set(named)) == len(named), f"{name}.{member} names something twice.")
 
 
 def require_amount(name: str, amount: Decimal, *, decimals: int = POOL_DECIMALS) -> None:
@@ -229,9 +208,10 @@ def as_document(rules: JackpotRules) -> dict[str, Any]:
     """
     Write the rules as strings, integers and nulls, for storage and digests; amounts without trailing zeros.
 
-    `largest_stakes` and `close_required` are written only where they say something, as digests of books older than they
-    are cover documents without.
+    `largest_stakes`, `payout_tiers` and `close_required` are written only where they say something, as digests of books
+    older than they are cover documents without.
     """
+    tiers = [payout_tiers.as_document(tier) for tier in rules.payout_tiers]
     own = {currency: plain(most) for currency, most in rules.largest_stakes.items()}
     return {
         "rulebook": rules.rulebook,
@@ -242,7 +222,7 @@ def as_document(rules: JackpotRules) -> dict[str, Any]:
             "reserve": plain(rules.split.reserve),
             "prize_fund": plain(rules.split.prize_fund),
         },
-        "prizes": {str(tier): _prize_document(prize) for tier, prize in rules.prizes.items()},
+        "prizes": {str(tier): prizes.as_document(prize) for tier, prize in rules.prizes.items()},
         "policy": str(rules.policy),
         "fixed_prizes_from": str(rules.fixed_prizes_from),
         "hands_per_player": rules.hands_per_player,
@@ -251,7 +231,7 @@ def as_document(rules: JackpotRules) -> dict[str, Any]:
         "token": _text(rules.token),
         "reset_amount": plain(rules.reset_amount),
         "limit": _text(rules.limit),
-        "held_threshold": _text(rules.held_threshold),
+        **({"payout_tiers": tiers} if tiers else {}),
         **({"close_required": True} if rules.close_required else {}),
     }
 
@@ -263,7 +243,7 @@ def from_document(document: Mapping[str, Any]) -> JackpotRules:
         source=document["source"],
         base=document["base"],
         split=Split(**{part: Decimal(fraction) for part, fraction in document["split"].items()}),
-        prizes={tier: _prize(document["prizes"][tier]) for tier in Tier if tier in document["prizes"]},
+        prizes={tier: prizes.from_document(document["prizes"][tier]) for tier in Tier if tier in document["prizes"]},
         policy=Policy(document["policy"]),
         fixed_prizes_from=FundedBy(document["fixed_prizes_from"]),
         hands_per_player=document["hands_per_player"],
@@ -271,28 +251,10 @@ def from_document(document: Mapping[str, Any]) -> JackpotRules:
         token=_amount(document["token"]),
         reset_amount=Decimal(document["reset_amount"]),
         limit=_amount(document["limit"]),
-        held_threshold=_amount(document["held_threshold"]),
         largest_stakes={currency: Decimal(most) for currency, most in document.get("largest_stakes", {}).items()},
+        payout_tiers=tuple(map(payout_tiers.from_document, document.get("payout_tiers", ()))),
         close_required=document.get("close_required", False),
     )
-
-
-def _prize_document(prize: Prize) -> dict[str, Any]:
-    match prize:
-        case MeterPart(fraction):
-            return {"meter_part": plain(fraction)}
-        case StakeMultiple(times):
-            return {"stake_multiple": times}
-        case FixedAmount(amount):
-            return {"fixed_amount": plain(amount)}
-
-
-def _prize(document: Mapping[str, Any]) -> Prize:
-    if "meter_part" in document:
-        return MeterPart(Decimal(document["meter_part"]))
-    if "fixed_amount" in document:
-        return FixedAmount(Decimal(document["fixed_amount"]))
-    return StakeMultiple(document["stake_multiple"])
 
 
 def _text(amount: Decimal | None) -> str | None:

@@ -1,4 +1,4 @@
-"""The parameters of a jackpot that its operator may set, at its opening or later, each a name and a text."""
+"""The parameters of a jackpot that its operator may set, at its opening or later, each by its name."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -8,33 +8,38 @@ from typing import Any
 from jackpot_service.domain import currencies
 from jackpot_service.domain.errors import Refused
 from jackpot_service.domain.money import Rate, plain
-from jackpot_service.domain.rules import (
-    BadRules,
-    FixedAmount,
-    FundedBy,
-    JackpotRules,
-    MeterPart,
-    Policy,
-    Prize,
-    StakeMultiple,
-    Tier,
-    require_amount,
-)
+from jackpot_service.domain.payout_tiers import PayoutTier
+from jackpot_service.domain.prizes import FixedAmount, MeterPart, Prize, StakeMultiple, Tier
+from jackpot_service.domain.rules import BadRules, FundedBy, JackpotRules, Policy, require_amount
 from jackpot_service.domain.shapes import CURRENCY
 
-_AMOUNTS = ("reset_amount", "limit", "largest_stake", "token", "held_threshold")
+_AMOUNTS = ("reset_amount", "limit", "largest_stake", "token")
 _PARTS = ("split.meter", "split.reserve", "split.prize_fund")
 _PRIZES = {f"prizes.{tier}": tier for tier in Tier if tier is not Tier.ROYAL_FLUSH}
 _OWN_LARGEST_STAKE = "largest_stake.CUR"
+PAYOUT_TIERS = "payout_tiers"
+"""The only setting that is a list, and no text; an empty one makes every award payable at once."""
 
-SETTINGS = (*_AMOUNTS, _OWN_LARGEST_STAKE, "policy", *_PARTS, "hands_per_player", *_PRIZES, "close_required")
+Setting = str | None | tuple[PayoutTier, ...]
+"""The value of a setting; None takes an optional one away."""
+
+SETTINGS = (
+    *_AMOUNTS,
+    _OWN_LARGEST_STAKE,
+    "policy",
+    *_PARTS,
+    "hands_per_player",
+    *_PRIZES,
+    "close_required",
+    PAYOUT_TIERS,
+)
 """
 Parameters to set. A prize is so many times the stake, or a part of the meter where it was one before. Where the meter
 pays, a token is the stake and no prize is a multiple, it is an amount. A royal flush takes the jackpot in every
 rulebook. CUR stands for any currency's code: the setting is in that currency's own units.
 """
 
-OPTIONAL = frozenset({"limit", "held_threshold", "largest_stake", _OWN_LARGEST_STAKE, "token", *_PRIZES})
+OPTIONAL = frozenset({"limit", "largest_stake", _OWN_LARGEST_STAKE, "token", *_PRIZES})
 """The parameters that a jackpot may also be without."""
 
 MOST_TIMES = 9_000
@@ -48,38 +53,52 @@ class UnknownSetting(Refused, code="setting-unknown", title="Unknown setting"):
     """No parameter of that name can be set."""
 
 
-def with_settings(rules: JackpotRules, settings: Mapping[str, str | None]) -> JackpotRules:
+def with_settings(rules: JackpotRules, settings: Mapping[str, Setting]) -> JackpotRules:
     """
     Change some parameters of the rules; None takes an optional one away.
 
     Raises: UnknownSetting for a name not in SETTINGS; BadRules for a value that is no exact amount, no policy of the
     rulebook, or makes rules that cannot run a jackpot.
     """
-    for name, text in settings.items():
+    texts = _texts(settings)
+    split = {name.removeprefix("split."): _amount(name, texts[name]) for name in _PARTS if name in texts}
+    changes: dict[str, Any] = {
+        name: None if texts[name] is None else _amount(name, texts[name]) for name in _AMOUNTS if name in texts
+    }
+    if "policy" in texts:
+        changes["policy"] = _policy(rules, texts["policy"])
+    if "hands_per_player" in texts:
+        changes["hands_per_player"] = _whole("hands_per_player", texts["hands_per_player"])
+    if PAYOUT_TIERS in settings:
+        changes[PAYOUT_TIERS] = settings[PAYOUT_TIERS]
+    if "close_required" in texts:
+        changes["close_required"] = _flag("close_required", texts["close_required"])
+    return replace(
+        rules,
+        split=replace(rules.split, **split),
+        prizes=_prizes(rules, texts),
+        largest_stakes=_largest_stakes(rules, texts),
+        **changes,
+    )
+
+
+def _texts(settings: Mapping[str, Setting]) -> Mapping[str, str | None]:
+    """Return the settings that are texts. Raises: UnknownSetting; BadRules for a value that is none of a setting's."""
+    texts: dict[str, str | None] = {}
+    for name, value in settings.items():
         if _listed(name) not in SETTINGS:
             shown = name[:LONGEST_NUMBER]
             message = f"{shown} cannot be set; one can set {', '.join(SETTINGS)}."
             raise UnknownSetting(message, setting=shown)
-        if text is None and _listed(name) not in OPTIONAL:
+        if value is None and _listed(name) not in OPTIONAL:
             message = f"{name} cannot be taken away; one can do without {', '.join(sorted(OPTIONAL))}."
             raise BadRules(message)
-    split = {name.removeprefix("split."): _amount(name, settings[name]) for name in _PARTS if name in settings}
-    changes: dict[str, Any] = {
-        name: None if settings[name] is None else _amount(name, settings[name]) for name in _AMOUNTS if name in settings
-    }
-    if "policy" in settings:
-        changes["policy"] = _policy(rules, settings["policy"])
-    if "hands_per_player" in settings:
-        changes["hands_per_player"] = _whole("hands_per_player", settings["hands_per_player"])
-    if "close_required" in settings:
-        changes["close_required"] = _flag("close_required", settings["close_required"])
-    return replace(
-        rules,
-        split=replace(rules.split, **split),
-        prizes=_prizes(rules, settings),
-        largest_stakes=_largest_stakes(rules, settings),
-        **changes,
-    )
+        if isinstance(value, tuple) is not (name == PAYOUT_TIERS):
+            message = f"{name} must be {'a list' if name == PAYOUT_TIERS else 'a text'}."
+            raise BadRules(message)
+        if not isinstance(value, tuple):
+            texts[name] = value
+    return texts
 
 
 def require_payable_stakes(rules: JackpotRules, *, exponent: int) -> None:

@@ -21,7 +21,9 @@ from jackpot_service.domain.bets import Bet
 from jackpot_service.domain.journal import Postings
 from jackpot_service.domain.money import ZERO, RateSheet
 from jackpot_service.domain.outcomes import Verdict, Win
-from jackpot_service.domain.rules import FundedBy, JackpotRules, StakeMultiple, Tier
+from jackpot_service.domain.payout_tiers import is_any_reached
+from jackpot_service.domain.prizes import StakeMultiple, Tier
+from jackpot_service.domain.rules import FundedBy, JackpotRules
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,9 +225,8 @@ def _award(win: Win, amount_minor: int, funded_by: FundedBy, sheet: RateSheet) -
 
 
 def _held(awards: Sequence[Award], terms: Terms) -> Sequence[Award]:
-    """Hold all awards that one pool pays in this settlement, if together they reach the threshold."""
-    threshold = terms.running.held_threshold
-    if threshold is None or cost_of(awards) < threshold:
+    """Hold all awards that one pool pays in this settlement, if one of them reaches a payout tier."""
+    if not is_any_reached(terms.running.payout_tiers, awards):
         return awards
     return [replace(award, state=AwardState.HELD) for award in awards]
 

@@ -9,7 +9,8 @@ from decimal import Decimal
 from fractions import Fraction
 from math import isqrt
 
-from jackpot_service.domain.rules import FixedAmount, JackpotRules, StakeMultiple, Tier
+from jackpot_service.domain.prizes import FixedAmount, StakeMultiple, Tier
+from jackpot_service.domain.rules import JackpotRules
 
 DECIMALS = 10
 """Of a ratio, and of an amount that is only expected."""

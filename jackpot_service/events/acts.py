@@ -164,10 +164,14 @@ def _compensated(act: _Act) -> list[Unplaced]:
     return [act.payload(EventType.ROUND_COMPENSATED, data)]
 
 
-def _compensation_declined(act: _Act) -> list[Unplaced]:
-    recorded = dict(act.recorded.after)
-    data = {**_plainly(recorded.pop("round")), **recorded}
-    return [act.payload(EventType.COMPENSATION_DECLINED, data)]
+def _of_round(type_: EventType) -> Callable[[_Act], list[Unplaced]]:
+    """What was recorded of a round, with the round's ids beside it."""
+
+    def build(act: _Act) -> list[Unplaced]:
+        recorded = dict(act.recorded.after)
+        return [act.payload(type_, {**_plainly(recorded.pop("round")), **recorded})]
+
+    return build
 
 
 def _corrected(act: _Act) -> list[Unplaced]:
@@ -213,10 +217,11 @@ _BUILDERS: Final[Mapping[EntryKind, Callable[[_Act], list[Unplaced]]]] = {
     EntryKind.AWARDS_REJECTED: _awards(EventType.AWARD_REJECTED),
     EntryKind.AWARDS_REINSTATED: _awards(EventType.AWARD_REINSTATED),
     EntryKind.AWARD_STOPPED: _awards(EventType.AWARD_STOPPED),
+    EntryKind.EVIDENCE_RECORDED: _of_round(EventType.EVIDENCE_RECORDED),
     EntryKind.AWARDS_RELEASED: _awards(EventType.AWARD_RELEASED),
     EntryKind.AWARD_PAID: _awards(EventType.AWARD_PAID),
     EntryKind.COMPENSATION: _compensated,
-    EntryKind.COMPENSATION_DECLINED: _compensation_declined,
+    EntryKind.COMPENSATION_DECLINED: _of_round(EventType.COMPENSATION_DECLINED),
     EntryKind.ROUND_CORRECTED: _corrected,
     EntryKind.STATEMENT_SETTLED: _reference(EventType.STATEMENT_SETTLED),
     EntryKind.RATES_PUBLISHED: _rates,

@@ -28,6 +28,7 @@ class EventType(StrEnum):
     AWARD_REJECTED = "jackpot.award.rejected"
     AWARD_REINSTATED = "jackpot.award.reinstated"
     AWARD_STOPPED = "jackpot.award.stopped"
+    EVIDENCE_RECORDED = "jackpot.evidence.recorded"
     AWARD_RELEASED = "jackpot.award.released"
     AWARD_PAID = "jackpot.award.paid"
     AWARD_REVERSED = "jackpot.award.reversed"

@@ -16,7 +16,7 @@ HOUSE_READERS: Final = frozenset({Role.FINANCE, Role.OPERATOR, Role.AUDITOR})
 ROUND_KINDS: Final = frozenset({EntryKind.VOIDS, EntryKind.CLOSING, EntryKind.RESULT, EntryKind.CANCELLATION})
 """Entries of rounds that are notified. Batches of bets are not: see docs/decisions/events.md."""
 
-CASINO_KINDS: Final = frozenset({EntryKind.AWARD_PAID, EntryKind.AWARD_STOPPED}).union(
+CASINO_KINDS: Final = frozenset({EntryKind.AWARD_PAID, EntryKind.AWARD_STOPPED, EntryKind.EVIDENCE_RECORDED}).union(
     *(kind.acts for kind in KINDS.values() if kind.is_of_casinos)
 )
 """Acts about one casino's rounds, awards and statements, which that casino's keys see, without who did them."""
@@ -25,6 +25,7 @@ HOUSE_KINDS: Final = frozenset(
     {
         EntryKind.AWARD_PAID,
         EntryKind.AWARD_STOPPED,
+        EntryKind.EVIDENCE_RECORDED,
         EntryKind.JACKPOT_OPENED,
         EntryKind.JACKPOT_SUSPENDED,
         EntryKind.JACKPOT_RESUMED,

@@ -19,6 +19,7 @@ from jackpot_service.domain.figures import of_decision
 from jackpot_service.domain.held_awards import AwardKey, Decision, MadeAward
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.money import ZERO, plain
+from jackpot_service.domain.payout_tiers import Evidence, PayoutTier
 from jackpot_service.ledger import replay
 from jackpot_service.ledger.mismatches import Code, Found, Mismatch
 from jackpot_service.ledger.replay import BookedEntry
@@ -183,6 +184,7 @@ class ActsOnRounds:
             yield from self._reinstatement_was_possible(row, round_)
             running = self._running(row, round_)
         done = self._decided(row, round_, running)
+        yield from self._was_approved_by_enough(row, done)
         yield from acts.says(row, done.recorded, book)
         yield from acts.booked(row, done, book, self._entries)
 
@@ -210,7 +212,16 @@ class ActsOnRounds:
         awards = [(award, _stood_before(row, steps.get(award.key, ()))) for award in _made(round_)]
         settled = next(entry for entry in round_.entries if entry.kind == EntryKind.RESULT).postings()
         sheet, made_on = self._jackpot.sheet(round_.round.rate_sheet), corrections.booked_on(round_, self._jackpot)
-        state = RoundAwards(round_.round, sheet, awards, settled, made_on, running)
+        state = RoundAwards(
+            round_.round,
+            sheet,
+            awards,
+            settled,
+            made_on,
+            tiers=self._tiers(round_),
+            evidence=self._evidence_before(row, round_),
+            running=running,
+        )
         one = round_.round
         named = {"jackpot_id": one.jackpot_id, "table_id": one.table_id, "round_id": one.round_id}
         try:
@@ -218,6 +229,26 @@ class ActsOnRounds:
             return DecideAwards(**named, decision=decision, bet_ids=bet_ids or ()).decide(state)
         except Conflict as refusal:
             return Done(EntryKind(row.kind), {}, {"refused": refusal.detail})
+
+    def _tiers(self, round_: RoundDocuments) -> Sequence[PayoutTier]:
+        """The payout tiers of the cycle in which the round was settled."""
+        settled = next(entry for entry in round_.entries if entry.kind == EntryKind.RESULT)
+        cycle = self._jackpot.cycle_at(settled)
+        return self._jackpot.rules[cycle.rules_version].payout_tiers
+
+    def _evidence_before(self, row: Row[Any], round_: RoundDocuments) -> set[Evidence]:
+        """The kinds of evidence that were recorded before an act."""
+        about = self._about(round_.round.round_key)
+        recorded = [act for act in about if act.kind == EntryKind.EVIDENCE_RECORDED and act.seq < row.seq]
+        return {Evidence(act.after["evidence"]) for act in recorded}
+
+    def _was_approved_by_enough(self, row: Row[Any], done: Done) -> Found:
+        """So many people were to approve it as the payout tiers ask for; `changes` finds whether they did."""
+        request = self._jackpot.references.change_requests.get(row.decides)
+        due = done.recorded.get("requirement", {"approvals": 1})["approvals"]
+        if request is not None and request.approvals_due != due:
+            detail = f"act {row.seq}: {request.approvals_due} were to approve it, {due} was due"
+            yield Mismatch(Code.CHANGE_PRINCIPAL, self._jackpot.jackpot_id, f"change request {row.decides}", detail)
 
     def _reinstatement_was_possible(self, row: Row[Any], round_: RoundDocuments) -> Found:
         jackpot, entry = self._jackpot, self._entries[row.effects[0]["seq"]]

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from operator import attrgetter
 from typing import Any
 
 from sqlalchemy import Row
@@ -73,6 +74,25 @@ def two_people_decided(references: References, _entries: Entries) -> Found:
             yield _mismatch(Code.CHANGE_RECORD, row, f"decided at {row.decided_at}, when it could not be")
 
 
+def as_many_approved_as_were_due(references: References, _entries: Entries) -> Found:
+    """One decision of a request is final, the last: a rejection, an emergency, or the last approval that was due."""
+    by_request: defaultdict[str, list[Row[Any]]] = defaultdict(list)
+    for row in sorted(references.change_decisions.values(), key=attrgetter("entry_seq")):
+        by_request[row.request_id].append(row)
+    for request_id, rows in by_request.items():
+        request = references.change_requests.get(request_id)
+        if request is None:
+            continue  # Named by `two_people_decided`.
+        found = [row.is_final for row in rows]
+        due = [
+            row.outcome == Outcome.REJECTED or row.is_emergency or number >= request.approvals_due
+            for number, row in enumerate(rows, start=1)
+        ]
+        if found != due or any(found[:-1]):
+            detail = f"{len(rows)} decided, final are {found}; {request.approvals_due} approvals were due"
+            yield _mismatch(Code.CHANGE_PRINCIPAL, request, detail)
+
+
 def what_was_approved_was_done(references: References, _entries: Entries) -> Found:
     """An approval is followed by one act of its kind on its jackpot, and such an act follows its approval."""
     done: defaultdict[str, list[Done]] = defaultdict(list)
@@ -80,15 +100,15 @@ def what_was_approved_was_done(references: References, _entries: Entries) -> Fou
         if act.decides is not None and act.kind is not None and act.kind not in DECISIONS:
             kind = CARRIES_OUT.get(act.kind)
             done[act.decides].append((seq, act.kind if kind is None else kind.name, act.jackpot_id))
-    for request_id in sorted(done.keys() | references.change_decisions.keys()):
-        due = _due(references, request_id)
+    final = {row.request_id: row for row in references.change_decisions.values() if row.is_final}
+    for request_id in sorted(done.keys() | final.keys()):
+        due = _due(references.change_requests.get(request_id), final.get(request_id))
         if done[request_id] != due:
             detail = f"was done by {_listed(done[request_id])}, due was {_listed(due)}"
             yield Mismatch(Code.CHANGE_DONE, REFERENCE_BOOK, f"change request {request_id}", detail)
 
 
-def _due(references: References, request_id: str) -> list[Done]:
-    request, decision = references.change_requests.get(request_id), references.change_decisions.get(request_id)
+def _due(request: Row[Any] | None, decision: Row[Any] | None) -> list[Done]:
     if request is None or decision is None or decision.outcome != Outcome.APPROVED:
         return []
     return [(decision.entry_seq + 1, request.kind, request.jackpot_id)]
@@ -137,6 +157,7 @@ LAWS: tuple[Callable[[References, Entries], Found], ...] = (
     requests_are_as_their_acts_say,
     decisions_are_as_their_acts_say,
     two_people_decided,
+    as_many_approved_as_were_due,
     what_was_approved_was_done,
     what_was_done_was_asked_for,
     nobody_did_alone_what_takes_two,

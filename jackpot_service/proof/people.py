@@ -47,7 +47,7 @@ def _reasons_against_actor(act: Row[Any], actor: Row[Any] | None, references: Re
         yield f"was added by act {actor.entry_seq}"
     if actor.role not in _roles_of(act, references):
         yield f"is of the role {actor.role}"
-    if act.kind == EntryKind.AWARD_STOPPED and _is_service_account(actor):
+    if act.kind in OF_PEOPLE and _is_service_account(actor):
         yield "is a service account"
     if act.kind in OF_CASINOS:
         casino_id = round_of(act).get("casino_id")
@@ -72,12 +72,16 @@ def _roles_of(act: Row[Any], references: References) -> frozenset[Role]:
 ROLES: Final[Mapping[str, frozenset[Role]]] = {
     EntryKind.AWARD_PAID: frozenset({Role.TABLE, Role.FINANCE, Role.OPERATOR}),
     EntryKind.AWARD_STOPPED: frozenset({Role.FINANCE, Role.OPERATOR, Role.AUDITOR}),
+    EntryKind.EVIDENCE_RECORDED: frozenset({Role.FINANCE, Role.OPERATOR, Role.AUDITOR}),
     EntryKind.EXCEPTION_ACKNOWLEDGED: frozenset({Role.FINANCE, Role.OPERATOR}),
     EntryKind.PERIOD_CLOSED: frozenset({Role.FINANCE}),
 }
 """The roles that do acts alone, besides operators."""
 
-OF_CASINOS: Final = frozenset({EntryKind.AWARD_PAID, EntryKind.AWARD_STOPPED})
+OF_PEOPLE: Final = frozenset({EntryKind.AWARD_STOPPED, EntryKind.EVIDENCE_RECORDED})
+"""The acts of one person that no service account does."""
+
+OF_CASINOS: Final = frozenset({EntryKind.AWARD_PAID, EntryKind.AWARD_STOPPED, EntryKind.EVIDENCE_RECORDED})
 """The acts that people of the award's casino do as well."""
 
 

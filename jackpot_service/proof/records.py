@@ -10,7 +10,8 @@ from jackpot_service.domain.errors import LedgerError
 from jackpot_service.domain.facts import Facts
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.outcomes import Result
-from jackpot_service.domain.rules import FundedBy, Tier
+from jackpot_service.domain.prizes import Tier
+from jackpot_service.domain.rules import FundedBy
 from jackpot_service.domain.settlement import Award
 from jackpot_service.ledger import digests
 from jackpot_service.ledger.mismatches import Code, Found, Mismatch

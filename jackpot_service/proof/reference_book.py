@@ -71,15 +71,20 @@ def documents(references: References) -> Iterator[Document]:
             payload=row.payload,
             base_version=row.base_version,
             to_confirm=row.to_confirm,
+            approvals_due=row.approvals_due,
             expires_at=row.expires_at,
         )
         yield Document(f"change request {row.request_id}", row.entry_seq, EntryKind.CHANGE_REQUESTED, recorded)
     for row in references.change_decisions.values():
         recorded = facts.of_decision(
-            request_id=row.request_id, outcome=row.outcome, confirmed=row.confirmed, is_emergency=row.is_emergency
+            request_id=row.request_id,
+            outcome=row.outcome,
+            confirmed=row.confirmed,
+            is_emergency=row.is_emergency,
+            is_final=row.is_final,
         )
         kind = EntryKind.CHANGE_APPROVED if row.outcome == "approved" else EntryKind.CHANGE_REJECTED
-        yield Document(f"decision of {row.request_id}", row.entry_seq, kind, recorded)
+        yield Document(f"decision of {row.checker} on {row.request_id}", row.entry_seq, kind, recorded)
     yield from exceptions.acknowledgements(references)
     for row in references.closed_periods:
         period = {"from": facts.instant(row.starts_at), "to": facts.instant(row.ends_at)}

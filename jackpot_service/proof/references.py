@@ -41,6 +41,7 @@ OF_ROUNDS: Final = frozenset(
         EntryKind.AWARDS_REJECTED,
         EntryKind.AWARDS_REINSTATED,
         EntryKind.AWARD_STOPPED,
+        EntryKind.EVIDENCE_RECORDED,
         EntryKind.AWARDS_RELEASED,
         EntryKind.AWARD_PAID,
         EntryKind.COMPENSATION,
@@ -130,7 +131,7 @@ class References:
     sheet_rows: Mapping[tuple[str, int], Row[Any]]
     acts: Mapping[int, Row[Any]]
     change_requests: Mapping[str, Row[Any]]
-    change_decisions: Mapping[str, Row[Any]]
+    change_decisions: Mapping[tuple[str, str], Row[Any]]
     acknowledgements: Mapping[str, Row[Any]]
     closed_periods: Sequence[Row[Any]]
     seals: Mapping[int, tuple[int, str]]
@@ -185,7 +186,7 @@ def read(session: Session, decoder: Decoder) -> References:
         sheet_rows=sheet_rows,
         acts=acts,
         change_requests={row.request_id: row for row in rows(ChangeRequestRow)},
-        change_decisions={row.request_id: row for row in rows(ChangeDecisionRow)},
+        change_decisions={(row.request_id, row.checker): row for row in rows(ChangeDecisionRow)},
         acknowledgements={row.exception_id: row for row in rows(AcknowledgementRow)},
         closed_periods=list(rows(ClosedPeriodRow)),
         seals={one.number: (one.entry_seq, one.sha256) for one in checkpoints.every_seal(session)},

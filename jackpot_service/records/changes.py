@@ -1,14 +1,18 @@
 """Change requests with their decisions, and whether one person alone may decide in an emergency."""
 
+from collections import defaultdict
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from sqlalchemy import Row, Select, and_, func, insert, or_, select
 
 from jackpot_service.database.models import ChangeDecisionRow, ChangeRequestRow, EmergencySwitchRow
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain.changes import RETIREMENT, Change, ChangeState, Decision, Outcome
+
+DECIDED: Final = and_(ChangeDecisionRow.request_id == ChangeRequestRow.request_id, ChangeDecisionRow.is_final)
+"""Joins to a change request the decision that ended it. There may be others, which waited for more approvals."""
 
 
 def add(session: Session, change: Change, *, entry_seq: int) -> None:
@@ -26,13 +30,14 @@ def add(session: Session, change: Change, *, entry_seq: int) -> None:
             maker=change.maker,
             made_at=change.made_at,
             expires_at=change.expires_at,
+            approvals_due=change.approvals_due,
             entry_seq=entry_seq,
         )
     )
 
 
 def add_decision(session: Session, change: Change, decision: Decision, *, entry_seq: int) -> None:
-    """Write what became of a change request."""
+    """Write a decision on a change request."""
     session.execute(
         insert(ChangeDecisionRow).values(
             request_id=change.request_id,
@@ -42,6 +47,7 @@ def add_decision(session: Session, change: Change, decision: Decision, *, entry_
             reason=decision.reason,
             confirmed=dict(decision.confirmed),
             is_emergency=decision.is_emergency,
+            is_final=decision.is_final,
             decided_at=decision.decided_at,
             entry_seq=entry_seq,
         )
@@ -50,8 +56,8 @@ def add_decision(session: Session, change: Change, decision: Decision, *, entry_
 
 def find(session: Session, request_id: str) -> Change | None:
     """The change request, or None if there is none of this id."""
-    row = session.execute(_select().where(ChangeRequestRow.request_id == request_id)).one_or_none()
-    return None if row is None else _change(row)
+    found = session.execute(_requests().where(ChangeRequestRow.request_id == request_id)).all()
+    return next((change for _, change in _with_decisions(session, found)), None)
 
 
 def last_approved(session: Session, jackpot_id: str) -> int:
@@ -60,7 +66,11 @@ def last_approved(session: Session, jackpot_id: str) -> int:
     question = (
         select(func.coalesce(func.max(ChangeDecisionRow.entry_seq), 0))
         .join(ChangeRequestRow, ChangeRequestRow.request_id == ChangeDecisionRow.request_id)
-        .where(ChangeDecisionRow.outcome == Outcome.APPROVED, or_(ChangeRequestRow.jackpot_id == jackpot_id, receives))
+        .where(
+            ChangeDecisionRow.outcome == Outcome.APPROVED,
+            ChangeDecisionRow.is_final,
+            or_(ChangeRequestRow.jackpot_id == jackpot_id, receives),
+        )
     )
     return session.scalar(question) or 0
 
@@ -75,11 +85,13 @@ def latest(
     kind: str | None = None,
 ) -> Sequence[tuple[int, Change]]:
     """List change requests, the latest first, each with its act's seq: those before one, in a state at an instant."""
-    question = _select().order_by(ChangeRequestRow.entry_seq.desc()).limit(limit)
+    question = _requests().order_by(ChangeRequestRow.entry_seq.desc()).limit(limit)
     if before is not None:
         question = question.where(ChangeRequestRow.entry_seq < before)
     if kind is not None:
         question = question.where(ChangeRequestRow.kind == kind)
+    if state is not None:
+        question = question.join(ChangeDecisionRow, DECIDED, isouter=True)
     if state in {ChangeState.APPROVED, ChangeState.REJECTED}:
         question = question.where(ChangeDecisionRow.outcome == state)
     elif state is not None:
@@ -87,28 +99,37 @@ def latest(
         question = question.where(
             ChangeDecisionRow.outcome.is_(None), is_expired if state is ChangeState.EXPIRED else ~is_expired
         )
-    return [(row.entry_seq, _change(row)) for row in session.execute(question)]
+    return _with_decisions(session, session.execute(question).all())
 
 
-def _select() -> Select[*tuple[Any, ...]]:
-    decided = ChangeDecisionRow.request_id == ChangeRequestRow.request_id
-    return select(
-        ChangeRequestRow.__table__,
-        ChangeDecisionRow.outcome,
-        ChangeDecisionRow.checker,
-        ChangeDecisionRow.reason.label("decision_reason"),
-        ChangeDecisionRow.confirmed,
-        ChangeDecisionRow.is_emergency,
-        ChangeDecisionRow.decided_at,
-    ).join(ChangeDecisionRow, decided, isouter=True)
+def _requests() -> Select[*tuple[Any, ...]]:
+    return select(ChangeRequestRow.__table__)
 
 
-def _change(row: Row[*tuple[Any, ...]]) -> Change:
-    decision = None
-    if row.outcome is not None:
-        decision = Decision(
-            Outcome(row.outcome), row.checker, row.decision_reason, row.confirmed, row.is_emergency, row.decided_at
+def _with_decisions(session: Session, rows: Sequence[Row[*tuple[Any, ...]]]) -> list[tuple[int, Change]]:
+    by_request: defaultdict[str, list[Decision]] = defaultdict(list)
+    if rows:
+        question = select(ChangeDecisionRow.__table__).where(
+            ChangeDecisionRow.request_id.in_([row.request_id for row in rows])
         )
+        for one in session.execute(question.order_by(ChangeDecisionRow.entry_seq)):
+            by_request[one.request_id].append(_decision(one))
+    return [(row.entry_seq, _change(row, by_request[row.request_id])) for row in rows]
+
+
+def _decision(row: Row[*tuple[Any, ...]]) -> Decision:
+    return Decision(
+        Outcome(row.outcome),
+        row.checker,
+        row.reason,
+        row.confirmed,
+        row.is_emergency,
+        row.decided_at,
+        is_final=row.is_final,
+    )
+
+
+def _change(row: Row[*tuple[Any, ...]], decisions: Sequence[Decision]) -> Change:
     return Change(
         request_id=row.request_id,
         kind=row.kind,
@@ -121,7 +142,8 @@ def _change(row: Row[*tuple[Any, ...]]) -> Change:
         maker=row.maker,
         made_at=row.made_at,
         expires_at=row.expires_at,
-        decision=decision,
+        approvals_due=row.approvals_due,
+        decisions=tuple(decisions),
     )
 
 

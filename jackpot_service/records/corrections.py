@@ -15,8 +15,9 @@ from jackpot_service.domain.accounts import Account
 from jackpot_service.domain.awards import AwardState, AwardStep, state_of
 from jackpot_service.domain.bets import Bet
 from jackpot_service.domain.corrections import Correction, PastAward, VerdictInForce
+from jackpot_service.domain.prizes import Tier
 from jackpot_service.domain.rounds import Round
-from jackpot_service.domain.rules import FundedBy, Tier
+from jackpot_service.domain.rules import FundedBy
 from jackpot_service.domain.settlement import Award
 from jackpot_service.records import verdicts
 from jackpot_service.records.acts import RecordedAct, recorded_acts

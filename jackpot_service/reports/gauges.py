@@ -5,12 +5,21 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
-from sqlalchemy import func, select
+from sqlalchemy import and_, func, select
 
-from jackpot_service.database.models import ChangeDecisionRow, ChangeRequestRow, ExceptionRow, JackpotRow, StripeRow
+from jackpot_service.database.models import (
+    ChangeDecisionRow,
+    ChangeRequestRow,
+    CycleRow,
+    ExceptionRow,
+    JackpotRow,
+    RulesVersionRow,
+    StripeRow,
+)
 from jackpot_service.database.transactions import Session
+from jackpot_service.domain.lives import Life
 from jackpot_service.domain.rounds import MONTHS_A_YEAR, Month
-from jackpot_service.records import checkpoints, rate_sheets
+from jackpot_service.records import changes, checkpoints, lives, rate_sheets
 from jackpot_service.records.rate_sheets import SheetHead
 from jackpot_service.reports.finance import reconciled_sums
 from jackpot_service.reports.finance.period import midnight
@@ -114,10 +123,9 @@ def _pools(session: Session) -> Sequence[BookedPools]:
 
 
 def _pending_changes(session: Session, *, at: datetime) -> Mapping[str, int]:
-    decided = ChangeDecisionRow.request_id == ChangeRequestRow.request_id
     rows = session.execute(
         select(ChangeRequestRow.kind, func.count())
-        .join(ChangeDecisionRow, decided, isouter=True)
+        .join(ChangeDecisionRow, changes.DECIDED, isouter=True)
         .where(ChangeDecisionRow.request_id.is_(None), ChangeRequestRow.expires_at > at)
         .group_by(ChangeRequestRow.kind)
     )
@@ -127,3 +135,20 @@ def _pending_changes(session: Session, *, at: datetime) -> Mapping[str, int]:
 def _exceptions(session: Session) -> Mapping[str, int]:
     rows = session.execute(select(ExceptionRow.kind, func.count()).group_by(ExceptionRow.kind))
     return {row[0]: row[1] for row in rows}
+
+
+def without_payout_tiers(session: Session) -> list[str]:
+    """Return the jackpots whose running rules have no payout tier, but for retired ones, by id."""
+    last = select(func.max(CycleRow.cycle)).where(CycleRow.jackpot_id == JackpotRow.jackpot_id).scalar_subquery()
+    running = and_(CycleRow.jackpot_id == JackpotRow.jackpot_id, CycleRow.cycle == last)
+    version = and_(
+        RulesVersionRow.jackpot_id == JackpotRow.jackpot_id, RulesVersionRow.version == CycleRow.rules_version
+    )
+    found = session.scalars(
+        select(JackpotRow.jackpot_id)
+        .join(CycleRow, running)
+        .join(RulesVersionRow, version)
+        .where(~RulesVersionRow.document.has_key("payout_tiers"))
+        .order_by(JackpotRow.jackpot_id)
+    )
+    return [one for one in found if lives.life_of(session, one, is_accepting=False) is not Life.RETIRED]

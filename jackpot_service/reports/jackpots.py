@@ -8,6 +8,7 @@ from sqlalchemy import text
 
 from jackpot_service.database.transactions import Session, pipelined
 from jackpot_service.domain.accounts import Meter, Pools
+from jackpot_service.domain.awards import AwardStep, HitPayment, payment_of, state_of
 from jackpot_service.domain.facts import Facts
 from jackpot_service.domain.lives import Life
 from jackpot_service.domain.money import ZERO, RateSheet
@@ -33,6 +34,20 @@ _LAST_HITS = text(
     """
 )
 
+# The steps of each award that the meter paid at the last hit.
+_LAST_PAYMENT = """
+SELECT array_agg(s.step)
+FROM cycles c
+JOIN entries e ON e.jackpot_id = %(jackpot_id)s AND e.stripe_no = c.stripe_no AND e.seq = c.seq
+JOIN awards a ON a.jackpot_id = %(jackpot_id)s AND a.round_key = e.round_key AND a.correction = 0
+             AND a.funded_by = 'meter'
+JOIN award_steps s ON s.jackpot_id = %(jackpot_id)s AND s.round_key = a.round_key AND s.bet_id = a.bet_id
+                  AND s.tier = a.tier AND s.correction = 0
+WHERE c.jackpot_id = %(jackpot_id)s AND c.cycle > 1
+  AND c.cycle = (SELECT max(o.cycle) FROM cycles o WHERE o.jackpot_id = %(jackpot_id)s)
+GROUP BY a.bet_id, a.tier
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class JackpotState:
@@ -40,6 +55,7 @@ class JackpotState:
     A jackpot as it stands: its meter and pools, the rules of its running cycle, and where it is in its life.
 
     `following_version` is the rules version of the next cycle. `sheet` is the one in force, in which amounts are shown.
+    `payment` is where that of the last hit stands; None if nothing of it is to be paid, or the jackpot was never hit.
     """
 
     jackpot_id: str
@@ -50,6 +66,7 @@ class JackpotState:
     following_version: int
     life: Life
     sheet: RateSheet
+    payment: HitPayment | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +82,11 @@ class Hit:
     def paid(self) -> Decimal:
         """The cost of the winners together to the meter, in base units."""
         return sum((award.cost for award in self.awards), ZERO)
+
+    @property
+    def payment(self) -> HitPayment | None:
+        """Where its payment stands; None if nothing of it is to be paid."""
+        return payment_of({award.state for award in self.awards})
 
 
 def jackpot_states(
@@ -84,6 +106,7 @@ def jackpot_state(session: Session, jackpot_id: str, *, at: datetime) -> Jackpot
     with pipelined(session) as pipe:
         settings_cursor = settings_in_force.send_read(pipe, jackpot_id, came=[at])
         books_cursor = books.send_read(pipe, jackpot_id)
+        payment_cursor = pipe.send(_LAST_PAYMENT, {"jackpot_id": jackpot_id})
     in_force = settings_in_force.in_force_of(settings_cursor, jackpot_id)
     held = books.books_of(books_cursor)
     rules_version = held.cycle.rules_version
@@ -96,6 +119,7 @@ def jackpot_state(session: Session, jackpot_id: str, *, at: datetime) -> Jackpot
         following_version=held.cycle.following_version,
         life=lives.life_of(session, jackpot_id, is_accepting=held.is_accepting),
         sheet=sheet_to_show(session, in_force.base, in_force.rate_sheets[0]),
+        payment=payment_of({state_of(list(map(AwardStep, steps))) for (steps,) in payment_cursor}),
     )
 
 

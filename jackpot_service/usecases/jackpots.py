@@ -14,7 +14,7 @@ from jackpot_service.domain.lives import Life, UserRequired, facts_of_life, requ
 from jackpot_service.domain.money import plain
 from jackpot_service.domain.rulebooks import published_rules
 from jackpot_service.domain.rules import BadRules, JackpotRules, require_amount
-from jackpot_service.domain.settings import require_payable_stakes
+from jackpot_service.domain.settings import Setting, require_payable_stakes
 from jackpot_service.ledger import books, cycles, stripes
 from jackpot_service.ledger.stripes import MOST_STRIPES
 from jackpot_service.records import lives, references
@@ -35,7 +35,7 @@ class OpenJackpot:
     rulebook: str
     base: str
     base_amount: Decimal | None
-    settings: Mapping[str, str]
+    settings: Mapping[str, Setting]
     stripes: int
 
 

@@ -26,6 +26,7 @@ from tests.support import correcting, telling
 from tests.support.answers import Body
 from tests.support.bets import bet
 from tests.support.hands import FLUSH, FOUR_OF_A_KIND, NOTHING, ROYAL_FLUSH, hand
+from tests.support.payouts import held_from
 from tests.support.world import World
 
 pytestmark = pytest.mark.slow
@@ -199,7 +200,7 @@ def test_an_event_adds_up_to_the_money_of_its_round(world: World) -> None:
 
 
 def test_an_award_is_told_as_it_was_made_whatever_became_of_it(world: World) -> None:
-    world.open(base_amount="1000", settings={"held_threshold": "20"})
+    world.open(base_amount="1000", settings={"payout_tiers": held_from("20")})
     world.bet(bet("a"))
     world.settle(hand("1", FLUSH))
     before = telling.follow(world)
@@ -242,7 +243,7 @@ def test_keys_requests_and_stripes_are_not_told(world: World) -> None:
 @pytest.fixture
 def two_casinos(world: World) -> World:
     """One jackpot at two casinos: c1 has T1 and T3, c2 has T2, which hit it."""
-    world.open(base_amount="1000", settings={"held_threshold": "20"}, tables=("T1", "T3"))
+    world.open(base_amount="1000", settings={"payout_tiers": held_from("20")}, tables=("T1", "T3"))
     world.add_casino("c2")
     world.add_table("T2", jackpot_id="j1", casino_id="c2")
     for table_id, cards in (("T1", FLUSH), ("T2", ROYAL_FLUSH), ("T3", FLUSH)):

@@ -16,6 +16,7 @@ from tests.support.answers import PROBLEM, Body
 from tests.support.bets import bet
 from tests.support.fixtures import books_verify
 from tests.support.hands import FLUSH, NOTHING, ROYAL_FLUSH, dead, forfeited, hand
+from tests.support.payouts import held_from
 from tests.support.world import World
 
 pytestmark = pytest.mark.long
@@ -127,7 +128,7 @@ Place = tuple[str | int, ...]
 @pytest.fixture
 def played(world: World) -> World:
     """A jackpot with an award that is held and a cancelled round, and two others."""
-    world.open(base_amount="1000", settings={"held_threshold": "1"})
+    world.open(base_amount="1000", settings={"payout_tiers": held_from("1")})
     world.open(jackpot_id="j2", base_amount="10", tables=())
     world.open(jackpot_id="j3", tables=())
     world.bet(bet("b1"))
@@ -203,6 +204,11 @@ def bodies(world: World) -> tuple[tuple[str, str, Body], ...]:
         ("POST", "/v1/change-requests/waits/rejection", {"reason": "x", "confirmed": {}}),
         ("POST", "/v1/keys", {**asked, **new_key}),
         ("POST", f"/v1/keys/{key_id}/revocation", asked),
+        (
+            "POST",
+            "/v1/tables/T1/rounds/r1/evidence",
+            {"request_id": "e", "kind": "witness", "statement": "seen", "sha256": "ab" * 32},
+        ),
         ("PUT", f"/v1/awards/{award_id}/stop", {"request_id": "s", "reason": "in doubt"}),
         ("PUT", f"/v1/awards/{award_id}/payment", {"request_id": "r", "reference": "x", "paid_at": "2026-11-20"}),
         ("POST", f"/v1/exceptions/{exception}/acknowledgement", asked),

@@ -11,6 +11,7 @@ from tests.support.answers import Answer, Body
 from tests.support.bets import bet
 from tests.support.fixtures import books_verify
 from tests.support.hands import FLUSH, FOUR_OF_A_KIND, NOTHING, STRAIGHT, forfeited, hand
+from tests.support.payouts import held_from
 from tests.support.world import World
 
 pytestmark = pytest.mark.slow
@@ -21,7 +22,7 @@ CHANGES: Final = "/v1/change-requests"
 
 PAYLOADS: Final[Mapping[str, Body]] = {
     "rate-sheet": {"base": "EUR", "rates": {"GBP": "1.18"}},
-    "rules": {"jackpot_id": "j1", "settings": {"held_threshold": "500"}},
+    "rules": {"jackpot_id": "j1", "settings": {"payout_tiers": [{"from": "500"}]}},
     "retirement": {"jackpot_id": "j2", "to": "j1"},
     "adjustment": {
         "jackpot_id": "j1",
@@ -69,7 +70,7 @@ ALLOWED: Final = [(kind, role) for kind in KINDS for role in Role if role in ROL
 @pytest.fixture
 def played(world: World) -> World:
     """A jackpot with a round that lost, a held award, a cancelled round and a denied prize; and an empty jackpot."""
-    world.open(base_amount="1000", settings={"reset_amount": "300", "held_threshold": "200"})
+    world.open(base_amount="1000", settings={"reset_amount": "300", "payout_tiers": held_from("200")})
     world.open(jackpot_id="j2", tables=("T2",))
     world.bet(bet(stake_minor=10_000), round_id="lost")
     world.settle(hand("1", NOTHING), round_id="lost")

@@ -28,6 +28,7 @@ from tests.support.answers import Body
 from tests.support.bets import bet
 from tests.support.hands import FLUSH, ROYAL_FLUSH, STRAIGHT_FLUSH, dead, hand
 from tests.support.operations import DOCUMENT, make_objects
+from tests.support.payouts import held_from
 from tests.support.world import CYBER, RATES, World
 
 pytestmark = pytest.mark.long
@@ -177,7 +178,7 @@ def test_requests_against_the_description_are_refused_by_it(world: World, subtes
 
 def play(world: World) -> None:
     """Bring about an answer of every shape: shared and owned hits, held and partial awards, refunds, refusals."""
-    world.open(base_amount="5432.68065", settings={"held_threshold": "1000", "limit": "5434"})
+    world.open(base_amount="5432.68065", settings={"payout_tiers": held_from("1000"), "limit": "5434"})
     world.open(CYBER, jackpot_id="j2", tables=("C1",))
     world.bet(bet("a"), bet("b", hand="2", currency="GBP"), bet("c", hand="3", occurred_at="2026-11-20T09:00:00Z"))
     world.void("b", "unknown")
@@ -241,6 +242,11 @@ WRITES: Final[Mapping[str, tuple[int, str, Body]]] = {
         201,
         f"/v1/awards/{AWARD}/payment",
         {"request_id": "p1", "reference": "slip", "paid_at": "2026-11-20T09:30:00Z"},
+    ),
+    "POST /v1/tables/{table_id}/rounds/{round_id}/evidence": (
+        201,
+        f"{ROUNDS}/r1/evidence",
+        {"request_id": "e1", "kind": "witness", "statement": "seen", "sha256": "ab" * 32},
     ),
     "PUT /v1/awards/{award_id}/stop": (
         201,

@@ -124,7 +124,9 @@ def test_an_exception_is_acknowledged_under_the_name_of_the_key(world: World, ru
     assert err == f"Exception {exception_id}: was acknowledged before, by this request.\n"
 
     _, out, _ = run("exceptions", "list", "--acknowledged")
-    assert out.endswith("late-bet  T1 late  Round late of table T1 was cancelled.  [acknowledged by Olga: slow clock]\n")
+    assert out.endswith(
+        "late-bet  T1 late  Round late of table T1 was cancelled.  [acknowledged by Olga: slow clock]\n"
+    )
     _, out, _ = run("exceptions", "list", "--unacknowledged")
     assert exception_id not in out
 

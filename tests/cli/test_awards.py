@@ -7,6 +7,7 @@ import pytest
 from tests.cli.test_command_line import Ended, program
 from tests.support.bets import bet
 from tests.support.hands import FLUSH, FOUR_OF_A_KIND, hand
+from tests.support.payouts import held_from
 from tests.support.world import World
 
 pytestmark = pytest.mark.slow
@@ -18,7 +19,7 @@ Jackpot = Callable[..., Ended]
 def jackpot(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], database_url: str) -> Jackpot:
     """The program, on a database with a held award and a payable one."""
     world = World(database_url)
-    world.open(base_amount="1000", settings={"held_threshold": "250"})
+    world.open(base_amount="1000", settings={"payout_tiers": held_from("250")})
     world.bet(bet("a"))
     world.settle(hand("1", FOUR_OF_A_KIND))
     world.bet(bet("a", currency="GBP"), round_id="r2")

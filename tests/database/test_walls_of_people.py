@@ -13,6 +13,8 @@ from jackpot_service.usecases.changes.registry import KINDS
 from tests.support.bets import bet
 from tests.support.hands import FOUR_OF_A_KIND, forfeited, hand
 from tests.support.logins import owner_conninfo
+from tests.support.payouts import held_from
+from tests.support.reading import past_the_service
 from tests.support.world import World
 
 pytestmark = pytest.mark.long
@@ -20,9 +22,12 @@ pytestmark = pytest.mark.long
 APPLICATION: Final = "jackpot_app"
 
 DECIDE: Final = """
-INSERT INTO change_decisions (request_id, maker, checker, outcome, confirmed, is_emergency, decided_at, entry_seq)
-VALUES (%s, 'Ann', %s, %s, '{}', %s, coalesce(%s, now()), 1)
+INSERT INTO change_decisions (request_id, maker, checker, outcome, confirmed, is_emergency, is_final, decided_at,
+                              entry_seq)
+VALUES (%s, 'Ann', %s, %s, '{}', %s, %s, coalesce(%s, now()), 1)
 """
+
+SET_APPROVALS_DUE: Final = "UPDATE change_requests SET approvals_due = {} WHERE request_id = 'held'"
 
 LONG_AGO: Final = datetime(2020, 1, 1, tzinfo=UTC)
 
@@ -39,7 +44,7 @@ def world(database_url: str) -> Iterator[World]:
     Olga made a key of the server that played the round of the held awards.
     """
     world = World(database_url)
-    world.open(base_amount="1000", settings={"held_threshold": "250"})
+    world.open(base_amount="1000", settings={"payout_tiers": held_from("250")})
     asked = {"principal": "a table", "role": "table", "casino_id": "c1", "request_id": "k1", "reason": "rotated"}
     world.post("/v1/keys", asked, key=world.person("Olga", Role.OPERATOR)).ok(201)
     world.bet(bet("a"))
@@ -71,11 +76,12 @@ def decide(
     request_id: str = "held",
     outcome: str = "approved",
     is_emergency: bool = False,
+    is_final: bool = True,
     decided_at: datetime | None = None,
 ) -> None:
     """Decide what Ann asked for, by plain SQL, and take it back."""
     try:
-        connection.execute(DECIDE, [request_id, checker, outcome, is_emergency, decided_at])
+        connection.execute(DECIDE, [request_id, checker, outcome, is_emergency, is_final, decided_at])
     finally:
         connection.rollback()
 
@@ -104,13 +110,54 @@ def test_a_role_that_does_not_decide_this_kind_is_refused(application: psycopg.C
         decide(application, checker)
 
 
+@pytest.mark.parametrize(
+    ("approvals_due", "before", "outcome"),
+    [
+        (1, (), "approved"),
+        (1, (), "rejected"),
+        (2, (), "approved"),
+        (2, (), "rejected"),
+        (2, ("Otto",), "approved"),
+        (3, ("Otto",), "approved"),
+        (3, ("Otto", "Olaf"), "approved"),
+    ],
+)
+def test_an_approval_is_final_when_as_many_approved_as_were_due(
+    world: World,
+    application: psycopg.Connection[Any],
+    approvals_due: int,
+    before: tuple[str, ...],
+    outcome: str,
+) -> None:
+    is_final = outcome == "rejected" or len(before) + 1 == approvals_due
+    for name in ("Olaf", "Oona"):
+        world.person(name, Role.OPERATOR)
+    past_the_service(world.database_url, SET_APPROVALS_DUE.format(approvals_due))
+    for name in before:
+        application.execute(DECIDE, ["held", name, "approved", False, False, None])
+    application.commit()
+
+    with pytest.raises(errors.InsufficientPrivilege, match=f"is approved by {approvals_due} people"):
+        decide(application, "Oona", outcome=outcome, is_final=not is_final)
+    decide(application, "Oona", outcome=outcome, is_final=is_final)
+
+
+def test_nobody_decides_what_was_decided(world: World, application: psycopg.Connection[Any]) -> None:
+    world.person("Olaf", Role.OPERATOR)
+    world.approve("held", by="Otto").ok()
+
+    for name in ("Olaf", "Otto"):
+        with pytest.raises(errors.InsufficientPrivilege, match="was decided before"):
+            decide(application, name)
+
+
 def test_nobody_unknown_asks_or_decides(application: psycopg.Connection[Any]) -> None:
     with pytest.raises(errors.ForeignKeyViolation, match="fk_change_decisions_checker_principals"):
         decide(application, "ann")
     asking = """
         INSERT INTO change_requests (request_id, kind, subject, payload, reason, base_version, to_confirm, maker,
-                                     made_at, expires_at, entry_seq)
-        SELECT 'q', kind, subject, payload, reason, base_version, to_confirm, 'ann', made_at, expires_at, entry_seq
+                                     made_at, expires_at, approvals_due, entry_seq)
+        SELECT 'q', kind, subject, payload, reason, base_version, to_confirm, 'ann', made_at, expires_at, 1, entry_seq
         FROM change_requests WHERE request_id = 'held'
     """
     with pytest.raises(errors.ForeignKeyViolation, match="fk_change_requests_maker_principals"):

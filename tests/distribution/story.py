@@ -7,6 +7,7 @@ from typing import Final
 from jackpot_service import signing
 from jackpot_service.database import transactions
 from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
+from jackpot_service.domain.settings import Setting
 from jackpot_service.ledger import days, stripes
 from jackpot_service.ledger.verification import Reached
 from jackpot_service.proof.proof import verify
@@ -19,6 +20,7 @@ from tests.support import everything
 from tests.support.asking import stated
 from tests.support.bets import bet
 from tests.support.hands import FLUSH, FOUR_OF_A_KIND, NOTHING, ROYAL_FLUSH, STRAIGHT, dead, hand
+from tests.support.payouts import held_from
 from tests.support.world import World
 
 NEW_ROUNDS: Final = 6
@@ -26,7 +28,7 @@ NEW_ROUNDS: Final = 6
 
 
 def _open(world: World) -> None:
-    settings = {"limit": "5434", "reset_amount": "500", "held_threshold": "1000"}
+    settings: dict[str, Setting] = {"limit": "5434", "reset_amount": "500", "payout_tiers": held_from("1000")}
     world.open(base_amount="5432.68065", settings=settings, tables=("T1", "T2"), stripes=3)
     world.open(jackpot_id="j2", tables=("T3",), stripes=2)
     for role in (Role.FINANCE, Role.AUDITOR, Role.TABLE):

@@ -13,16 +13,8 @@ from jackpot_service.domain.allocation import entitlements, payable_minor, share
 from jackpot_service.domain.bets import Bet
 from jackpot_service.domain.money import RateSheet
 from jackpot_service.domain.outcomes import Win
-from jackpot_service.domain.rules import (
-    FixedAmount,
-    JackpotRules,
-    MeterPart,
-    Policy,
-    StakeMultiple,
-    Tier,
-    as_document,
-    from_document,
-)
+from jackpot_service.domain.prizes import FixedAmount, MeterPart, StakeMultiple, Tier
+from jackpot_service.domain.rules import JackpotRules, Policy, as_document, from_document
 from tests.properties import values
 from tests.properties.profile import repeatable
 

@@ -24,6 +24,7 @@ from tests.properties import values
 from tests.properties.profile import repeatable
 from tests.properties.settling import Round, rounds
 from tests.support.hands import FLUSH, NOTHING, STRAIGHT_FLUSH
+from tests.support.payouts import held_from
 
 
 @dataclass
@@ -234,7 +235,9 @@ def test_a_correction_taken_back_leaves_no_trace_in_the_pools(
 
 def test_what_was_rejected_has_come_back_already_to_whom_it_was_taken_from() -> None:
     """Of a meter of 10,000.00, players' 10.00: 1,000.00 for a straight flush, 50.00 for a flush; both are held."""
-    rules = published_rules("cyber-caribbean-stud", base="EUR", settings={"held_threshold": "1", "reset_amount": "0"})
+    rules = published_rules(
+        "cyber-caribbean-stud", base="EUR", settings={"payout_tiers": held_from("1"), "reset_amount": "0"}
+    )
     sheet = RateSheet("EUR", 1, {"EUR": Rate("EUR", Decimal(1), 2)})
     bets = [Bet("a", "ann", "1", "EUR", 100), Bet("b", "ann", "2", "EUR", 100)]
     dealt = (_hand("1", STRAIGHT_FLUSH), _hand("2", FLUSH))

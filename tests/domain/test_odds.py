@@ -13,8 +13,8 @@ import pytest
 from jackpot_service.domain import statistics
 from jackpot_service.domain.cards import Category, HandValue, category_of, evaluate
 from jackpot_service.domain.games import CASINO_HOLDEM_2_HAND, PAIR_OF_ACES
+from jackpot_service.domain.prizes import Tier
 from jackpot_service.domain.rulebooks import published_rules
-from jackpot_service.domain.rules import Tier
 from tests.support.suit_classes import suit_classes
 
 # What the jackpot of Live Caribbean Stud pays below a royal flush, in stakes: 000_6cc300954b9713ce, "JACKPOT".

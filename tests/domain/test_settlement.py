@@ -172,8 +172,12 @@ def test_players_money_is_taken_first_and_never_below_zero_by_an_award(round_: R
 @given(rounds())
 def test_a_pools_awards_are_held_together_or_not_at_all(round_: Round) -> None:
     settlement = round_.settled()
-    threshold = round_.terms.running.held_threshold
+    tiers = round_.terms.running.payout_tiers
     for funded_by in FundedBy:
-        states = {award.state for award in settlement.awards if award.funded_by is funded_by}
-        is_held = threshold is not None and cost(settlement, funded_by) >= Fraction(threshold)
-        assert states <= {AwardState.HELD if is_held else AwardState.PAYABLE}
+        awards = [award for award in settlement.awards if award.funded_by is funded_by]
+        is_held = any(
+            award.cost >= tier.from_amount and (not tier.prizes or award.tier in tier.prizes)
+            for award in awards
+            for tier in tiers
+        )
+        assert {award.state for award in awards} <= {AwardState.HELD if is_held else AwardState.PAYABLE}

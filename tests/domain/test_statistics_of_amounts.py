@@ -8,8 +8,9 @@ from typing import Final
 import pytest
 
 from jackpot_service.domain import statistics
+from jackpot_service.domain.prizes import Tier
 from jackpot_service.domain.rulebooks import published_rules
-from jackpot_service.domain.rules import JackpotRules, Tier
+from jackpot_service.domain.rules import JackpotRules
 
 ALL_HANDS: Final = comb(52, 5)
 

@@ -29,6 +29,7 @@ from tests.support import correcting, days, history, rolling, summing
 from tests.support.bets import bet
 from tests.support.hands import FLUSH, FOUR_OF_A_KIND, NOTHING, ROYAL_FLUSH, STRAIGHT_FLUSH, dead, forfeited, hand
 from tests.support.logins import owner_url
+from tests.support.payouts import held_from
 from tests.support.reading import Rows
 from tests.support.world import World
 
@@ -220,7 +221,7 @@ def test_refunds_are_kept_by_currency_and_by_what_was_charged(opened: World) -> 
 
 
 def test_awards_are_kept_by_the_state_they_began_in_and_hands_by_what_stood_on_them(world: World) -> None:
-    world.open(settings={"held_threshold": "100"}, stripes=1)
+    world.open(settings={"payout_tiers": held_from("100")}, stripes=1)
     world.bet(bet("a", stake_minor=200), bet("b", currency="GBP"), bet("c", hand="2"), bet("d", hand="3"))
     world.settle(hand("1", FOUR_OF_A_KIND), hand("2", NOTHING), forfeited("3"))
     world.bet(bet("e"), round_id="r2")

@@ -474,7 +474,7 @@ CHANGES: Final = (
     forge(
         "change_requests",
         "'forged', kind, subject, jackpot_id, payload, reason, base_version, to_confirm, maker, made_at, expires_at, "
-        "entry_seq",
+        "approvals_due, entry_seq",
         "change_requests WHERE request_id = 'pending'",
         "entry-digest document-without-entry change-record",
     ),
@@ -492,6 +492,11 @@ CHANGES: Final = (
         "entry-digest change-record change-principal",
     ),
     change("change_decisions", "maker = 'Rolf'", "request_id = 'new-rates'", "change-principal"),
+    change(
+        "change_decisions", "is_final = false", "request_id = 'new-rates'", "entry-digest change-principal change-done"
+    ),
+    change("change_requests", "approvals_due = 2", "request_id = 'new-rates'", "entry-digest change-principal"),
+    change("change_requests", "approvals_due = 3", "request_id = 'pending'", "entry-digest"),
     change(
         "change_decisions", "decided_at = decided_at + interval '8 days'", "request_id = 'rejected'", "change-record"
     ),

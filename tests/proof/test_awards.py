@@ -31,6 +31,7 @@ from tests.support.answers import Body
 from tests.support.bets import bet
 from tests.support.correcting import correct
 from tests.support.hands import FLUSH, FOUR_OF_A_KIND, NOTHING, ROYAL_FLUSH, hand
+from tests.support.payouts import held_from
 from tests.support.world import World
 
 pytestmark = pytest.mark.long
@@ -40,7 +41,7 @@ def write(url: str) -> None:
     """Awards held, approved, rejected and paid; two compensations; statements settled, with bets in between."""
     random.seed(7)
     world = World(url)
-    world.open(base_amount="999.10", settings={"held_threshold": "275"}, stripes=2)
+    world.open(base_amount="999.10", settings={"payout_tiers": held_from("275")}, stripes=2)
     world.bet(bet("a", hand="1"), bet("b", hand="2", currency="GBP"), bet("c", hand="3"))
     world.settle(hand("1", ROYAL_FLUSH), hand("2", FOUR_OF_A_KIND), hand("3", NOTHING))
     world.change("held-awards", about("r1") | {"bets": ["a"], "decision": "reject"}, request_id="q1")
@@ -366,7 +367,7 @@ def test_a_change_of_any_column_is_found(superuser: Session, column: sqlalchemy.
 def rejected(database_url: str) -> Iterator[World]:
     """A held prize that was rejected."""
     world = World(database_url)
-    world.open(settings={"held_threshold": "250"})
+    world.open(settings={"payout_tiers": held_from("250")})
     world.bet(bet("a"))
     world.settle(hand("1", FOUR_OF_A_KIND))
     world.change("held-awards", about("r1") | {"decision": "reject"}, request_id="no")

@@ -21,6 +21,7 @@ from jackpot_service.usecases.keys import create_key
 from tests.proof.corruption import Corruption, change, codes_after, forge, mismatches_after, remove
 from tests.races import scene
 from tests.support import history, people
+from tests.support.payouts import held_from
 
 pytestmark = pytest.mark.slow
 
@@ -39,7 +40,7 @@ def write(url: str) -> None:
     """
     with history.engine_of(url) as engine:
         scene.found(engine)
-        scene.open_live(engine, "live", tables=["T1"], base_amount="1000", settings={"held_threshold": "250"})
+        scene.open_live(engine, "live", tables=["T1"], base_amount="1000", settings={"payout_tiers": held_from("250")})
         for person in (OLGA, OTTO, ODA):
             people.enrolled(engine, act(person))
         transact(engine, partial(create_key, act=act(OLGA, "k1"), principal=scene.SERVER))
@@ -116,6 +117,8 @@ CORRUPTIONS: Final = (
     change("change_decisions", "checker = 'cli'", HELD, "change-record change-principal"),
     change("change_decisions", "checker = 'nobody'", HELD, "change-record change-principal"),
     change("change_decisions", "checker = 'Oda'", HELD, "change-record"),
+    change("change_requests", "approvals_due = 2", HELD, "entry-digest change-principal"),
+    change("change_decisions", "is_final = NOT is_final", HELD, "entry-digest change-principal change-done"),
     change("principals", "role = 'auditor'", "name = 'Otto'", "entry-digest change-principal act-principal"),
     change("principals", "is_automaton = true", "name = 'Otto'", "entry-digest change-principal"),
     change("emergency_switches", "is_on = false", "is_on", "entry-digest change-principal"),

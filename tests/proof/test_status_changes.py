@@ -76,7 +76,7 @@ def write(url: str) -> None:
     for number in range(6):
         life.bet_and_settle(f"after-{number}")
     life.change("seed-recovery", "j1", amount="100")
-    life.change("rules", "j1", settings={"held_threshold": "1000"})
+    life.change("rules", "j1", settings={"payout_tiers": [{"from": "1000"}]})
     life.bet_and_settle("fixed", STRAIGHT_FLUSH)
     life.change("prize-fund-true-up", "j1")
     life.change("retirement", "j1", to="j2")
@@ -118,7 +118,7 @@ def done(request_id: str) -> str:
 RULES: Final = (
     change(
         "rules_versions",
-        """document = jsonb_set(document, '{held_threshold}', '"7"')""",
+        """document = jsonb_set(document, '{payout_tiers,0,from}', '"7"')""",
         "version = 3",
         "entry-digest",
     ),

@@ -23,6 +23,7 @@ from jackpot_service.domain.outcomes import Cancellation, Hand, HandStatus, Resu
 from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
 from jackpot_service.domain.rounds import RoundView
 from jackpot_service.domain.rulebooks import published_rules
+from jackpot_service.domain.settings import Setting
 from jackpot_service.ledger import laws
 from jackpot_service.proof.proof import verify
 from jackpot_service.records.immutable import Table
@@ -38,6 +39,7 @@ from tests.properties import dealing
 from tests.properties.model import Deal, Jackpot, Refusal, Round, Stake, Verdict
 from tests.support import rolling
 from tests.support.accepting import accept_bets
+from tests.support.payouts import held_from
 from tests.support.publishing import publish
 
 CASINO_OF = {"T1": "c1", "T2": "c2"}
@@ -60,7 +62,7 @@ class Opening:
 
     rulebook: str
     base_amount: str
-    settings: Mapping[str, str]
+    settings: Mapping[str, Setting]
 
 
 @st.composite
@@ -68,12 +70,12 @@ def openings(draw: st.DrawFn, rulebooks: Sequence[str], policies: Sequence[str])
     """Draw a rulebook and its parameters; a limit, where there is one, lies so low that bets reach it."""
     base_amount = draw(st.sampled_from(["10000", "1234.567890123456789012", "400", "0"]))
     reset_amount = draw(st.sampled_from(["10000", "2000.000000000000000001", "500", "0"]))
-    settings = {"reset_amount": reset_amount}
+    settings: dict[str, Setting] = {"reset_amount": reset_amount}
     if draw(st.booleans()):
         margin = Decimal(draw(st.sampled_from(["0.05", "3", "100"])))
         settings["limit"] = str(max(Decimal(base_amount), Decimal(reset_amount)) + margin)
-    if draw(st.booleans()):
-        settings["held_threshold"] = draw(st.sampled_from(["0.5", "250", "5000"]))
+    tiers = draw(st.sampled_from([None, "0.5", "250", "5000"]))
+    settings["payout_tiers"] = () if tiers is None else held_from(tiers)
     if draw(st.booleans()):
         settings["split.reserve"] = draw(st.sampled_from(["0", "0.05", "0.1"]))
     if policies:

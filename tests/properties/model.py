@@ -13,7 +13,8 @@ from fractions import Fraction
 from math import floor
 
 from jackpot_service.domain.cards import Category, category_of
-from jackpot_service.domain.rules import FixedAmount, FundedBy, JackpotRules, MeterPart, Policy
+from jackpot_service.domain.prizes import FixedAmount, MeterPart
+from jackpot_service.domain.rules import FundedBy, JackpotRules, Policy
 
 EXPONENTS = {"EUR": 2, "GBP": 2, "SEK": 2, "JPY": 0}
 BASE = "EUR"
@@ -406,8 +407,11 @@ class Jackpot:
             taken = left if most is None else min(left, max(most, Fraction(0)))
             self.put(account, -taken)
             left -= taken
-        threshold = self.rules.held_threshold
-        if threshold is not None and cost >= Fraction(threshold):
+        if any(
+            prize.cost >= Fraction(tier.from_amount) and (not tier.prizes or place[1] in tier.prizes)
+            for place, prize in prizes.items()
+            for tier in self.rules.payout_tiers
+        ):
             self.put("awards:held", cost)
             return {
                 place: Prize(prize.amount_minor, prize.currency, prize.cost, prize.funded_by, "held")

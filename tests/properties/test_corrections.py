@@ -14,12 +14,14 @@ from jackpot_service.database.transactions import Session, transact
 from jackpot_service.domain.bets import Bet
 from jackpot_service.domain.corrections import NothingToCorrect
 from jackpot_service.domain.principals import SYSTEM_OPERATOR
+from jackpot_service.domain.settings import Setting
 from jackpot_service.records.rounds import RoundName
 from jackpot_service.usecases.acknowledge_payment import AcknowledgePayment, acknowledge_payment
 from jackpot_service.usecases.acts import Act
 from tests.races import books, scene
 from tests.support import two_people
 from tests.support.hands import NO_COLLISIONS
+from tests.support.payouts import held_from
 
 pytestmark = pytest.mark.long
 
@@ -63,9 +65,9 @@ class History:
 
     def open(self) -> None:
         open_ = self.chance.choice([scene.open_live, scene.open_cyber])
-        settings = {"reset_amount": self.chance.choice(["0", "500"])}
+        settings: dict[str, Setting] = {"reset_amount": self.chance.choice(["0", "500"])}
         if self.chance.random() < 0.4:
-            settings["held_threshold"] = "20"
+            settings["payout_tiers"] = held_from("20")
         if self.chance.random() < 0.3:
             settings["limit"] = "1001"
         stripes = self.chance.randint(1, 4)

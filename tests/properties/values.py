@@ -10,8 +10,10 @@ from jackpot_service.domain.bets import Bet
 from jackpot_service.domain.cards import parse_cards
 from jackpot_service.domain.money import Rate, RateSheet
 from jackpot_service.domain.outcomes import Hand, HandStatus
+from jackpot_service.domain.payout_tiers import PayoutTier
+from jackpot_service.domain.prizes import FixedAmount, MeterPart, Prize, StakeMultiple, Tier
 from jackpot_service.domain.rulebooks import published_rules
-from jackpot_service.domain.rules import FixedAmount, JackpotRules, MeterPart, Policy, Prize, Split, StakeMultiple, Tier
+from jackpot_service.domain.rules import JackpotRules, Policy, Split
 from tests.properties import dealing
 
 EXPONENTS = {"EUR": 2, "GBP": 2, "JPY": 0, "BHD": 3, "UYW": 4}
@@ -79,6 +81,14 @@ def hands(draw: st.DrawFn) -> tuple[Hand, ...]:
 
 
 @st.composite
+def payout_tiers(draw: st.DrawFn, published: JackpotRules) -> tuple[PayoutTier, ...]:
+    """The shipped tiers, none, or some that hold awards of any prize, or of some prizes alone."""
+    some = st.lists(st.sampled_from(list(published.prizes)), unique=True).map(tuple)
+    drawn = st.builds(PayoutTier, st.one_of(st.just(Decimal(0)), amounts(1, 5_000)), st.integers(1, 3), some)
+    return draw(st.one_of(st.just(published.payout_tiers), st.lists(drawn, max_size=3).map(tuple)))
+
+
+@st.composite
 def rules(draw: st.DrawFn, rulebooks: Sequence[str], policies: Sequence[Policy] = OWNED) -> JackpotRules:
     """A published rulebook with an operator's parameters."""
     published = published_rules(draw(st.sampled_from(rulebooks)), base="EUR", settings={})
@@ -92,7 +102,7 @@ def rules(draw: st.DrawFn, rulebooks: Sequence[str], policies: Sequence[Policy] 
         prizes=published.prizes if published.is_shared else draw(_owned_prizes()),
         reset_amount=reset_amount,
         limit=limit,
-        held_threshold=draw(st.one_of(st.none(), amounts(1, 5_000))),
+        payout_tiers=draw(payout_tiers(published)),
     )
 
 

@@ -15,6 +15,7 @@ from jackpot_service.domain.cards import parse_cards
 from jackpot_service.domain.errors import LedgerError
 from jackpot_service.domain.outcomes import Cancellation, Closing, Hand, HandStatus, Result
 from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
+from jackpot_service.domain.settings import Setting
 from jackpot_service.records.immutable import Table
 from jackpot_service.records.rounds import RoundName
 from jackpot_service.usecases.accept_bets import AcceptBets, BetsAccepted
@@ -65,10 +66,16 @@ def open_live(
     tables: Sequence[str],
     base_amount: str = "0",
     stripes: int = 4,
-    settings: Mapping[str, str] | None = None,
+    settings: Mapping[str, Setting] | None = None,
 ) -> None:
     command = OpenJackpot(
-        _act(), jackpot_id, "live-caribbean-stud", "EUR", Decimal(base_amount), settings or {}, stripes
+        _act(),
+        jackpot_id,
+        "live-caribbean-stud",
+        "EUR",
+        Decimal(base_amount),
+        {"payout_tiers": (), **(settings or {})},
+        stripes,
     )
     _open(engine, command, tables)
 
@@ -80,10 +87,16 @@ def open_cyber(
     tables: Sequence[str],
     base_amount: str = "10000",
     stripes: int = 4,
-    settings: Mapping[str, str] | None = None,
+    settings: Mapping[str, Setting] | None = None,
 ) -> None:
     command = OpenJackpot(
-        _act(), jackpot_id, "cyber-caribbean-stud", "EUR", Decimal(base_amount), settings or {}, stripes
+        _act(),
+        jackpot_id,
+        "cyber-caribbean-stud",
+        "EUR",
+        Decimal(base_amount),
+        {"payout_tiers": (), **(settings or {})},
+        stripes,
     )
     _open(engine, command, tables)
 

@@ -12,6 +12,7 @@ from jackpot_service.domain.awards import AwardStateConflict
 from jackpot_service.domain.changes import ChangeDecided, Outcome
 from jackpot_service.domain.errors import LedgerError
 from jackpot_service.domain.principals import Principal, Role
+from jackpot_service.domain.settings import Setting
 from jackpot_service.records.verdicts import BookedAward
 from jackpot_service.usecases.acknowledge_payment import AcknowledgePayment, acknowledge_payment
 from jackpot_service.usecases.acts import Act
@@ -26,6 +27,7 @@ from jackpot_service.usecases.stop_award import StopAward, stop_award
 from tests.races import books, scene
 from tests.races.processes import Racer, race
 from tests.support import people
+from tests.support.payouts import held_from
 
 pytestmark = pytest.mark.long
 
@@ -89,7 +91,7 @@ def bet_on_and_on(racer: Racer, *, table_id: str) -> None:
 
 def _prepare(engine: sqlalchemy.Engine) -> list[BookedAward]:
     """Open a jackpot that holds every win, and win it some times."""
-    settings = {"held_threshold": "1", "reset_amount": "1000"}
+    settings: dict[str, Setting] = {"payout_tiers": held_from("1"), "reset_amount": "1000"}
     scene.open_live(engine, "live", tables=["T1", "T2", "T3", "T4"], base_amount="1000", settings=settings)
     return [award for round_id in HELD_ROUNDS for award in win(engine, "T1", round_id)]
 

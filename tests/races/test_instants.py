@@ -16,6 +16,7 @@ from jackpot_service.database.transactions import read, transact
 from jackpot_service.domain.bets import Bet, Bets
 from jackpot_service.domain.entries import REFERENCE_BOOK
 from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
+from jackpot_service.domain.settings import Setting
 from jackpot_service.ledger import instants
 from jackpot_service.ledger.instants import Positions
 from jackpot_service.reports.finance import registry
@@ -29,6 +30,7 @@ from tests.races import books, scene
 from tests.races.processes import CONFIG, Racer, in_threads, race
 from tests.support import equations, two_people
 from tests.support.accepting import accept_bets
+from tests.support.payouts import held_from
 from tests.support.told import Told, by_books, over_http
 
 pytestmark = pytest.mark.long
@@ -42,7 +44,7 @@ STRIPES = (3, 5, 8)
 BEHIND = timedelta(seconds=0.2)
 REPORTS = [name for name in registry.REPORTS if name != "exceptions"]
 """Refused calls are no part of the books, and none are made here."""
-SETTINGS = {"reset_amount": "50", "held_threshold": "60"}
+SETTINGS: dict[str, Setting] = {"reset_amount": "50", "payout_tiers": held_from("60")}
 ABROAD = {"GBP": 250, "SEK": 1000, "JPY": 300}
 DEALS = (scene.ROYAL, scene.FLUSH, scene.STRAIGHT_FLUSH, scene.NOTHING, "dead")
 

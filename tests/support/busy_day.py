@@ -1,6 +1,7 @@
 """A day with everything that moves money in it, where casinos and people are named as badly as may be."""
 
 from jackpot_service.domain.principals import Principal, Role
+from jackpot_service.domain.settings import Setting
 from tests.support.bets import bet
 from tests.support.correcting import correct
 from tests.support.hands import (
@@ -14,6 +15,7 @@ from tests.support.hands import (
     dead,
     hand,
 )
+from tests.support.payouts import held_from
 from tests.support.world import CYBER, World
 
 JACKPOTS = ("j1", "j:2", "Cyber_3")
@@ -29,7 +31,7 @@ def play(world: World) -> None:
 
 
 def _open(world: World) -> None:
-    settings = {"limit": "5434", "reset_amount": "500", "held_threshold": "1000"}
+    settings: dict[str, Setting] = {"limit": "5434", "reset_amount": "500", "payout_tiers": held_from("1000")}
     world.open(base_amount="5432.68065", settings=settings, tables=("T1", "T2"), stripes=3)
     world.open(jackpot_id="j:2", tables=(), stripes=2)
     world.open(CYBER, jackpot_id="Cyber_3", tables=("C1",), stripes=2)

@@ -6,10 +6,12 @@ from datetime import timedelta
 from typing import Final
 
 from jackpot_service.domain.principals import Role
+from jackpot_service.domain.settings import Setting
 from tests.support import rolling
 from tests.support.answers import Body
 from tests.support.bets import bet
 from tests.support.hands import NO_COLLISIONS, dead, forfeited, hand
+from tests.support.payouts import held_from
 from tests.support.story import Story
 from tests.support.world import CYBER, World
 
@@ -30,10 +32,10 @@ class Chance:
         self.open_rounds: list[tuple[str, str]] = []
         self.settled: list[tuple[str, str]] = []
         world.add_casino("c2")
-        settings = {"reset_amount": "50", "held_threshold": "60", "limit": "160"}
+        settings: dict[str, Setting] = {"reset_amount": "50", "payout_tiers": held_from("60"), "limit": "160"}
         world.open(base_amount="150", settings=settings, stripes=self.chance.randint(1, 4))
         world.add_table("T2", jackpot_id="j1", casino_id="c2")
-        world.open(CYBER, jackpot_id="j2", tables=("C1",), settings={"held_threshold": "2000"}, stripes=2)
+        world.open(CYBER, jackpot_id="j2", tables=("C1",), settings={"payout_tiers": held_from("2000")}, stripes=2)
 
     def go_on(self, acts: int) -> None:
         often = [self.bet] * 5 + [self.settle] * 6 + [self.pass_time]

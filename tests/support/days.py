@@ -6,10 +6,12 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from jackpot_service.domain.principals import Role
+from jackpot_service.domain.settings import Setting
 from jackpot_service.ledger import days as kept_days
 from tests.support import correcting, rolling
 from tests.support.bets import bet
 from tests.support.hands import FLUSH, FOUR_OF_A_KIND, NOTHING, ROYAL_FLUSH, dead, hand
+from tests.support.payouts import held_from
 from tests.support.world import World
 
 TABLES: Final = {"T1": "c1", "R1": "riga", "N1": "reno"}
@@ -31,7 +33,7 @@ def write(url: str) -> None:
     world = World(url)
     world.add_casino("riga", zone="Europe/Riga", day_starts="06:00")
     world.add_casino("reno", zone="America/Los_Angeles", day_starts="12:00")
-    settings = {"held_threshold": "275", "reset_amount": "40", "limit": "5000"}
+    settings: dict[str, Setting] = {"payout_tiers": held_from("275"), "reset_amount": "40", "limit": "5000"}
     world.open(base_amount="1000", settings=settings, stripes=3, tables=())
     for table_id, casino_id in TABLES.items():
         world.add_table(table_id, jackpot_id="j1", casino_id=casino_id)

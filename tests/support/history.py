@@ -18,6 +18,7 @@ from jackpot_service.domain.cards import parse_cards
 from jackpot_service.domain.changes import Change, Outcome
 from jackpot_service.domain.outcomes import Cancellation, Hand, HandStatus, Result
 from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
+from jackpot_service.domain.settings import Setting
 from jackpot_service.records import exceptions
 from jackpot_service.records.immutable import Table
 from jackpot_service.usecases.accept_bets import AcceptBets
@@ -32,6 +33,7 @@ from jackpot_service.usecases.settle_round import SettleRound, settle_round
 from jackpot_service.usecases.void_bets import VoidBets, void_bets
 from tests.support import people, rolling
 from tests.support.accepting import accept_bets
+from tests.support.payouts import held_from
 
 T = TypeVar("T")
 
@@ -119,11 +121,14 @@ class Casino:
     def sign(self, name: str, request_id: str | None) -> Act:
         return Act(Principal(name, Role.RATES), self.now, request_id=request_id, reason="as the market moved")
 
-    def open(self, jackpot_id: str, rulebook: str, base_amount: str, stripes: int, **settings: str) -> None:
+    def open(self, jackpot_id: str, rulebook: str, base_amount: str, stripes: int, **settings: Setting) -> None:
         base = Decimal(base_amount)
         self.act(
             lambda session: open_jackpot(
-                session, OpenJackpot(self.operate(), jackpot_id, rulebook, "EUR", base, settings, stripes=stripes)
+                session,
+                OpenJackpot(
+                    self.operate(), jackpot_id, rulebook, "EUR", base, {"payout_tiers": (), **settings}, stripes=stripes
+                ),
             )
         )
 
@@ -167,7 +172,7 @@ def found(casino: Casino) -> None:
     casino.publish(GBP="1.17", SEK="0.0873", JPY="0.0061")
     casino.open("live", "live-caribbean-stud", "5432.68065", 3, reset_amount="5000")
     casino.open("cyber", "cyber-caribbean-stud", "10000", 2)
-    casino.open("capped", "live-caribbean-stud", "5", 2, reset_amount="5", limit="10", held_threshold="8")
+    casino.open("capped", "live-caribbean-stud", "5", 2, reset_amount="5", limit="10", payout_tiers=held_from("8"))
     tables = (
         Table("T1", "c1", "caribbean-stud", "live"),
         Table("T2", "c2", "caribbean-stud", "live"),

@@ -50,6 +50,11 @@ BODIES: Final[Mapping[str, Body]] = {
     "PUT /v1/tables/{table_id}/rounds/{round_id}/closing": {"bet_count": 0},
     "POST /v1/exceptions/{exception_id}/acknowledgement": {"request_id": "a1", "reason": "looked into"},
     "PUT /v1/awards/{award_id}/payment": {"request_id": "p1"},
+    "POST /v1/tables/{table_id}/rounds/{round_id}/evidence": {
+        "request_id": "e1",
+        "kind": "witness",
+        "statement": "seen",
+    },
     "PUT /v1/awards/{award_id}/stop": {"request_id": "s1", "reason": "in doubt"},
     "POST /v1/jobs/{job_id}/cancellation": {},
 }

@@ -7,6 +7,7 @@ from tests.support import correcting
 from tests.support.answers import Body
 from tests.support.bets import bet
 from tests.support.hands import FLUSH, FOUR_OF_A_KIND, NOTHING, ROYAL_FLUSH, dead, forfeited, hand
+from tests.support.payouts import held_from
 from tests.support.world import World
 
 ROUND: Body = {"jackpot_id": "j1", "table_id": "T1"}
@@ -43,7 +44,7 @@ def types(events: Iterable[Body]) -> list[str]:
 
 def bring_about_everything(world: World) -> None:
     """Let every type of event happen, each in the plainest way; all on one stripe, so that ids are the same again."""
-    world.open(base_amount="1000", settings={"held_threshold": "200"}, stripes=1)
+    world.open(base_amount="1000", settings={"payout_tiers": held_from("200")}, stripes=1)
     world.open(jackpot_id="j2", tables=("T2",), stripes=1)
     _play(world)
     _decide_awards(world)
@@ -72,6 +73,8 @@ def _decide_awards(world: World) -> None:
     world.change("held-awards", held | {"decision": "reinstate", "bets": ["b"]}, request_id="reinstate")
     world.bet(bet("a"), round_id="r4")
     world.settle(hand("1", FOUR_OF_A_KIND), round_id="r4")
+    seen = {"request_id": "seen", "kind": "surveillance", "statement": "recording 4711", "sha256": "ab" * 32}
+    world.post("/v1/tables/T1/rounds/r4/evidence", seen, key=world.person("Fay", Role.FINANCE)).ok(201)
     world.change("held-awards", ROUND | {"round_id": "r4", "decision": "approve"}, request_id="approve")
     correcting.pay(world, "a", round_id="r4")
     world.change("compensation", COMPENSATION, request_id="compensate")

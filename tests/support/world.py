@@ -16,6 +16,7 @@ from jackpot_service.database.connections import create_engine
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
 from jackpot_service.domain.rules import JackpotRules
+from jackpot_service.domain.settings import Setting
 from jackpot_service.exports.jobs.runner import Runner
 from jackpot_service.records.immutable import Table
 from jackpot_service.usecases.acts import Act
@@ -114,18 +115,18 @@ class World:
         jackpot_id: str = "j1",
         base: str = "EUR",
         base_amount: str | None = None,
-        settings: Mapping[str, str] | None = None,
+        settings: Mapping[str, Setting] | None = None,
         tables: tuple[str, ...] = ("T1",),
         stripes: int = 4,
     ) -> JackpotRules:
-        """Open a jackpot, and tables of casino c1 that play for it."""
+        """Open a jackpot, and tables of casino c1 that play for it; unless it says otherwise, nothing is held."""
         command = OpenJackpot(
             act=self.act(),
             jackpot_id=jackpot_id,
             rulebook=rulebook,
             base=base,
             base_amount=None if base_amount is None else Decimal(base_amount),
-            settings=settings or {},
+            settings={"payout_tiers": (), **(settings or {})},
             stripes=stripes,
         )
         rules = self.transact(lambda session: open_jackpot(session, command))

@@ -9,6 +9,7 @@ from jackpot_service.domain.principals import Role
 from tests.support.answers import Answer, Body
 from tests.support.bets import bet
 from tests.support.hands import FLUSH, FOUR_OF_A_KIND, NOTHING, ROYAL_FLUSH, hand
+from tests.support.payouts import held_from
 from tests.support.world import World
 
 pytestmark = pytest.mark.slow
@@ -17,7 +18,7 @@ pytestmark = pytest.mark.slow
 @pytest.fixture
 def won(world: World) -> World:
     """A flush that is payable in round r1, and a four of a kind that is held in r2."""
-    world.open(base_amount="1000", settings={"held_threshold": "250"})
+    world.open(base_amount="1000", settings={"payout_tiers": held_from("250")})
     world.bet(bet("a"))
     world.settle(hand("1", FLUSH))
     world.bet(bet("a"), round_id="r2")

@@ -51,7 +51,8 @@ def test_the_database_itself_refuses_a_checker_who_is_the_maker(world: World) ->
     ask(world).ok(201)
     decision = """
         INSERT INTO change_decisions
-        VALUES ('q1', 'Ann', 'Ann', 'approved', NULL, '{}', :emergency, now(), 1)
+            (request_id, maker, checker, outcome, confirmed, is_emergency, is_final, decided_at, entry_seq)
+        VALUES ('q1', 'Ann', 'Ann', 'approved', '{}', :emergency, true, now(), 1)
     """
 
     with pytest.raises(IntegrityError) as caught, world.engine.begin() as session:

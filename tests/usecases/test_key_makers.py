@@ -11,6 +11,7 @@ from tests.support import correcting
 from tests.support.answers import Answer, Body
 from tests.support.bets import bet
 from tests.support.hands import FLUSH, FOUR_OF_A_KIND, NOTHING, STRAIGHT, hand
+from tests.support.payouts import held_from
 from tests.support.world import World
 
 pytestmark = pytest.mark.slow
@@ -60,7 +61,7 @@ def operator(world: World, name: str) -> str:
 @pytest.fixture
 def own(world: World) -> str:
     """Return the key of a table server that Olga created, by which rounds were won, held, lost and cancelled."""
-    world.open(base_amount="1000", settings={"held_threshold": "250"})
+    world.open(base_amount="1000", settings={"payout_tiers": held_from("250")})
     key = create(world, "Olga's server", Role.TABLE, by="Olga")
     play(world, "won", FLUSH, key=key)
     play(world, "held", FOUR_OF_A_KIND, key=key)

@@ -9,16 +9,19 @@ import pytest
 from jackpot_service.domain.accounts import Pools
 from jackpot_service.domain.currencies import UnknownCurrency
 from jackpot_service.domain.errors import LedgerError
+from jackpot_service.domain.payout_tiers import Evidence, PayoutTier
 from jackpot_service.domain.principals import BadPrincipal, KeyLimitReached, Principal, Role
+from jackpot_service.domain.prizes import Tier
 from jackpot_service.domain.rulebooks import UnknownRulebook
 from jackpot_service.domain.rules import BadRules
-from jackpot_service.domain.settings import UnknownSetting
+from jackpot_service.domain.settings import Setting, UnknownSetting
 from jackpot_service.records.immutable import Table, UnknownTable
 from jackpot_service.records.references import UnknownCasino
 from jackpot_service.records.settings_in_force import UnknownJackpot
 from jackpot_service.usecases.acts import AlreadyExists
 from jackpot_service.usecases.casinos import BadGame, UnknownZone, add_casino, add_table
 from jackpot_service.usecases.keys import create_key, hash_of
+from tests.support.payouts import held_from
 from tests.support.world import CYBER, LIVE, SENECA, World
 
 pytestmark = pytest.mark.slow
@@ -153,7 +156,7 @@ def test_a_jackpot_is_opened_once(world: World) -> None:
     assert world.books.counts() == before
 
 
-NO_JACKPOTS: Final[tuple[tuple[str, str, str | None, dict[str, str], type[LedgerError]], ...]] = (
+NO_JACKPOTS: tuple[tuple[str, str, str | None, dict[str, Setting], type[Exception]], ...] = (
     ("bingo", "EUR", None, {}, UnknownRulebook),
     (LIVE, "XXX", None, {"largest_stake": "1"}, UnknownCurrency),
     (LIVE, "HRK", None, {"largest_stake": "1"}, UnknownCurrency),
@@ -182,7 +185,15 @@ NO_JACKPOTS: Final[tuple[tuple[str, str, str | None, dict[str, str], type[Ledger
     (CYBER, "EUR", None, {"split.prize_fund": "0.1"}, BadRules),
     (CYBER, "EUR", None, {"token": "0.005"}, BadRules),
     (CYBER, "JPY", None, {"token": "1.5"}, BadRules),
-    (CYBER, "EUR", None, {"held_threshold": "0"}, BadRules),
+    (CYBER, "EUR", None, {"payout_tiers": "1000"}, BadRules),
+    (CYBER, "EUR", None, {"payout_tiers": None}, BadRules),
+    (CYBER, "EUR", None, {"limit": held_from("0")}, BadRules),
+    (CYBER, "EUR", None, {"payout_tiers": held_from("-1")}, BadRules),
+    (CYBER, "EUR", None, {"payout_tiers": held_from("0.00001")}, BadRules),
+    (CYBER, "EUR", None, {"payout_tiers": held_from("0", approvals=0)}, BadRules),
+    (CYBER, "EUR", None, {"payout_tiers": held_from("0", approvals=4)}, BadRules),
+    (CYBER, "EUR", None, {"payout_tiers": held_from("0", Evidence.WITNESS, Evidence.WITNESS)}, BadRules),
+    (CYBER, "EUR", None, {"payout_tiers": (PayoutTier(Decimal(0), prizes=(Tier.STRAIGHT,)),)}, BadRules),
 )
 
 

@@ -9,6 +9,7 @@ from jackpot_service.domain.accounts import Pools
 from tests.support.answers import Answer
 from tests.support.bets import bet
 from tests.support.hands import FLUSH, FOUR_OF_A_KIND, NOTHING, ROYAL_FLUSH, STRAIGHT_FLUSH, hand
+from tests.support.payouts import held_from
 from tests.support.world import CYBER, World
 from tests.usecases.test_suspension import put
 
@@ -158,7 +159,7 @@ def test_a_meter_below_zero_is_lifted_first(world: World) -> None:
 
 
 def test_a_held_award_is_decided_about_first(world: World) -> None:
-    world.open(base_amount="100", settings={"held_threshold": "10"})
+    world.open(base_amount="100", settings={"payout_tiers": held_from("10")})
     world.open(jackpot_id="j2", tables=("T2",))
     world.bet(bet())
     world.settle(hand("1", FLUSH))
@@ -168,7 +169,7 @@ def test_a_held_award_is_decided_about_first(world: World) -> None:
 
 @pytest.mark.parametrize("decision", ["approve", "reject"])
 def test_no_decision_on_held_awards_meets_a_retired_jackpot(world: World, decision: str) -> None:
-    world.open(base_amount="100", settings={"held_threshold": "10"})
+    world.open(base_amount="100", settings={"payout_tiers": held_from("10")})
     world.open(jackpot_id="j2", tables=("T2",))
     world.bet(bet())
     world.settle(hand("1", FLUSH))

@@ -9,6 +9,7 @@ from tests.support.answers import Body
 from tests.support.bets import bet
 from tests.support.correcting import ask, awards, correct, pay, payload, reject
 from tests.support.hands import FLUSH, NOTHING, ROYAL_FLUSH, STRAIGHT, THREE_OF_A_KIND, dead, hand
+from tests.support.payouts import held_from
 from tests.support.world import World
 from tests.usecases.test_suspension import put
 
@@ -178,7 +179,7 @@ def test_a_round_of_a_retired_jackpot_is_not_corrected(world: World) -> None:
 
 
 def test_a_held_award_that_was_taken_back_keeps_no_jackpot_from_retirement(world: World) -> None:
-    world.open(base_amount="1000", settings={"held_threshold": "1"})
+    world.open(base_amount="1000", settings={"payout_tiers": held_from("1")})
     world.bet(bet("a"))
     world.settle(hand("1", FLUSH))
     correct(world, hand("1", NOTHING))
@@ -232,7 +233,7 @@ def test_a_correction_made_against_an_older_state_is_refused_at_its_approval(wor
 
 
 def test_what_two_people_rejected_no_correction_brings_back(world: World) -> None:
-    world.open(base_amount="1000", settings={"held_threshold": "1"})
+    world.open(base_amount="1000", settings={"payout_tiers": held_from("1")})
     world.bet(bet("a", hand="1"), bet("b", hand="2"))
     world.settle(hand("1", FLUSH), hand("2"))
     reject(world, "a")

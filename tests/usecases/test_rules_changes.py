@@ -8,6 +8,7 @@ import pytest
 from tests.support.answers import Body
 from tests.support.bets import bet
 from tests.support.hands import FLUSH, NOTHING, ROYAL_FLUSH, hand
+from tests.support.payouts import held_from
 from tests.support.world import CYBER, World
 
 pytestmark = pytest.mark.slow
@@ -64,12 +65,12 @@ def test_a_hit_refills_to_the_newest_reset_amount_and_its_cycle_has_the_newest_l
 
 
 def test_an_optional_parameter_is_taken_away_by_null(world: World) -> None:
-    world.open(settings={"limit": "5000", "held_threshold": "100"})
+    world.open(settings={"limit": "5000", "payout_tiers": held_from("100")})
 
     done = change(world, {"limit": None})
 
     assert done["after"]["rules"]["document"]["limit"] is None
-    assert done["after"]["rules"]["document"]["held_threshold"] == "100"
+    assert done["after"]["rules"]["document"]["payout_tiers"][0]["from"] == "100"
     ask(world, {"reset_amount": None}, request_id="q2").problem(422, "rules-invalid")
 
 

@@ -9,6 +9,7 @@ from tests.support import correcting
 from tests.support.answers import Answer, Body
 from tests.support.bets import bet
 from tests.support.hands import FLUSH, NOTHING, ROYAL_FLUSH, STRAIGHT, dead, hand
+from tests.support.payouts import held_from
 from tests.support.world import World
 
 pytestmark = pytest.mark.slow
@@ -98,7 +99,7 @@ def test_a_second_stop_is_refused_also_after_the_release(won: World) -> None:
 
 
 def test_an_award_that_is_paid_or_held_is_not_stopped(world: World) -> None:
-    world.open(base_amount="1000", settings={"held_threshold": "200"})
+    world.open(base_amount="1000", settings={"payout_tiers": held_from("200")})
     world.bet(bet("b1"), bet("b2", hand="2"))
     world.settle(hand("1", ROYAL_FLUSH), hand("2", FLUSH))
     held, flush = award(world), next(one for one in world.round()["settlement"]["awards"] if one["tier"] == "flush")

@@ -20,6 +20,7 @@ from tests.support.hands import (
     forfeited,
     hand,
 )
+from tests.support.payouts import held_from
 from tests.support.world import CYBER, World
 
 pytestmark = pytest.mark.slow
@@ -442,7 +443,7 @@ def test_a_hand_found_forfeited_wins_nothing_and_is_not_refunded(world: World) -
 
 
 def test_held_awards_come_back_from_what_is_held_and_new_ones_are_payable_at_once(world: World) -> None:
-    world.open(base_amount="1000", settings={"held_threshold": "20"})
+    world.open(base_amount="1000", settings={"payout_tiers": held_from("20")})
     world.bet(bet("a"))
     world.settle(hand("1", FLUSH))
     assert world.books.balance("j1", "awards:held") == 25
@@ -455,7 +456,7 @@ def test_held_awards_come_back_from_what_is_held_and_new_ones_are_payable_at_onc
 
 
 def test_an_award_that_was_held_and_approved_comes_back_from_the_casino(world: World) -> None:
-    world.open(base_amount="1000", settings={"held_threshold": "20"})
+    world.open(base_amount="1000", settings={"payout_tiers": held_from("20")})
     world.bet(bet("a"))
     world.settle(hand("1", FLUSH))
     approved = {"jackpot_id": "j1", "table_id": "T1", "round_id": "r1", "decision": "approve"}
@@ -471,7 +472,7 @@ def test_an_award_that_was_held_and_approved_comes_back_from_the_casino(world: W
 
 def test_what_was_rejected_does_not_come_back_to_the_meter_twice(world: World) -> None:
     """Of 10,000.00, players' 1.40: 1,000.00 for a straight flush and 50.00 for a flush, both held, one rejected."""
-    world.open(CYBER, base_amount="9998.60", settings={"held_threshold": "1", "reset_amount": "0"})
+    world.open(CYBER, base_amount="9998.60", settings={"payout_tiers": held_from("1"), "reset_amount": "0"})
     world.bet(bet("a", hand="1"), bet("b", hand="2"))
     world.settle(hand("1", STRAIGHT_FLUSH), hand("2", FLUSH))
     reject(world, "a")

@@ -14,6 +14,7 @@ from tests.support.hands import (
     forfeited,
     hand,
 )
+from tests.support.payouts import held_from
 from tests.support.world import CYBER, World
 
 
@@ -81,7 +82,7 @@ def test_every_hand_that_carries_a_bet_must_be_in_the_result(world: World) -> No
 
 
 def test_awards_from_a_pool_that_reach_the_threshold_are_held(world: World) -> None:
-    world.open(base_amount="1000", settings={"held_threshold": "275"})
+    world.open(base_amount="1000", settings={"payout_tiers": held_from("275")})
     world.bet(bet("a", hand="1"), bet("b", hand="2"))
 
     settlement = world.settle(hand("1", FOUR_OF_A_KIND), hand("2", FLUSH))
@@ -96,7 +97,7 @@ def test_awards_from_a_pool_that_reach_the_threshold_are_held(world: World) -> N
 
 
 def test_awards_below_the_threshold_are_payable(world: World) -> None:
-    world.open(base_amount="1000", settings={"held_threshold": "275.01"})
+    world.open(base_amount="1000", settings={"payout_tiers": held_from("275.01")})
     world.bet(bet("a", hand="1"), bet("b", hand="2"))
 
     settlement = world.settle(hand("1", FOUR_OF_A_KIND), hand("2", FLUSH))
@@ -106,7 +107,7 @@ def test_awards_below_the_threshold_are_payable(world: World) -> None:
 
 
 def test_each_pool_has_its_own_sum_against_the_threshold(world: World) -> None:
-    world.open(base_amount="999.10", settings={"held_threshold": "1000"})
+    world.open(base_amount="999.10", settings={"payout_tiers": held_from("1000")})
     world.bet(bet("a", hand="1"), bet("b", hand="2"))
 
     settlement = world.settle(hand("1", ROYAL_FLUSH), hand("2", FLUSH))
@@ -119,7 +120,7 @@ def test_each_pool_has_its_own_sum_against_the_threshold(world: World) -> None:
 
 
 def test_held_awards_are_held_in_the_base_currency_at_their_cost(world: World) -> None:
-    world.open(base_amount="1000", settings={"held_threshold": "1"})
+    world.open(base_amount="1000", settings={"payout_tiers": held_from("1")})
     world.bet(bet(currency="GBP"))
 
     settlement = world.settle(hand("1", FLUSH))

@@ -12,6 +12,7 @@ import pytest
 
 from jackpot_service.domain.accounts import Pools
 from jackpot_service.domain.principals import Role
+from jackpot_service.domain.settings import Setting
 from jackpot_service.usecases.changes.registry import KINDS
 from tests.support.answers import Body
 from tests.support.bets import bet
@@ -28,6 +29,7 @@ from tests.support.hands import (
     forfeited,
     hand,
 )
+from tests.support.payouts import held_from
 from tests.support.world import World
 
 pytestmark = pytest.mark.slow
@@ -175,7 +177,7 @@ def trail(world: World) -> list[Body]:
 
 
 def test_a_house_lives_for_years_through_every_kind_of_change_and_its_books_show_all_of_it(world: World) -> None:
-    settings = {"reset_amount": "300", "held_threshold": "200"}
+    settings: dict[str, Setting] = {"reset_amount": "300", "payout_tiers": held_from("200")}
     world.open(base_amount="1000", settings=settings)
     world.open(jackpot_id="j2", tables=("T2",))
     years = Years(world)
@@ -403,7 +405,7 @@ def test_of_every_kind_it_is_said_whether_it_moves_money_and_what_takes_it_back(
 @pytest.fixture
 def bets_stand(world: World) -> World:
     """A jackpot with 45 of the players' money in its meter, 5 in reserve and 31.84 for prizes; a round is open."""
-    world.open(base_amount="1000", settings={"reset_amount": "300", "held_threshold": "200"})
+    world.open(base_amount="1000", settings={"reset_amount": "300", "payout_tiers": held_from("200")})
     world.bet(bet("b1", stake_minor=9900), round_id="before")
     world.settle(hand("1", NOTHING), round_id="before")
     world.bet(bet(), round_id="round")

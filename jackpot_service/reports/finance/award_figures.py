@@ -12,7 +12,8 @@ from jackpot_service.database.transactions import Session
 from jackpot_service.domain.awards import CREDITED, UNPAID, AwardState, AwardStep
 from jackpot_service.domain.entries import REFERENCE_BOOK
 from jackpot_service.domain.figures import REVERSED_WHILE_HELD, REVERSED_WHILE_STOPPED, FigureKind
-from jackpot_service.domain.rules import FundedBy, Tier
+from jackpot_service.domain.prizes import Tier
+from jackpot_service.domain.rules import FundedBy
 from jackpot_service.reports.finance import period, relations
 from jackpot_service.reports.finance.frame import Scope
 from jackpot_service.reports.finance.period import BookPeriod

@@ -8,7 +8,8 @@ from sqlalchemy import text
 
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain.money import POOL_DECIMALS, RateSheet, from_minor, plain
-from jackpot_service.domain.rules import FundedBy, JackpotRules, StakeMultiple, Tier
+from jackpot_service.domain.prizes import StakeMultiple, Tier
+from jackpot_service.domain.rules import FundedBy, JackpotRules
 from jackpot_service.domain.statistics import rounded_down
 from jackpot_service.records import immutable
 from jackpot_service.reports.documents import NamedRow, Section, rows_of

@@ -34,7 +34,8 @@ PARAMETERS = columns(
     numbers(house_rate="To the house"),
     "currency",
     amounts(base_amount="Base amount", reset_amount="Reset amount", limit="Limit", largest_stake="Largest stake"),
-    amounts(token="Token", held_threshold="Held from"),  # noqa: S106  the stake of a side bet, no secret
+    amounts(token="Token"),  # noqa: S106  the stake of a side bet, no secret
+    texts(payout_tiers="Payout tiers"),
     "policy",
 )
 
@@ -103,9 +104,15 @@ def _parameters(session: Session, book: BookPeriod) -> Iterator[NamedRow]:
     for version in session.execute(_VERSIONS, query).mappings():
         rules = from_document(version["document"])
         rates = {f"{name}_rate": getattr(rules.split, name) for name in ("meter", "reserve", "prize_fund", "house")}
-        names = ("reset_amount", "limit", "largest_stake", "token", "held_threshold")
+        names = ("reset_amount", "limit", "largest_stake", "token")
         amounts_of_rules = {name: getattr(rules, name) for name in names}
-        terms = {"jackpot_id": book.jackpot_id, "currency": rules.base, "policy": rules.policy.value}
+        tiers = "; ".join(tier.in_words(rules.base) for tier in rules.payout_tiers) or None
+        terms = {
+            "jackpot_id": book.jackpot_id,
+            "currency": rules.base,
+            "payout_tiers": tiers,
+            "policy": rules.policy.value,
+        }
         yield {**version, **rates, **amounts_of_rules, **terms}
 
 

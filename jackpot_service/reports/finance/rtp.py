@@ -11,7 +11,8 @@ from sqlalchemy import text
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain.figures import FigureKind
 from jackpot_service.domain.money import ZERO
-from jackpot_service.domain.rules import FundedBy, JackpotRules, Tier
+from jackpot_service.domain.prizes import Tier
+from jackpot_service.domain.rules import FundedBy, JackpotRules
 from jackpot_service.domain.statistics import (
     deviations,
     fixed_prize_cost,

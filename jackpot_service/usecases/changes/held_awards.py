@@ -19,11 +19,12 @@ from jackpot_service.domain.figures import of_decision
 from jackpot_service.domain.held_awards import AwardKey, Decision, MadeAward
 from jackpot_service.domain.journal import EntryKind, Postings
 from jackpot_service.domain.money import RateSheet
+from jackpot_service.domain.payout_tiers import Evidence, PayoutTier, require_evidence, requirement_of
 from jackpot_service.domain.rounds import Round, RoundState
 from jackpot_service.domain.rules import JackpotRules
 from jackpot_service.ledger import replay
 from jackpot_service.ledger.cycles import Cycle
-from jackpot_service.records import acts, corrections
+from jackpot_service.records import acts, corrections, payout_tiers
 from jackpot_service.records import awards as records
 from jackpot_service.records.verdicts import BookedAward
 from jackpot_service.usecases import jackpot_acts
@@ -35,6 +36,9 @@ from jackpot_service.usecases.payloads import bad_field
 MOST_BETS = 100_000
 """Far more than a round has."""
 
+
+TO_PAYABLE: Final = frozenset({AwardStep.APPROVED, AwardStep.REINSTATED})
+"""The steps that make an award payable which was held by its payout tier."""
 
 AwardInState = tuple[MadeAward, AwardState | None]
 """An award and its state; None where it has taken no step."""
@@ -83,8 +87,8 @@ class RoundAwards:
     """
     The awards of a settled round, each with its state, and what its settlement booked.
 
-    `made_on` is the UTC day on which each verdict on the round was booked, by its number. `running` is seen of
-    reinstatements alone.
+    `made_on` is the UTC day on which each verdict on the round was booked, by its number. `tiers` are the payout tiers
+    under which they were held, `evidence` the kinds that were recorded. `running` is seen of reinstatements alone.
     """
 
     round: Round
@@ -92,6 +96,8 @@ class RoundAwards:
     awards: Sequence[AwardInState]
     settled: Postings
     made_on: Mapping[int, date]
+    tiers: Sequence[PayoutTier]
+    evidence: Collection[Evidence]
     running: Running | None = None
 
 
@@ -100,7 +106,8 @@ _Decided = tuple[EntryKind, Facts, Postings]
 
 def _approved(state: RoundAwards, awards: Sequence[MadeAward]) -> _Decided:
     postings = held_awards.approval(awards, casino_id=state.round.casino_id, sheet=state.sheet)
-    return EntryKind.AWARDS_APPROVED, held_awards.of_step(state.round, AwardStep.APPROVED, awards), postings
+    recorded = {**held_awards.of_step(state.round, AwardStep.APPROVED, awards), **_met(state, awards)}
+    return EntryKind.AWARDS_APPROVED, recorded, postings
 
 
 def _rejected(state: RoundAwards, awards: Sequence[MadeAward]) -> _Decided:
@@ -116,11 +123,18 @@ def _reinstated(state: RoundAwards, awards: Sequence[MadeAward]) -> _Decided:
         awards, origin, running.pools, running=running.rules, casino_id=state.round.casino_id, sheet=state.sheet
     )
     recorded = held_awards.of_reinstatement(state.round, awards, origin, positions=running.positions)
-    return EntryKind.AWARDS_REINSTATED, recorded, postings
+    return EntryKind.AWARDS_REINSTATED, {**recorded, **_met(state, awards)}, postings
 
 
 def _released(state: RoundAwards, awards: Sequence[MadeAward]) -> _Decided:
     return EntryKind.AWARDS_RELEASED, held_awards.of_step(state.round, AwardStep.RELEASED, awards), NO_POSTINGS
+
+
+def _met(state: RoundAwards, awards: Sequence[MadeAward]) -> Facts:
+    """What the payout tiers asked for that the awards reach. Raises: EvidenceMissing."""
+    requirement = requirement_of(state.tiers, awards)
+    require_evidence(requirement, state.evidence, subject=f"round {state.round.table_id}/{state.round.round_id}")
+    return {"requirement": held_awards.of_requirement(requirement)}
 
 
 _DECIDED: Final[Mapping[Decision, Callable[[RoundAwards, Sequence[MadeAward]], _Decided]]] = {
@@ -199,7 +213,24 @@ class DecideAwards(RoundKind[RoundAwards]):
         self.decided(awards)
         running = _read_running(session, round_) if self.decision is Decision.REINSTATE else None
         settled, made_on = _settled(session, round_), records.made_on(session, round_.jackpot_id, round_.round_key)
-        return RoundAwards(round_, sheet_of(session, round_), awards, settled, made_on, running)
+        return RoundAwards(
+            round_,
+            sheet_of(session, round_),
+            awards,
+            settled,
+            made_on,
+            tiers=payout_tiers.of_round(session, round_),
+            evidence={one.kind for one in payout_tiers.evidence_of(session, round_)},
+            running=running,
+        )
+
+    def approvals_due(self, session: Session) -> int:
+        """Say how many people the payout tiers ask for; one releases or rejects, besides the one who requests it."""
+        if self.decision.step not in TO_PAYABLE:
+            return 1
+        round_ = self.find_round(session)
+        awards = self.decided(_with_states(self._awards(session, round_)))
+        return requirement_of(payout_tiers.of_round(session, round_), awards).approvals
 
     def decided(self, awards: Sequence[AwardInState]) -> list[MadeAward]:
         """Find the awards that the decision is about. Raises: NothingHeld, NothingRejected, NothingStopped."""
@@ -219,7 +250,7 @@ class DecideAwards(RoundKind[RoundAwards]):
         Held ones that are approved become payable; the money of rejected ones returns to the accounts that paid it;
         reinstated ones become payable from there. Released ones are payable again, which moves nothing.
 
-        Raises: NothingHeld, NothingRejected, NothingStopped, RoundCorrected.
+        Raises: NothingHeld, NothingRejected, NothingStopped, RoundCorrected, EvidenceMissing.
         """
         awards = self.decided(state.awards)
         kind, recorded, postings = _DECIDED[self.decision](state, awards)

@@ -119,6 +119,10 @@ class Kind(ABC):
         """Find the figures that an approver must repeat."""
         return {}
 
+    def approvals_due(self, _session: Session) -> int:
+        """Say how many people approve it, besides the one who requests it."""
+        return 1
+
     def releases(self, _session: Session) -> Round | None:
         """Find the round whose players get money by it: nobody who made a key of that round approves it."""
         return None

@@ -67,7 +67,7 @@ def request_change(session: Session, command: RequestChange) -> ChangeRequested:
     version = request.version(session)
     if command.base_version is not None:
         changes.require_base_version(command.base_version, version)
-    preview = _tried(session, command.act, request)
+    preview = _tried(session, replace(command.act, request_id=None, decides=command.act.request_id), request)
     change = _change(session, command, request, version)
     seq = acts.record(
         session,
@@ -80,6 +80,7 @@ def request_change(session: Session, command: RequestChange) -> ChangeRequested:
             payload=change.payload,
             base_version=change.base_version,
             to_confirm=change.to_confirm,
+            approvals_due=change.approvals_due,
             expires_at=change.expires_at,
         ),
         request=_request_of(command),
@@ -133,7 +134,7 @@ def _tried(session: Session, act: Act, request: Kind) -> Applied:
     """Do the change and take it back, so that what it would be refused by is said at once."""
     attempt = session.begin_nested()
     try:
-        return request.apply(session, Act(act.principal, act.now, decides=act.request_id, reason=act.reason))
+        return request.apply(session, act)
     finally:
         attempt.rollback()
 
@@ -154,6 +155,7 @@ def _change(session: Session, command: RequestChange, request: Kind, version: st
         maker=command.act.principal.name,
         made_at=command.act.now,
         expires_at=command.act.now + LIFETIME,
+        approvals_due=request.approvals_due(session),
     )
 
 
@@ -179,7 +181,11 @@ class DecideChange:
 
 @dataclass(frozen=True, slots=True)
 class ChangeDecidedNow:
-    """The decided change request, and what was done; None for a rejection, and where this call repeats an earlier."""
+    """
+    The change request, and what was done, or will be once others have approved it as well.
+
+    `applied` is None for a rejection, and where this call repeats an earlier.
+    """
 
     change: Change
     applied: Applied | None
@@ -189,6 +195,8 @@ class ChangeDecidedNow:
 def decide_change(session: Session, command: DecideChange) -> ChangeDecidedNow:
     """
     Approve or reject a change request; the same decision by the same person again changes nothing.
+
+    Where several people must approve it, the last of them does it, and those before only say so.
 
     Of several who decide at once one does, and the others are refused.
 
@@ -210,31 +218,34 @@ def decide_change(session: Session, command: DecideChange) -> ChangeDecidedNow:
         command.confirmed,
         command.is_emergency,
         command.act.now,
+        is_final=command.outcome is Outcome.REJECTED or command.is_emergency or change.is_last_approval,
     )
     if command.outcome is Outcome.REJECTED:
-        _record(session, command, change, decision)
-        return ChangeDecidedNow(replace(change, decision=decision), None, is_replay=False)
+        return ChangeDecidedNow(_record(session, command, change, decision), None, is_replay=False)
     conditions = Conditions(acts.booking_time(session, command.act), change.request_id)
     request = kind.read(change.payload).completed(conditions)
     changes.require_base_version(change.base_version, request.version(session))
     changes.require_confirmed(change, command.confirmed)
     _require_no_key_maker(session, command, request.releases(session))
-    _record(session, command, change, decision)
-    applied = request.apply(session, replace(command.act, request_id=None, decides=change.request_id))
-    return ChangeDecidedNow(replace(change, decision=decision), applied, is_replay=False)
+    act = replace(command.act, request_id=None, decides=change.request_id)
+    if not decision.is_final:
+        preview = _tried(session, act, request)
+        return ChangeDecidedNow(_record(session, command, change, decision), preview, is_replay=False)
+    change = _record(session, command, change, decision)
+    return ChangeDecidedNow(change, request.apply(session, act), is_replay=False)
 
 
 def _is_replay(change: Change, command: DecideChange) -> bool:
-    found = change.decision
-    return found is not None and (
-        (found.outcome, found.checker, found.reason, dict(found.confirmed), found.is_emergency)
-        == (
-            command.outcome,
-            command.act.principal.name,
-            command.act.reason,
-            dict(command.confirmed),
-            command.is_emergency,
-        )
+    stated = (
+        command.outcome,
+        command.act.principal.name,
+        command.act.reason,
+        dict(command.confirmed),
+        command.is_emergency,
+    )
+    return any(
+        (found.outcome, found.checker, found.reason, dict(found.confirmed), found.is_emergency) == stated
+        for found in change.decisions
     )
 
 
@@ -252,7 +263,8 @@ def _require_no_key_maker(session: Session, command: DecideChange, round_: Round
         keys.require_not_maker(session, command.act, jackpot_id=round_.jackpot_id, round_key=round_.round_key)
 
 
-def _record(session: Session, command: DecideChange, change: Change, decision: Decision) -> None:
+def _record(session: Session, command: DecideChange, change: Change, decision: Decision) -> Change:
+    """Record a decision; returns the change request with it."""
     is_approval = decision.outcome is Outcome.APPROVED
     seq = acts.record(
         session,
@@ -265,10 +277,12 @@ def _record(session: Session, command: DecideChange, change: Change, decision: D
             outcome=decision.outcome.value,
             confirmed=decision.confirmed,
             is_emergency=decision.is_emergency,
+            is_final=decision.is_final,
         ),
         jackpot_id=change.jackpot_id,
     )
     records.add_decision(session, change, decision, entry_seq=seq)
+    return replace(change, decisions=(*change.decisions, decision))
 
 
 def switch_emergency(session: Session, act: Act, *, is_on: bool) -> bool:

@@ -5,43 +5,20 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Annotated, Any, ClassVar
 
-from marshmallow import ValidationError
-
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain import currencies
 from jackpot_service.domain.facts import Facts
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.money import ZERO, plain
-from jackpot_service.domain.rules import (
-    BadRules,
-    FixedAmount,
-    FundedBy,
-    JackpotRules,
-    MeterPart,
-    Prize,
-    StakeMultiple,
-    as_document,
-    from_document,
-)
-from jackpot_service.domain.settings import require_payable_stakes, with_settings
+from jackpot_service.domain.prizes import FixedAmount, MeterPart, Prize, StakeMultiple
+from jackpot_service.domain.rules import BadRules, FundedBy, JackpotRules, as_document, from_document
+from jackpot_service.domain.settings import Setting, require_payable_stakes, with_settings
 from jackpot_service.domain.statistics import fixed_prize_cost, rounded
 from jackpot_service.records import references
 from jackpot_service.usecases.acts import Act, Done
 from jackpot_service.usecases.changes.jackpots import JackpotKind, JackpotState
-from jackpot_service.usecases.fields import ObjectOf, ReadField
-
-
-class Setting(ReadField[str | None]):
-    """A setting's value, a text; null takes it away."""
-
-    described: ClassVar = {"type": ["string", "null"]}
-
-    def read(self, value: object) -> str | None:
-        """Raises: ValidationError."""
-        if value is None or isinstance(value, str):
-            return value
-        message = "must be a text, or null to take the setting away"
-        raise ValidationError(message)
+from jackpot_service.usecases.fields import ObjectOf
+from jackpot_service.usecases.setting_values import SettingValue
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,7 +29,7 @@ class ChangeRules(JackpotKind):
     about = "rules of jackpot {0.jackpot_id}"
     acts: ClassVar = {EntryKind.RULES_CHANGED: "jackpot.rules.changed"}
 
-    settings: Annotated[Mapping[str, str | None], ObjectOf(Setting(), metadata={"description": "Settings by name."})]
+    settings: Annotated[Mapping[str, Setting], ObjectOf(SettingValue(), metadata={"description": "Settings by name."})]
 
     def version(self, session: Session) -> str:
         """Name the newest version, pending or not: settings change that one. Raises: UnknownJackpot."""

@@ -17,6 +17,7 @@ CREATE TABLE acts (
 
 CREATE INDEX ix_acts_decides_seq ON acts (decides, seq);
 CREATE INDEX ix_acts_jackpot_id_seq ON acts (jackpot_id, seq);
+CREATE INDEX ix_acts_evidence ON acts (jackpot_id, (after -> 'round' -> 'round_key')) WHERE after ? 'evidence';
 
 CREATE TABLE change_requests (
     request_id TEXT COLLATE "C" NOT NULL,
@@ -30,16 +31,18 @@ CREATE TABLE change_requests (
     maker TEXT COLLATE "C" NOT NULL,
     made_at TIMESTAMP WITH TIME ZONE NOT NULL,
     expires_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    approvals_due INTEGER NOT NULL,
     entry_seq BIGINT NOT NULL,
     CONSTRAINT pk_change_requests PRIMARY KEY (request_id),
     CONSTRAINT uq_change_requests_request_id_maker UNIQUE (request_id, maker),
     CONSTRAINT fk_change_requests_maker_principals FOREIGN KEY (maker) REFERENCES principals (name),
     CONSTRAINT ck_change_requests_request_id CHECK (request_id ~ '^[A-Za-z0-9._:-]{1,64}$'),
     CONSTRAINT ck_change_requests_reason CHECK (length(reason) > 0),
+    CONSTRAINT ck_change_requests_approvals_due CHECK (approvals_due BETWEEN 1 AND 3),
     CONSTRAINT ck_change_requests_expires_at CHECK (expires_at > made_at)
 );
 
--- The decision repeats the maker, so that a CHECK can say that the checker is another.
+-- The decision repeats the maker, so that a CHECK can say that the checker is another. One of a request is final.
 CREATE TABLE change_decisions (
     request_id TEXT COLLATE "C" NOT NULL,
     maker TEXT COLLATE "C" NOT NULL,
@@ -48,15 +51,18 @@ CREATE TABLE change_decisions (
     reason TEXT COLLATE "C",
     confirmed JSONB NOT NULL,
     is_emergency BOOLEAN NOT NULL,
+    is_final BOOLEAN NOT NULL,
     decided_at TIMESTAMP WITH TIME ZONE NOT NULL,
     entry_seq BIGINT NOT NULL,
-    CONSTRAINT pk_change_decisions PRIMARY KEY (request_id),
+    CONSTRAINT pk_change_decisions PRIMARY KEY (request_id, checker),
     CONSTRAINT fk_change_decisions_request_id_maker_change_requests FOREIGN KEY (request_id, maker)
         REFERENCES change_requests (request_id, maker),
     CONSTRAINT fk_change_decisions_checker_principals FOREIGN KEY (checker) REFERENCES principals (name),
     CONSTRAINT ck_change_decisions_outcome CHECK (outcome IN ('approved', 'rejected')),
     CONSTRAINT ck_change_decisions_two_people CHECK ((checker <> maker) <> is_emergency)
 );
+
+CREATE UNIQUE INDEX uq_change_decisions_final ON change_decisions (request_id) WHERE is_final;
 
 -- Which role decides which kind of change. Only the owner writes this table and the next.
 CREATE TABLE change_deciders (

@@ -40,6 +40,15 @@ BEGIN
     IF NEW.is_emergency AND NOT (SELECT is_on FROM emergency_switches ORDER BY entry_seq DESC LIMIT 1) THEN
         RAISE insufficient_privilege USING MESSAGE = 'emergency approvals are switched off';
     END IF;
+    IF EXISTS (SELECT FROM change_decisions WHERE request_id = NEW.request_id AND is_final) THEN
+        RAISE insufficient_privilege USING MESSAGE = 'the change was decided before';
+    END IF;
+    IF NEW.is_final <> (NEW.outcome = 'rejected' OR NEW.is_emergency OR request.approvals_due <= 1 + (
+        SELECT count(*) FROM change_decisions WHERE request_id = NEW.request_id
+    )) THEN
+        RAISE insufficient_privilege
+            USING MESSAGE = format('the change is approved by %s people', request.approvals_due);
+    END IF;
     IF NEW.outcome = 'approved' AND request.kind IN ('held-awards', 'compensation', 'round-correction')
        AND request.payload ->> 'decision' IS DISTINCT FROM 'reject'
        AND EXISTS (
@@ -101,7 +110,7 @@ CREATE FUNCTION require_approval(act bigint, what text) RETURNS void LANGUAGE pl
 BEGIN
     IF NOT EXISTS (
         SELECT FROM acts JOIN change_decisions ON change_decisions.request_id = acts.decides
-        WHERE acts.seq = act AND change_decisions.outcome = 'approved'
+        WHERE acts.seq = act AND change_decisions.outcome = 'approved' AND change_decisions.is_final
     ) THEN
         RAISE insufficient_privilege USING MESSAGE = format('two people %s', what);
     END IF;

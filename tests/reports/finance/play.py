@@ -13,10 +13,12 @@ from datetime import timedelta
 from typing import Any
 
 from jackpot_service.domain.principals import Role
+from jackpot_service.domain.settings import Setting
 from tests.support import correcting, rolling
 from tests.support.answers import Answer
 from tests.support.bets import bet
 from tests.support.hands import FOUR_OF_A_KIND, NO_COLLISIONS, ROYAL_FLUSH, dead, forfeited, hand
+from tests.support.payouts import held_from
 from tests.support.story import Story, require_whole
 from tests.support.world import CYBER, World
 
@@ -45,7 +47,7 @@ class Play:
     def open(self) -> None:
         world = self.house
         world.add_casino("c2", zone="Europe/Riga", day_starts="06:00")
-        settings = {"reset_amount": "50", "held_threshold": "200"}
+        settings: dict[str, Setting] = {"reset_amount": "50", "payout_tiers": held_from("200")}
         world.open(base_amount="100", settings=settings, tables=("T1", "T3"), stripes=3)
         world.add_table("T2", jackpot_id="j1", casino_id="c2")
         world.open(CYBER, jackpot_id="cyber", base_amount="1000", settings={"reset_amount": "500"}, tables=("C1",))
@@ -179,7 +181,7 @@ class Play:
         self.house.publish(**rates | {currency: f"{rates[currency]}{self.chance.randint(1, 9)}"})
 
     def change_rules(self) -> None:
-        settings = {"split.meter": self.chance.choice(["0.40", "0.45"])}
+        settings: dict[str, Setting] = {"split.meter": self.chance.choice(["0.40", "0.45"])}
         self._change("rules", {"jackpot_id": "j1", "settings": settings})
 
     def wait(self) -> None:

@@ -20,6 +20,7 @@ from tests.support import correcting, rolling, story
 from tests.support.asking import figures, report, rows
 from tests.support.bets import bet
 from tests.support.hands import FLUSH, FOUR_OF_A_KIND, FULL_HOUSE, STRAIGHT, dead, hand
+from tests.support.payouts import held_from
 from tests.support.world import World
 
 pytestmark = pytest.mark.long
@@ -38,7 +39,7 @@ def midnight(days: int) -> datetime:
 def noon(world: World) -> World:
     """A jackpot at noon that holds awards from 200 euros on."""
     world.clock.at = NOON - DAY
-    world.open(base_amount="1000", settings={"held_threshold": "200"})
+    world.open(base_amount="1000", settings={"payout_tiers": held_from("200")})
     world.clock.at = NOON
     return world
 

@@ -16,6 +16,7 @@ from tests.support.answers import Body
 from tests.support.asking import figures, only, report, rows
 from tests.support.bets import bet
 from tests.support.hands import FLUSH, FOUR_OF_A_KIND, FULL_HOUSE, ROYAL_FLUSH, STRAIGHT, hand
+from tests.support.payouts import held_from
 from tests.support.world import World
 
 pytestmark = pytest.mark.slow
@@ -40,7 +41,7 @@ def decide(world: World, decision: str, *bet_ids: str) -> None:
 @pytest.fixture
 def won(world: World) -> World:
     """A flush of a GBP bet and a full house that are held, in a round of casino c1."""
-    world.open(base_amount="1000", settings={"held_threshold": "10"})
+    world.open(base_amount="1000", settings={"payout_tiers": held_from("10")})
     world.bet(bet("a", currency="GBP"), bet("b", hand="2"))
     world.settle(hand("1", FLUSH), hand("2", FULL_HOUSE))
     return world
@@ -161,7 +162,7 @@ def test_a_casinos_key_is_told_of_its_own_awards_only(world: World) -> None:
 
 
 def test_a_hit_that_many_share_is_one_total(world: World) -> None:
-    world.open(base_amount="10000", settings={"held_threshold": "1000"})
+    world.open(base_amount="10000", settings={"payout_tiers": held_from("1000")})
     world.bet(*(bet(f"b{number}") for number in range(300)))
     world.settle(hand("1", ROYAL_FLUSH))
     decide(world, "approve")

@@ -17,6 +17,7 @@ from tests.support import correcting, story
 from tests.support.asking import asked, figures, only, report, rows, rows_of
 from tests.support.bets import bet
 from tests.support.hands import FLUSH, NOTHING, STRAIGHT, STRAIGHT_FLUSH, hand
+from tests.support.payouts import held_from
 from tests.support.world import World
 
 pytestmark = pytest.mark.slow
@@ -67,7 +68,7 @@ def test_stakes_are_owed_and_awards_refunds_and_payments_are_not(world: World) -
 
 
 def test_held_awards_are_told_and_owed_by_nobody_until_they_are_released(world: World) -> None:
-    world.open(base_amount="1000", settings={"held_threshold": "200"})
+    world.open(base_amount="1000", settings={"payout_tiers": held_from("200")})
     world.bet(bet(currency="GBP"))
     world.settle(hand("1", STRAIGHT_FLUSH))
     then = world.clock()
@@ -82,7 +83,7 @@ def test_held_awards_are_told_and_owed_by_nobody_until_they_are_released(world: 
 
 
 def test_a_casino_whose_awards_are_all_held_is_listed_by_them(world: World) -> None:
-    world.open(base_amount="1000", settings={"held_threshold": "200"})
+    world.open(base_amount="1000", settings={"payout_tiers": held_from("200")})
     world.bet(bet())
     world.settle(hand("1", STRAIGHT_FLUSH))
 
@@ -130,7 +131,7 @@ def test_a_payment_has_one_sign_in_every_section(world: World) -> None:
 
 
 def test_a_held_award_has_the_sign_of_its_release(world: World) -> None:
-    world.open(base_amount="1000", settings={"held_threshold": "200"})
+    world.open(base_amount="1000", settings={"payout_tiers": held_from("200")})
     world.bet(bet())
     world.settle(hand("1", STRAIGHT_FLUSH))
     (held,) = statement(world)

@@ -16,6 +16,7 @@ from tests.support.bets import bet
 from tests.support.chance import Chance
 from tests.support.hands import FOUR_OF_A_KIND, ROYAL_FLUSH, STRAIGHT_FLUSH, THREE_OF_A_KIND, hand
 from tests.support.journal_sums import lines, moved
+from tests.support.payouts import held_from
 from tests.support.world import CYBER, World
 
 pytestmark = pytest.mark.slow
@@ -183,7 +184,7 @@ def require_unpaid(world: World, document: dict[str, object], jackpot_id: str) -
 
 
 def test_a_held_jackpot_is_split_by_whose_money_it_took(world: World) -> None:
-    world.open(base_amount="1000", settings={"held_threshold": "200"})
+    world.open(base_amount="1000", settings={"payout_tiers": held_from("200")})
     world.bet(bet("b1", stake_minor=10_000))
     before = world.clock()
     world.settle(hand("1", ROYAL_FLUSH))
@@ -207,7 +208,7 @@ def test_a_held_jackpot_is_split_by_whose_money_it_took(world: World) -> None:
 
 
 def test_what_a_prize_fund_held_for_players_is_the_players_money(world: World) -> None:
-    world.open(settings={"held_threshold": "200"})
+    world.open(settings={"payout_tiers": held_from("200")})
     world.bet(bet())
     world.settle(hand("1", FOUR_OF_A_KIND))
 

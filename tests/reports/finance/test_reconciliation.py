@@ -25,6 +25,7 @@ from tests.support.bets import bet
 from tests.support.correcting import correct, reversed_awards
 from tests.support.hands import FLUSH, NOTHING, ROYAL_FLUSH, STRAIGHT_FLUSH, dead, hand
 from tests.support.logins import owner_url
+from tests.support.payouts import held_from
 from tests.support.world import World
 
 pytestmark = pytest.mark.slow
@@ -134,7 +135,7 @@ def test_each_rules_version_is_held_against_its_own_rates(world: World) -> None:
 
 
 def test_held_awards_are_held_against_their_account_as_of_any_time(world: World) -> None:
-    world.open(base_amount="1000", settings={"held_threshold": "100"})
+    world.open(base_amount="1000", settings={"payout_tiers": held_from("100")})
     world.bet(bet("a", currency="GBP"), bet("b", hand="2"))
     world.settle(hand("1", STRAIGHT_FLUSH), hand("2", NOTHING))
     then = world.clock()
@@ -270,7 +271,7 @@ def superuser(world: World, database_url: str) -> Iterator[Session]:
 
 
 def happened(world: World) -> None:
-    world.open(base_amount="1000", settings={"held_threshold": "200"})
+    world.open(base_amount="1000", settings={"payout_tiers": held_from("200")})
     world.open(jackpot_id="ended", tables=("E1",))
     world.bet(bet("a"), bet("b", currency="GBP", hand="2"), bet("c", hand="dead"), bet("d", hand="2"))
     world.void("d")

@@ -1,0 +1,89 @@
+"""The evidence for a round's awards: what their payout tiers ask for, and what people recorded."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from marshmallow import fields
+
+from jackpot_service.api.request_context import Blueprint, act, look, principal, signed
+from jackpot_service.api.schemas import AnswerSchema, IdentifiedSchema, Moment, described, listed, word
+from jackpot_service.auth.authenticator import allow
+from jackpot_service.domain.payout_tiers import Evidence
+from jackpot_service.domain.principals import Role
+from jackpot_service.usecases.fields import Sha256, Text
+from jackpot_service.usecases.record_evidence import RecordEvidence, RoundEvidence, evidence_of, record_evidence
+
+READERS = (Role.TABLE, Role.FINANCE, Role.OPERATOR, Role.AUDITOR)
+RECORDERS = (Role.FINANCE, Role.OPERATOR, Role.AUDITOR)
+
+blueprint = Blueprint(
+    "evidence",
+    __name__,
+    url_prefix="/v1/tables/<id:table_id>/rounds/<id:round_id>/evidence",
+    description="Evidence for awards that are not payable yet. A service account's is none.",
+)
+
+
+class EvidenceRequestSchema(IdentifiedSchema):
+    """What a person saw, and where it is kept."""
+
+    kind = fields.Enum(Evidence, by_value=True, required=True)
+    statement = Text(required=True, metadata={"description": "What was seen, such as the recording's reference."})
+    sha256 = Sha256(load_default=None, metadata={"description": "Of a file that is kept elsewhere."})
+
+
+class RequirementSchema(AnswerSchema):
+    """What the payout tiers of a round's waiting awards ask for."""
+
+    approvals = described(fields.Integer, "So many people approve, besides the one who requests it.")
+    evidence = fields.List(word(Evidence), required=True)
+    notify = fields.List(
+        fields.String(), required=True, metadata={"description": "Desks or people; the ledger sends nothing."}
+    )
+
+
+class RecordedEvidenceSchema(AnswerSchema):
+    """Evidence that a person recorded."""
+
+    kind = word(Evidence)
+    statement = fields.String(required=True)
+    sha256 = fields.String(required=True, allow_none=True)
+    principal = fields.String(required=True)
+    recorded_at = Moment(required=True)
+    act = described(fields.Integer, "The act that recorded it: its seq.", attribute="act_seq")
+
+
+class RoundEvidenceSchema(AnswerSchema):
+    """The evidence for the awards of a round."""
+
+    jackpot_id = fields.String(required=True, attribute="round.jackpot_id")
+    table_id = fields.String(required=True, attribute="round.table_id")
+    round_id = fields.String(required=True, attribute="round.round_id")
+    requirement = fields.Nested(
+        RequirementSchema(),
+        required=True,
+        allow_none=True,
+        metadata={"description": "Null where no award of the round is held, stopped or rejected."},
+    )
+    missing = fields.List(word(Evidence), required=True)
+    recorded = listed(RecordedEvidenceSchema)
+
+
+@blueprint.route("", methods=["GET"])
+@allow(*READERS)
+@blueprint.response(200, RoundEvidenceSchema())
+def get_evidence(table_id: str, round_id: str) -> RoundEvidence:
+    """Show what the waiting awards of a round need, and what was recorded."""
+    return look(lambda session: evidence_of(session, principal(), table_id, round_id))
+
+
+@blueprint.route("", methods=["POST"])
+@allow(*RECORDERS)
+@blueprint.arguments(EvidenceRequestSchema())
+@blueprint.response(201, RoundEvidenceSchema())
+@blueprint.alt_response(200, schema=RoundEvidenceSchema(), description="The same request again.")
+def post_evidence(body: Mapping[str, Any], table_id: str, round_id: str) -> tuple[RoundEvidence, int]:
+    """Record evidence for the awards of a round of which at least one is held, stopped or rejected."""
+    command = RecordEvidence(signed(body), table_id, round_id, body["kind"], body["statement"], body["sha256"])
+    done = act(lambda session: record_evidence(session, command))
+    return done, 200 if done.is_replay else 201

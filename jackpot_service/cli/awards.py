@@ -1,0 +1,82 @@
+"""`jackpot awards …`: the latest in a state, and the evidence that those need which are not payable yet."""
+
+import click
+
+from jackpot_service.api.evidence import RECORDERS, RoundEvidenceSchema
+from jackpot_service.auth.authenticator import require_role
+from jackpot_service.cli.opening import opened_engine, signed_act
+from jackpot_service.cli.values import Identifier, Sha256, Text, request_id_option
+from jackpot_service.cli.writing import limit_option, print_json, print_list
+from jackpot_service.config.settings import Config
+from jackpot_service.database.transactions import read, transact
+from jackpot_service.domain.awards import AwardState
+from jackpot_service.domain.payout_tiers import Evidence
+from jackpot_service.domain.principals import SYSTEM_OPERATOR
+from jackpot_service.records import awards as records
+from jackpot_service.records.awards import AwardFilters, AwardRecord
+from jackpot_service.usecases.record_evidence import RecordEvidence, evidence_of, record_evidence
+
+
+@click.group("awards")
+def awards() -> None:
+    """Awards; held, rejected and stopped ones are decided by: jackpot changes request held-awards."""
+
+
+@awards.command("list")
+@click.option("--state", type=click.Choice([state.value for state in AwardState]), default="held", show_default=True)
+@click.option("--jackpot", "jackpot_id", type=Identifier())
+@click.option("--casino", "casino_id", type=Identifier())
+@limit_option
+@click.pass_obj
+def list_awards(config: Config, state: str, jackpot_id: str | None, casino_id: str | None, limit: int) -> None:
+    """List the latest awards in a state."""
+    filters = AwardFilters(AwardState(state), jackpot_id, casino_id)
+    print_list(
+        config,
+        lambda session, most: records.latest(session, SYSTEM_OPERATOR, filters, limit=most),
+        _award_line,
+        limit=limit,
+    )
+
+
+@awards.command("evidence")
+@click.argument("table_id", type=Identifier())
+@click.argument("round_id", type=Identifier())
+@click.option("--kind", type=click.Choice([kind.value for kind in Evidence]), help="Which evidence to record.")
+@click.option("--statement", type=Text(), help="What was seen, such as the recording's reference.")
+@click.option("--sha256", type=Sha256(), help="Of a file that is kept elsewhere.")
+@request_id_option
+@click.pass_obj
+def show_evidence(  # noqa: PLR0917  click passes what its options say
+    config: Config,
+    table_id: str,
+    round_id: str,
+    kind: str | None,
+    statement: str | None,
+    sha256: str | None,
+    request_id: str,
+) -> None:
+    """Show what the waiting awards of a round need, after recording evidence if --kind says which."""
+    if (kind is None) is not (statement is None):
+        message = "--kind and --statement go together"
+        raise click.UsageError(message)
+    with opened_engine(config) as engine:
+        act = signed_act(config, engine, request_id=request_id, reason=None)
+        if kind is None or statement is None:
+            found = read(engine, lambda session: evidence_of(session, act.principal, table_id, round_id))
+        else:
+            command = RecordEvidence(act, table_id, round_id, Evidence(kind), statement, sha256)
+            require_role(act.principal, frozenset(RECORDERS))
+            found = transact(engine, lambda session: record_evidence(session, command))
+    print_json(RoundEvidenceSchema().dump(found))
+
+
+def _award_line(record: AwardRecord) -> str:
+    award = record.award
+    return (
+        f"{award.award_id}  {record.jackpot_id}  {record.table_id}/{record.round_id}  bet {award.bet_id}  "
+        f"{award.tier}  {award.amount_minor} {award.currency} minor  {award.state}"
+    )
+
+
+COMMANDS = (awards,)

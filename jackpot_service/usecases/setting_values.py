@@ -1,0 +1,64 @@
+"""How the value of a jackpot's setting is read: a text, null, or the list of payout tiers."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, cast
+
+from marshmallow import ValidationError, fields, validate
+
+from jackpot_service.domain.payout_tiers import MOST_APPROVALS, MOST_NOTIFIED, MOST_TIERS, Evidence, PayoutTier
+from jackpot_service.domain.prizes import Tier
+from jackpot_service.domain.settings import Setting
+from jackpot_service.usecases.fields import Amount, Identifier, ListOf, ReadField, StrictSchema, each, require_at_most
+
+
+class _PayoutTierSchema(StrictSchema):
+    """A payout tier: from which amount on, of which prizes, and what it asks for."""
+
+    from_amount = Amount(data_key="from", required=True)
+    approvals = fields.Integer(strict=True, load_default=1, validate=validate.Range(1, MOST_APPROVALS))
+    prizes = fields.List(fields.Enum(Tier, by_value=True), load_default=list, validate=validate.Length(max=len(Tier)))
+    evidence = fields.List(
+        fields.Enum(Evidence, by_value=True), load_default=list, validate=validate.Length(max=len(Evidence))
+    )
+    notify = ListOf(Identifier(), least=0, most=MOST_NOTIFIED, load_default=())
+
+
+class SettingValue(ReadField[Setting]):
+    """A setting's value: a text, or null to take it away; of `payout_tiers` a list, which may be empty."""
+
+    described: ClassVar = {
+        "type": ["string", "null", "array"],
+        "items": {
+            "type": "object",
+            "required": ["from"],
+            "additionalProperties": False,
+            "properties": {
+                "from": {**Amount.described, "description": "The least cost of an award, in the base currency."},
+                "approvals": {"type": "integer", "minimum": 1, "maximum": MOST_APPROVALS, "default": 1},
+                "prizes": {"type": "array", "items": {"type": "string", "enum": [tier.value for tier in Tier]}},
+                "evidence": {"type": "array", "items": {"type": "string", "enum": [kind.value for kind in Evidence]}},
+                "notify": {"type": "array", "maxItems": MOST_NOTIFIED, "items": dict(Identifier.described)},
+            },
+        },
+    }
+
+    def read(self, value: object) -> Setting:
+        """Raises: ValidationError, by place."""
+        if value is None or isinstance(value, str):
+            return value
+        if isinstance(value, list):
+            require_at_most(value, MOST_TIERS)
+            return tuple(each(_payout_tier, enumerate(value)).values())
+        message = "must be a text, null to take the setting away, or the list of payout tiers"
+        raise ValidationError(message)
+
+
+def _payout_tier(value: object) -> PayoutTier:
+    stated: dict[str, Any] = _PayoutTierSchema().load(cast("Mapping[str, Any]", value))
+    return PayoutTier(
+        from_amount=stated["from_amount"],
+        approvals=stated["approvals"],
+        prizes=tuple(stated["prizes"]),
+        evidence=tuple(stated["evidence"]),
+        notify=tuple(stated["notify"]),
+    )

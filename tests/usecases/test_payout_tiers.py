@@ -1,0 +1,332 @@
+"""Payout tiers: which awards wait, how many people approve them, and which evidence has to be there first."""
+
+from typing import Any, Final
+
+import pytest
+
+from jackpot_service.domain.payout_tiers import Evidence
+from jackpot_service.domain.principals import Principal, Role
+from jackpot_service.domain.rulebooks import RULEBOOK_IDS
+from tests.support.answers import Answer, Body
+from tests.support.bets import bet
+from tests.support.hands import FLUSH, FOUR_OF_A_KIND, NOTHING, ROYAL_FLUSH, hand
+from tests.support.payouts import held_from, shipped
+from tests.support.world import World
+
+pytestmark = pytest.mark.slow
+
+HELD: Final[Body] = {"jackpot_id": "j1", "table_id": "T1", "round_id": "r1"}
+APPROVE: Final[Body] = HELD | {"decision": "approve"}
+SHA256: Final = "ab" * 32
+
+
+def evidence(
+    world: World, kind: str, /, *, by: str = "Sue", role: Role = Role.AUDITOR, key: str | None = None, **more: Any
+) -> Answer:
+    body = {"request_id": f"{kind}-{by}", "kind": kind, "statement": f"{kind}, camera 12"} | more
+    return world.post("/v1/tables/T1/rounds/r1/evidence", body, key=key or world.person(by, role))
+
+
+def states(world: World) -> set[str]:
+    return {award["state"] for award in world.round("r1")["settlement"]["awards"]}
+
+
+@pytest.fixture
+def hit(world: World) -> World:
+    """A royal flush at a jackpot with the tiers that are shipped."""
+    world.open(base_amount="100000", settings=shipped())
+    world.bet(bet("b1"), bet("b2", hand="2"))
+    world.settle(hand("1", ROYAL_FLUSH), hand("2", NOTHING))
+    return world
+
+
+@pytest.mark.parametrize("rulebook", RULEBOOK_IDS)
+def test_scenario_47_as_shipped_no_royal_flush_is_payable_at_once(world: World, rulebook: str) -> None:
+    world.open(rulebook, base_amount="10000", settings=shipped())
+    world.bet(bet("b1"))
+
+    settlement = world.settle(hand("1", ROYAL_FLUSH))
+
+    assert {award["state"] for award in settlement["awards"]} == {"held"}
+    assert world.books.balance("j1", "awards:held") > 10_000
+    award_id = settlement["awards"][0]["award_id"]
+    paying = {"request_id": "paid"}
+    world.put(f"/v1/awards/{award_id}/payment", paying, key=world.key(Role.TABLE)).problem(409, "award-state")
+
+
+def test_as_shipped_a_fixed_prize_is_payable_at_once(world: World) -> None:
+    world.open(base_amount="1000", settings=shipped())
+    world.bet(bet("b1"))
+
+    assert [award["state"] for award in world.settle(hand("1", FOUR_OF_A_KIND))["awards"]] == ["payable"]
+
+
+def test_scenario_47_an_approval_without_evidence_is_refused_and_names_what_is_missing(hit: World) -> None:
+    problem = hit.ask("held-awards", APPROVE).problem(409, "evidence-missing")
+
+    assert problem["missing"] == ["surveillance", "cards-checked"]
+    evidence(hit, "surveillance").ok(201)
+    assert hit.ask("held-awards", APPROVE).problem(409, "evidence-missing")["missing"] == ["cards-checked"]
+    assert states(hit) == {"held"}
+
+
+def test_scenario_47_with_its_evidence_a_royal_flush_is_approved_and_paid(hit: World) -> None:
+    assert hit.get("/v1/jackpots/j1/meter").ok()["payment"] == "pending"
+    first = evidence(hit, "surveillance", sha256=SHA256).ok(201)
+    evidence(hit, "cards-checked", by="Fay", role=Role.FINANCE).ok(201)
+
+    hit.change("held-awards", APPROVE)
+
+    assert states(hit) == {"payable"}
+    assert first["requirement"] == {
+        "approvals": 1,
+        "evidence": ["surveillance", "cards-checked"],
+        "notify": ["finance", "operator"],
+    }
+    assert first["missing"] == ["cards-checked"]
+    [recorded] = first["recorded"]
+    assert (recorded["kind"], recorded["principal"], recorded["sha256"]) == ("surveillance", "Sue", SHA256)
+    assert hit.get("/v1/jackpots/j1/meter").ok()["payment"] == "released"
+    assert hit.get("/v1/jackpots/j1/hits").ok()["items"][0]["payment"] == "released"
+    for number, award in enumerate(hit.round("r1")["settlement"]["awards"]):
+        body = {"request_id": f"p{number}"}
+        hit.put(f"/v1/awards/{award['award_id']}/payment", body, key=hit.key(Role.TABLE)).ok(201)
+    assert hit.get("/v1/jackpots/j1/hits").ok()["items"][0]["payment"] == "paid"
+    assert hit.get("/v1/jackpots/j1/meter").ok()["payment"] == "paid"
+    assert hit.books.mismatches() == ()
+
+
+def test_a_meter_asked_for_by_its_tag_is_shown_again_once_it_is_paid(hit: World) -> None:
+    tag = hit.get("/v1/jackpots/j1/meter").headers["etag"]
+    evidence(hit, "surveillance").ok(201)
+    evidence(hit, "cards-checked").ok(201)
+    hit.change("held-awards", APPROVE)
+
+    assert hit.get("/v1/jackpots/j1/meter").headers["etag"] != tag
+
+
+def test_a_jackpot_that_was_never_hit_has_no_payment(world: World) -> None:
+    world.open()
+
+    assert world.get("/v1/jackpots/j1/meter").ok()["payment"] is None
+
+
+def test_a_service_accounts_evidence_is_none(hit: World) -> None:
+    robot = hit.key_of(Principal("robot", Role.AUDITOR, is_automaton=True))
+
+    evidence(hit, "surveillance", key=robot).problem(403, "user-required")
+    evidence(hit, "surveillance", key=hit.key(Role.TABLE)).problem(403, "role-forbidden")
+
+    assert hit.get("/v1/tables/T1/rounds/r1/evidence").ok()["missing"] == ["surveillance", "cards-checked"]
+
+
+def test_the_same_evidence_again_is_a_replay_and_other_under_its_id_a_conflict(hit: World) -> None:
+    first = evidence(hit, "surveillance").ok(201)
+    before = hit.books.counts()
+
+    assert evidence(hit, "surveillance").ok(200) == first
+    evidence(hit, "surveillance", statement="camera 13").problem(409, "request-conflict")
+    assert hit.books.counts() == before
+
+
+def test_evidence_on_a_paid_award_is_refused(world: World) -> None:
+    world.open(base_amount="1000")
+    world.bet(bet("b1"))
+    (award,) = world.settle(hand("1", FLUSH))["awards"]
+    evidence(world, "surveillance").problem(409, "award-state")
+    world.put(f"/v1/awards/{award['award_id']}/payment", {"request_id": "p"}, key=world.key(Role.TABLE)).ok(201)
+    before = world.books.counts()
+
+    evidence(world, "surveillance", request_id="late").problem(409, "award-state")
+
+    assert world.books.counts() == before
+
+
+@pytest.mark.parametrize(
+    ("wrong", "name"),
+    [
+        ({"kind": "photo"}, "kind"),
+        ({"statement": "x" * 10_000}, "statement"),
+        ({"statement": ""}, "statement"),
+        ({"sha256": "AB" * 32}, "sha256"),
+        ({"sha256": "ab"}, "sha256"),
+        ({"principal": "Ann"}, "principal"),
+    ],
+)
+def test_evidence_that_says_nothing_is_refused(hit: World, wrong: Body, name: str) -> None:
+    evidence(hit, "surveillance", **wrong).problem(422, "validation", f"/{name}")
+
+
+def test_evidence_of_a_round_that_does_not_wait_is_refused(world: World) -> None:
+    world.open()
+    body = {"request_id": "e", "kind": "witness", "statement": "seen"}
+    key = world.person("Sue", Role.AUDITOR)
+
+    world.post("/v1/tables/T1/rounds/none/evidence", body, key=key).problem(404, "round-unknown")
+    world.post("/v1/tables/T9/rounds/r1/evidence", body, key=key).problem(404, "table-unknown")
+    world.bet(bet("b1"))
+    world.post("/v1/tables/T1/rounds/r1/evidence", body, key=key).problem(409, "award-state")
+    assert world.get("/v1/tables/T1/rounds/r1/evidence").ok()["requirement"] is None
+
+
+@pytest.fixture
+def large(world: World) -> World:
+    """Four of a kind, EUR 250.00, which three people approve, once somebody was a witness."""
+    world.open(base_amount="1000", settings={"payout_tiers": held_from("250", Evidence.WITNESS, approvals=3)})
+    world.bet(bet("b1"), bet("b2", hand="2"))
+    world.settle(hand("1", FOUR_OF_A_KIND), hand("2", FLUSH))
+    evidence(world, "witness").ok(201)
+    return world
+
+
+def test_scenario_48_as_many_people_approve_as_the_tier_says(large: World) -> None:
+    asked = large.ask("held-awards", APPROVE).ok(201)
+
+    first = large.approve(by="Bob", reason="cards seen").ok()
+    second = large.approve(by="Cleo").ok()
+
+    assert (asked["approvals_due"], asked["decisions"]) == (3, [])
+    assert (first["state"], second["state"], states(large)) == ("pending", "pending", {"held"})
+    assert first["effect"]["before"] == {"state": "held"}
+    assert [one["checker"] for one in second["decisions"]] == ["Bob", "Cleo"]
+    third = large.approve(by="Dan").ok()
+    assert (third["state"], third["decision"]["checker"], states(large)) == ("approved", "Dan", {"payable"})
+    assert large.books.mismatches() == ()
+
+
+def test_nobody_approves_twice(large: World) -> None:
+    large.ask("held-awards", APPROVE).ok(201)
+    first = large.approve(by="Bob", reason="cards seen").ok()
+    before = large.books.counts()
+
+    assert large.approve(by="Bob", reason="cards seen").ok()["decisions"] == first["decisions"]
+    large.approve(by="Bob", reason="seen again").problem(403, "same-user")
+    large.approve(by="Ann").problem(403, "same-user")
+
+    assert large.books.counts() == before
+    assert states(large) == {"held"}
+
+
+def test_one_rejection_ends_it_after_two_approvals(large: World) -> None:
+    large.ask("held-awards", APPROVE).ok(201)
+    large.approve(by="Bob").ok()
+    large.approve(by="Cleo").ok()
+    path, body = "/v1/change-requests/q1/rejection", {"reason": "the cards differ"}
+
+    rejected = large.post(path, body, key=large.person("Dan", Role.OPERATOR)).ok()
+
+    assert (rejected["state"], rejected["decision"]["checker"]) == ("rejected", "Dan")
+    large.approve(by="Eve").problem(409, "change-decided")
+    assert [one["state"] for one in large.get("/v1/change-requests?state=rejected").ok()["items"]] == ["rejected"]
+    assert large.get("/v1/change-requests?state=pending").ok()["items"] == []
+    assert large.books.mismatches() == ()
+
+
+def test_a_request_that_two_of_three_approved_is_listed_as_pending(large: World) -> None:
+    large.ask("held-awards", APPROVE).ok(201)
+    large.approve(by="Bob").ok()
+
+    [waiting] = large.get("/v1/change-requests?state=pending").ok()["items"]
+
+    assert [one["checker"] for one in waiting["decisions"]] == ["Bob"]
+    assert waiting["decision"] is None
+    assert large.get("/v1/change-requests?state=approved").ok()["items"] == []
+
+
+def test_an_emergency_is_one_persons_and_final(large: World) -> None:
+    large.switch_emergency()
+    large.ask("held-awards", APPROVE).ok(201)
+
+    large.approve(by="Ann", emergency=True).ok()
+
+    assert states(large) == {"payable"}
+    assert large.books.mismatches() == ()
+
+
+def test_an_award_that_reaches_no_tier_needs_one_approval_though_it_was_held(large: World) -> None:
+    flush = APPROVE | {"bets": ["b2"]}
+
+    asked = large.ask("held-awards", flush).ok(201)
+
+    assert asked["approvals_due"] == 1
+    assert asked["effect"]["after"]["requirement"] == {"approvals": 1, "evidence": []}
+    large.approve().ok()
+    assert states(large) == {"held", "payable"}
+
+
+def test_a_rejection_needs_no_evidence_and_one_approval_but_a_reinstatement_does(world: World) -> None:
+    world.open(base_amount="1000", settings={"payout_tiers": held_from("250", Evidence.WITNESS, approvals=2)})
+    world.bet(bet("b1"))
+    world.settle(hand("1", FOUR_OF_A_KIND))
+    world.change("held-awards", HELD | {"decision": "reject"}, request_id="reject")
+    reinstate = HELD | {"decision": "reinstate"}
+
+    assert world.ask("held-awards", reinstate).problem(409, "evidence-missing")["missing"] == ["witness"]
+    evidence(world, "witness").ok(201)
+    assert world.ask("held-awards", reinstate).ok(201)["approvals_due"] == 2
+    world.approve(by="Bob").ok()
+    assert states(world) == {"rejected"}
+    world.approve(by="Cleo").ok()
+    assert states(world) == {"payable"}
+    assert world.books.mismatches() == ()
+
+
+def test_the_tiers_are_those_of_the_cycle_in_which_the_round_was_settled(world: World) -> None:
+    world.open(base_amount="1000", settings={"payout_tiers": held_from("250", approvals=2)}, tables=("T1", "T2"))
+    world.bet(bet("b1"))
+    world.settle(hand("1", FOUR_OF_A_KIND))
+    settings = {"payout_tiers": [{"from": "0", "approvals": 3, "evidence": ["witness"]}]}
+    world.change("rules", {"jackpot_id": "j1", "settings": settings}, request_id="stricter")
+    world.bet(bet("b1"), round_id="r2")
+    world.settle(hand("1", ROYAL_FLUSH), round_id="r2")
+
+    assert world.ask("held-awards", APPROVE).ok(201)["approvals_due"] == 2
+    world.bet(bet("b1"), round_id="r3", table_id="T2")
+    world.settle(hand("1", FLUSH), round_id="r3", table_id="T2")
+    later = {"jackpot_id": "j1", "table_id": "T2", "round_id": "r3", "decision": "approve"}
+    assert world.ask("held-awards", later, request_id="q2").problem(409, "evidence-missing")["missing"] == ["witness"]
+
+
+@pytest.mark.parametrize(
+    "tiers",
+    [
+        "250",
+        {"from": "250"},
+        [{"approvals": 1}],
+        [{"from": "250", "approvals": 0}],
+        [{"from": "250", "approvals": 4}],
+        [{"from": "250", "approvals": "1"}],
+        [{"from": 250}],
+        [{"from": "-1"}],
+        [{"from": "1", "evidence": ["photo"]}],
+        [{"from": "1", "evidence": ["witness", "witness"]}],
+        [{"from": "1", "prizes": ["pair"]}],
+        [{"from": "1", "notify": ["x" * 100]}],
+        [{"from": "1", "until": "2"}],
+        [{"from": "1"}] * 21,
+        None,
+        [None],
+        [[]],
+    ],
+)
+def test_tiers_that_cannot_be_are_refused(world: World, tiers: Any) -> None:
+    world.open(base_amount="1000", settings={"payout_tiers": held_from("300")})
+    world.person("Ann", Role.OPERATOR)
+    before = world.books.counts()
+
+    answer = world.ask("rules", {"jackpot_id": "j1", "settings": {"payout_tiers": tiers}})
+
+    assert answer.body["code"] in {"validation", "payload-invalid", "rules-invalid"}, answer.text
+    assert answer.status == 422
+    assert world.books.counts() == before
+
+
+def test_readiness_warns_of_a_jackpot_without_tiers(world: World) -> None:
+    world.open()
+    world.open(jackpot_id="j2", tables=("T2",), settings=shipped())
+
+    warnings = world.get("/readyz").ok()["warnings"]
+
+    assert [one for one in warnings if "payout tiers" in one] == [
+        "Jackpot j1 has no payout tiers: every award is payable at once."
+    ]
