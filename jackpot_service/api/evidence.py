@@ -25,15 +25,15 @@ blueprint = Blueprint(
 
 
 class EvidenceRequestSchema(IdentifiedSchema):
-    """What a person saw, and where it is kept."""
+    """The statement of a person who saw something, and the hash of its file."""
 
     kind = fields.Enum(Evidence, by_value=True, required=True)
-    statement = Text(required=True, metadata={"description": "What was seen, such as the recording's reference."})
+    statement = Text(required=True, metadata={"description": "For example the recording's reference."})
     sha256 = Sha256(load_default=None, metadata={"description": "Of a file that is kept elsewhere."})
 
 
 class RequirementSchema(AnswerSchema):
-    """What the payout tiers of a round's waiting awards ask for."""
+    """The demands of the payout tiers that a round's waiting awards reach."""
 
     approvals = described(fields.Integer, "So many people approve, besides the one who requests it.")
     evidence = fields.List(word(Evidence), required=True)

@@ -43,7 +43,7 @@ def list_awards(config: Config, state: str, jackpot_id: str | None, casino_id: s
 @click.argument("table_id", type=Identifier())
 @click.argument("round_id", type=Identifier())
 @click.option("--kind", type=click.Choice([kind.value for kind in Evidence]), help="Which evidence to record.")
-@click.option("--statement", type=Text(), help="What was seen, such as the recording's reference.")
+@click.option("--statement", type=Text(), help="For example the recording's reference.")
 @click.option("--sha256", type=Sha256(), help="Of a file that is kept elsewhere.")
 @request_id_option
 @click.pass_obj

@@ -236,12 +236,12 @@ def _of_award(award: MadeAward, step: AwardStep, origin: Mapping[AwardKey, Origi
 
 
 def of_requirement(requirement: Requirement) -> Facts:
-    """What was asked for before awards became payable, and was there."""
+    """The demands that were met before awards became payable."""
     return {"approvals": requirement.approvals, "evidence": [kind.value for kind in requirement.evidence]}
 
 
 def of_evidence(round_: OfRound, kind: Evidence, *, statement: str, sha256: str | None) -> Facts:
-    """What a person states as evidence for the awards of a round, and the SHA-256 of a file that is kept elsewhere."""
+    """A person's evidence for the awards of a round; the SHA-256 is that of a file that is kept elsewhere."""
     return {"round": of_round(round_), "evidence": kind.value, "statement": statement, "sha256": sha256}
 
 

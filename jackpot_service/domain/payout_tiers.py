@@ -59,7 +59,7 @@ class PayoutTier:
 
 @dataclass(frozen=True, slots=True)
 class Requirement:
-    """What is asked for before awards are payable: how many approvals and which evidence; and whom to notify."""
+    """The demands before awards are payable: how many approvals and which evidence. Also whom to notify."""
 
     approvals: int
     evidence: tuple[Evidence, ...]

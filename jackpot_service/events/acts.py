@@ -165,7 +165,7 @@ def _compensated(act: _Act) -> list[Unplaced]:
 
 
 def _of_round(type_: EventType) -> Callable[[_Act], list[Unplaced]]:
-    """What was recorded of a round, with the round's ids beside it."""
+    """All that was recorded of a round, and the round's ids."""
 
     def build(act: _Act) -> list[Unplaced]:
         recorded = dict(act.recorded.after)

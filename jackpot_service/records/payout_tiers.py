@@ -15,7 +15,7 @@ from jackpot_service.records.acts import RecordedAct, recorded_acts
 
 @dataclass(frozen=True, slots=True)
 class RecordedEvidence:
-    """What a person stated as evidence, and when; the SHA-256 is that of a file that is kept elsewhere."""
+    """A person's evidence, as it was recorded; the SHA-256 is that of a file that is kept elsewhere."""
 
     kind: Evidence
     statement: str

@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
 from sqlalchemy import and_, func, select
+from sqlalchemy.orm import aliased
 
 from jackpot_service.database.models import (
     ChangeDecisionRow,
@@ -139,7 +140,8 @@ def _exceptions(session: Session) -> Mapping[str, int]:
 
 def without_payout_tiers(session: Session) -> list[str]:
     """Return the jackpots whose running rules have no payout tier, but for retired ones, by id."""
-    last = select(func.max(CycleRow.cycle)).where(CycleRow.jackpot_id == JackpotRow.jackpot_id).scalar_subquery()
+    each = aliased(CycleRow)
+    last = select(func.max(each.cycle)).where(each.jackpot_id == JackpotRow.jackpot_id).scalar_subquery()
     running = and_(CycleRow.jackpot_id == JackpotRow.jackpot_id, CycleRow.cycle == last)
     version = and_(
         RulesVersionRow.jackpot_id == JackpotRow.jackpot_id, RulesVersionRow.version == CycleRow.rules_version

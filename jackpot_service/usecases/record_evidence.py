@@ -40,7 +40,7 @@ class RecordEvidence:
 @dataclass(frozen=True, slots=True)
 class RoundEvidence:
     """
-    What a round's waiting awards need before they are payable, and what was recorded; whether this call repeats one.
+    The demands on a round's waiting awards, and the evidence recorded; whether this call repeats an earlier one.
 
     `requirement` is None where no award waits.
     """

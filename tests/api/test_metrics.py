@@ -21,6 +21,7 @@ from tests.support.answers import Answer
 from tests.support.bets import bet
 from tests.support.logins import owner_url
 from tests.support.pages import DOCS
+from tests.support.payouts import shipped
 from tests.support.world import World
 
 pytestmark = pytest.mark.slow
@@ -52,7 +53,7 @@ def test_the_age_of_the_sheet_in_force_is_told_of_each_base_that_a_jackpot_uses(
     world.publish("USD", EUR="0.9")
     assert one(world, "jackpot_rate_sheet_age_seconds", base="EUR") is None
 
-    world.open()
+    world.open(settings=shipped())
     world.publish(GBP="1.18")
     world.clock.advance(timedelta(hours=1))
 
@@ -89,7 +90,7 @@ def test_change_requests_are_counted_while_they_wait(world: World) -> None:
 
 
 def test_refusals_kept_for_finance_are_counted_by_kind(world: World) -> None:
-    world.open()
+    world.open(settings=shipped())
     for number in (1, 2):
         world.post_bets(bet(stake_minor=10_001), round_id=f"r{number}").problem(422, "stake-out-of-range")
 
@@ -107,7 +108,7 @@ def test_an_empty_house_has_metrics_too(world: World) -> None:
 
 
 def test_it_is_told_how_far_days_are_behind_that_nobody_reconciles(world: World) -> None:
-    world.open()
+    world.open(settings=shipped())
     assert one(world, "jackpot_reconciliation_days_behind") == 0
     world.clock.advance(timedelta(days=1))
     assert one(world, "jackpot_reconciliation_days_behind") == 1
@@ -133,7 +134,7 @@ def test_a_casinos_finance_is_told_nothing_of_the_whole_house(world: World) -> N
 
 
 def test_a_sheet_grown_old_is_warned_of_and_bets_are_taken_all_the_same(world: World) -> None:
-    world.open()
+    world.open(settings=shipped())
     world.clock.advance(timedelta(hours=35))
     assert warnings(world) == []
 
@@ -146,7 +147,7 @@ def test_a_sheet_grown_old_is_warned_of_and_bets_are_taken_all_the_same(world: W
 
 
 def test_how_old_is_too_old_is_the_installations(world: World) -> None:
-    world.open()
+    world.open(settings=shipped())
     world.config = replace(world.config, rates_stale_after_s=60)
     world.app = world.start()
     world.clock.advance(timedelta(minutes=2))
@@ -155,7 +156,7 @@ def test_how_old_is_too_old_is_the_installations(world: World) -> None:
 
 
 def test_a_sheet_that_is_not_there_is_warned_of_where_a_jackpot_needs_it(world: World) -> None:
-    world.open(base="USD", tables=())
+    world.open(base="USD", tables=(), settings=shipped())
 
     assert warnings(world) == ["No rate sheet of USD is in force."]
 
@@ -167,7 +168,7 @@ def test_a_base_that_no_jackpot_uses_is_nobodys_worry(world: World) -> None:
 
 
 def test_a_next_month_without_a_partition_is_warned_of_until_somebody_makes_it(world: World, database_url: str) -> None:
-    world.open()
+    world.open(settings=shipped())
     assert warnings(world) == []
     assert (one(world, "jackpot_bet_months_ahead") or 0) >= 1
 
@@ -206,7 +207,7 @@ TURNED_AWAY: Mapping[str, Callable[[World], Answer]] = {
 
 @pytest.mark.parametrize("what", TURNED_AWAY)
 def test_a_call_that_gets_no_place_is_answered_503_and_counted(world: World, what: str) -> None:
-    world.open()
+    world.open(settings=shipped())
     context = world.app.extensions[EXTENSION]
     places = {"bets": context.bets.places, "events": context.events.places, "reports": context.reports}[what]
     before = one(world, "jackpot_calls_turned_away_total", what=what)
@@ -220,7 +221,7 @@ def test_a_call_that_gets_no_place_is_answered_503_and_counted(world: World, wha
 
 
 def test_every_figure_has_an_alert_and_every_alert_a_figure(world: World) -> None:
-    world.open()
+    world.open(settings=shipped())
     world.publish(GBP="1.18")
     world.post_bets(bet(stake_minor=10_001)).problem(422, "stake-out-of-range")
 

@@ -29,7 +29,7 @@ def states(world: World, round_id: str = "r1") -> dict[tuple[str, str], str]:
 @pytest.fixture
 def held(world: World) -> World:
     """Two fixed prizes held, 275 in sum: EUR 250, and GBP 21.37 at 1.17."""
-    world.open(base_amount="1000", settings={"payout_tiers": held_from("275")})
+    world.open(base_amount="1000", settings={"payout_tiers": held_from("250")})
     world.bet(bet("a", hand="1"), bet("b", hand="2", currency="GBP"))
     world.settle(hand("1", FOUR_OF_A_KIND), hand("2", FLUSH))
     return world
@@ -72,7 +72,7 @@ def test_some_of_a_rounds_held_awards_are_approved_and_the_others_rejected(held:
 
 def test_rejected_shares_return_to_the_running_meter_the_players_money_first(world: World) -> None:
     """M = 999.10 of the house, and 0.90 of the players: by bet id, the first award has the players' money."""
-    world.open(base_amount="999.10", settings={"payout_tiers": held_from("1000")})
+    world.open(base_amount="999.10", settings={"payout_tiers": held_from("500")})
     world.bet(bet("a", hand="1"), bet("b", hand="2"))
     world.settle(hand("1", ROYAL_FLUSH), hand("2", NOTHING))
     world.bet(bet("c"), round_id="r2")
@@ -91,7 +91,7 @@ def test_rejected_shares_return_to_the_running_meter_the_players_money_first(wor
 
 
 def test_a_rejected_part_of_the_meter_returns_and_leaves_the_seed_where_it_is(world: World) -> None:
-    world.open(CYBER, base_amount="99999.30", settings={"payout_tiers": held_from("10000")})
+    world.open(CYBER, base_amount="99999.30", settings={"payout_tiers": held_from("5000")})
     world.bet(bet("a"))
     world.settle(hand("1", STRAIGHT_FLUSH))
     assert world.books.pools("j1") == Pools(Decimal(0), Decimal(90000))
@@ -136,7 +136,7 @@ def test_some_of_the_rejected_awards_are_reinstated(held: World) -> None:
 
 def test_a_reinstated_share_comes_from_the_meter_that_got_it_back(world: World) -> None:
     """Of 1,000.00 the players' money was 0.90. What the meter begins with, 500, is seeded again only where missing."""
-    world.open(base_amount="999.10", settings={"payout_tiers": held_from("1000"), "reset_amount": "500"})
+    world.open(base_amount="999.10", settings={"payout_tiers": held_from("500"), "reset_amount": "500"})
     world.bet(bet("a", hand="1"), bet("b", hand="2"))
     world.settle(hand("1", ROYAL_FLUSH), hand("2", NOTHING))
     world.bet(bet("c"), round_id="r2")
@@ -154,7 +154,7 @@ def test_a_reinstated_share_comes_from_the_meter_that_got_it_back(world: World) 
 
 def test_what_the_meter_has_not_any_more_the_house_puts_in_as_after_any_award(world: World) -> None:
     """The seed that had filled the gap was recovered after the rejection: as much is missing again."""
-    world.open(CYBER, base_amount="90000", settings={"payout_tiers": held_from("9000"), "reset_amount": "90000"})
+    world.open(CYBER, base_amount="90000", settings={"payout_tiers": held_from("900"), "reset_amount": "90000"})
     world.bet(bet("a"))
     world.settle(hand("1", STRAIGHT_FLUSH))
     world.change("held-awards", REJECT, request_id="no")
@@ -171,7 +171,7 @@ def test_house_money_recovered_since_the_rejection_is_put_in_again_and_no_player
     world: World,
 ) -> None:
     """Of the award the house's part is 999.37, and the meter holds far more than its reset amount."""
-    world.open(CYBER, base_amount="10000", settings={"payout_tiers": held_from("1000")})
+    world.open(CYBER, base_amount="10000", settings={"payout_tiers": held_from("500")})
     world.bet(bet("a"))
     world.settle(hand("1", STRAIGHT_FLUSH))
     world.change("held-awards", REJECT, request_id="no")
@@ -187,7 +187,7 @@ def test_house_money_recovered_since_the_rejection_is_put_in_again_and_no_player
 
 
 def test_a_meter_that_was_won_since_pays_no_reinstated_award(world: World) -> None:
-    world.open(CYBER, settings={"payout_tiers": held_from("1000")})
+    world.open(CYBER, settings={"payout_tiers": held_from("500")})
     world.bet(bet("a"))
     world.settle(hand("1", STRAIGHT_FLUSH))
     world.change("held-awards", REJECT, request_id="no")

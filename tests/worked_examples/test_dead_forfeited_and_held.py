@@ -81,8 +81,8 @@ def test_every_hand_that_carries_a_bet_must_be_in_the_result(world: World) -> No
     assert world.books.counts() == before
 
 
-def test_awards_from_a_pool_that_reach_the_threshold_are_held(world: World) -> None:
-    world.open(base_amount="1000", settings={"payout_tiers": held_from("275")})
+def test_one_award_that_reaches_a_tier_holds_all_that_its_pool_pays(world: World) -> None:
+    world.open(base_amount="1000", settings={"payout_tiers": held_from("250")})
     world.bet(bet("a", hand="1"), bet("b", hand="2"))
 
     settlement = world.settle(hand("1", FOUR_OF_A_KIND), hand("2", FLUSH))
@@ -96,8 +96,8 @@ def test_awards_from_a_pool_that_reach_the_threshold_are_held(world: World) -> N
     assert world.books.pools("j1").prize_fund == Decimal("0.6368") - 275
 
 
-def test_awards_below_the_threshold_are_payable(world: World) -> None:
-    world.open(base_amount="1000", settings={"payout_tiers": held_from("275.01")})
+def test_awards_below_every_tier_are_payable_whatever_they_come_to_together(world: World) -> None:
+    world.open(base_amount="1000", settings={"payout_tiers": held_from("250.01")})
     world.bet(bet("a", hand="1"), bet("b", hand="2"))
 
     settlement = world.settle(hand("1", FOUR_OF_A_KIND), hand("2", FLUSH))
@@ -106,8 +106,8 @@ def test_awards_below_the_threshold_are_payable(world: World) -> None:
     assert world.books.balance("j1", "awards:held") == 0
 
 
-def test_each_pool_has_its_own_sum_against_the_threshold(world: World) -> None:
-    world.open(base_amount="999.10", settings={"payout_tiers": held_from("1000")})
+def test_awards_that_are_held_hold_none_of_another_pool(world: World) -> None:
+    world.open(base_amount="999.10", settings={"payout_tiers": held_from("500")})
     world.bet(bet("a", hand="1"), bet("b", hand="2"))
 
     settlement = world.settle(hand("1", ROYAL_FLUSH), hand("2", FLUSH))

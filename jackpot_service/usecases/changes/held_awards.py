@@ -131,7 +131,7 @@ def _released(state: RoundAwards, awards: Sequence[MadeAward]) -> _Decided:
 
 
 def _met(state: RoundAwards, awards: Sequence[MadeAward]) -> Facts:
-    """What the payout tiers asked for that the awards reach. Raises: EvidenceMissing."""
+    """Return the demands of the payout tiers that the awards reach. Raises: EvidenceMissing."""
     requirement = requirement_of(state.tiers, awards)
     require_evidence(requirement, state.evidence, subject=f"round {state.round.table_id}/{state.round.round_id}")
     return {"requirement": held_awards.of_requirement(requirement)}
