@@ -1,9 +1,12 @@
 """`jackpot awards list` and `jackpot casinos balances`, on a world in which something was won."""
 
+import json
 from collections.abc import Callable
+from typing import Final
 
 import pytest
 
+from jackpot_service.domain.principals import Role
 from tests.cli.test_command_line import Ended, program
 from tests.support.bets import bet
 from tests.support.hands import FLUSH, FOUR_OF_A_KIND, hand
@@ -11,6 +14,8 @@ from tests.support.payouts import held_from
 from tests.support.world import World
 
 pytestmark = pytest.mark.slow
+
+USAGE: Final = 2
 
 Jackpot = Callable[..., Ended]
 
@@ -34,6 +39,28 @@ def test_what_waits_for_a_decision_is_listed(jackpot: Jackpot) -> None:
     assert line.split("  ")[1:] == ["j1", "T1/r1", "bet a", "four_of_a_kind", "25000 EUR minor", "held"]
     assert "T1/r2" in jackpot("awards", "list", "--state", "payable", "--jackpot", "j1", "--casino", "c1").ok()
     assert not jackpot("awards", "list", "--casino", "c9").ok()
+
+
+def test_evidence_is_recorded_and_shown(jackpot: Jackpot, database_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    world = World(database_url)
+    monkeypatch.setenv("JACKPOT_KEY", world.person("Sue", Role.AUDITOR))
+    stated = ("--kind", "witness", "--statement", "the floor manager was there", "--request-id", "seen")
+
+    first = json.loads(jackpot("awards", "evidence", "T1", "r1", *stated).ok())
+    again = json.loads(jackpot("awards", "evidence", "T1", "r1", *stated).ok())
+    shown = json.loads(jackpot("awards", "evidence", "T1", "r1").ok())
+
+    assert first == again == shown
+    [recorded] = shown["recorded"]
+    assert (recorded["kind"], recorded["statement"], recorded["principal"]) == (
+        "witness",
+        "the floor manager was there",
+        "Sue",
+    )
+    assert jackpot("awards", "evidence", "T1", "r1", "--kind", "witness").status == USAGE
+    monkeypatch.setenv("JACKPOT_KEY", world.key(Role.TABLE))
+    assert jackpot("awards", "evidence", "T1", "r1", *stated).status != 0
+    world.engine.dispose()
 
 
 def test_what_a_casino_owes_and_is_owed_is_told_in_each_currency(jackpot: Jackpot) -> None:

@@ -11,6 +11,7 @@ from sqlalchemy import text
 
 from jackpot_service.database.transactions import Session, transact
 from jackpot_service.domain.changes import Outcome
+from jackpot_service.domain.payout_tiers import Evidence
 from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
 from jackpot_service.ledger.mismatches import Code
 from jackpot_service.proof.proof import verify
@@ -18,6 +19,7 @@ from jackpot_service.usecases.acknowledge_payment import AcknowledgePayment, ack
 from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.changes.requests import DecideChange, RequestChange, decide_change, request_change
 from jackpot_service.usecases.keys import create_key
+from jackpot_service.usecases.record_evidence import RecordEvidence, record_evidence
 from tests.proof.corruption import Corruption, change, codes_after, forge, mismatches_after, remove
 from tests.races import scene
 from tests.support import history, people
@@ -40,7 +42,8 @@ def write(url: str) -> None:
     """
     with history.engine_of(url) as engine:
         scene.found(engine)
-        scene.open_live(engine, "live", tables=["T1"], base_amount="1000", settings={"payout_tiers": held_from("250")})
+        tiers = held_from("250", Evidence.WITNESS)
+        scene.open_live(engine, "live", tables=["T1"], base_amount="1000", settings={"payout_tiers": tiers})
         for person in (OLGA, OTTO, ODA):
             people.enrolled(engine, act(person))
         transact(engine, partial(create_key, act=act(OLGA, "k1"), principal=scene.SERVER))
@@ -61,6 +64,8 @@ def _play(engine: sqlalchemy.Engine) -> None:
                 transact(engine, partial(acknowledge_payment, command=paying))
     scene.bet(engine, "T1", "cancelled", scene.euro("b1"))
     scene.cancel(engine, "T1", "cancelled")
+    seen = RecordEvidence(act(ODA, "seen"), "T1", "held", Evidence.WITNESS, "the floor manager was there")
+    transact(engine, partial(record_evidence, command=seen))
     for kind, payload in CHANGES.items():
         ask(engine, kind, payload, kind, by=OLGA)
         decide(engine, kind, by=OTTO)
@@ -119,6 +124,21 @@ CORRUPTIONS: Final = (
     change("change_decisions", "checker = 'Oda'", HELD, "change-record"),
     change("change_requests", "approvals_due = 2", HELD, "entry-digest change-principal"),
     change("change_decisions", "is_final = NOT is_final", HELD, "entry-digest change-principal change-done"),
+    Corruption("entries", BY_ANOTHER.format("robot", "evidence_recorded"), "entry-digest act-principal"),
+    Corruption("entries", BY_ANOTHER.format("server", "evidence_recorded"), "entry-digest act-principal"),
+    change(
+        "acts",
+        """after = jsonb_set(after, '{evidence}', '"surveillance"')""",
+        "request_id = 'seen'",
+        "entry-digest entry-postings act-record",
+    ),
+    change("acts", "after = after - 'evidence'", "request_id = 'seen'", "entry-digest entry-underivable"),
+    change(
+        "acts",
+        """after = jsonb_set(after, '{evidence}', '"photo"')""",
+        "request_id = 'seen'",
+        "entry-digest entry-underivable",
+    ),
     change("principals", "role = 'auditor'", "name = 'Otto'", "entry-digest change-principal act-principal"),
     change("principals", "is_automaton = true", "name = 'Otto'", "entry-digest change-principal"),
     change("emergency_switches", "is_on = false", "is_on", "entry-digest change-principal"),

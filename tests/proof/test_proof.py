@@ -116,6 +116,7 @@ CHANGES: Final = {
     "casinos.zone": "'Asia/Tokyo'",
     "change_decisions.is_emergency": "NOT is_emergency, checker = maker",
     "change_decisions.outcome": "'rejected'",
+    "change_requests.approvals_due": "approvals_due + 1",
     "entries.accounts": "accounts[2:] || accounts[1]",
     "entries.currencies": "array_append(currencies[2:], 'XXX')",
     "entries.amounts": "amounts[2:] || amounts[1]",

@@ -164,6 +164,36 @@ def test_of_two_approvers_one_decides(engine: sqlalchemy.Engine, database_url: s
     assert books.deadlocks(engine) == 0
 
 
+APPROVALS_DUE = 2
+APPROVERS = tuple(Principal(name, Role.OPERATOR) for name in ("Bob", "Cleo", "Dan"))
+
+
+def test_of_three_approvers_at_once_two_are_enough_and_one_does_it(
+    engine: sqlalchemy.Engine, database_url: str
+) -> None:
+    settings: dict[str, Setting] = {"payout_tiers": held_from("1", approvals=APPROVALS_DUE), "reset_amount": "1000"}
+    scene.open_live(engine, "live", tables=["T1"], base_amount="1000", settings=settings)
+    held = [award for round_id in HELD_ROUNDS for award in win(engine, "T1", round_id)]
+    request_ids = [ask(engine, round_id, "approve") for round_id in HELD_ROUNDS]
+
+    answers = race(database_url, *(partial(approve_or_not, request_ids=request_ids, by=by) for by in APPROVERS))
+
+    for of_request in zip(*answers, strict=True):
+        assert sorted(type(answer).__name__ for answer in of_request) == [
+            ChangeDecided.__name__,
+            "ChangeDecidedNow",
+            "ChangeDecidedNow",
+        ]
+        done = [answer.change for answer in of_request if isinstance(answer, ChangeDecidedNow)]
+        assert sorted(change.decision is not None for change in done) == [False, True]
+    assert books.ask(engine, "SELECT count(*), count(*) FILTER (WHERE is_final) FROM change_decisions") == [
+        (APPROVALS_DUE * len(HELD_ROUNDS), len(HELD_ROUNDS))
+    ]
+    assert books.ask(engine, "SELECT count(*) FROM award_steps WHERE step = 'approved'") == [(len(held),)]
+    books.require_clean(engine)
+    assert books.deadlocks(engine) == 0
+
+
 def pay(racer: Racer, *, award_ids: list[str], who: str) -> list[bool]:
     """Acknowledge each award's payment; tells of each whether it was a replay."""
     replays = []

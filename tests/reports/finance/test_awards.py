@@ -162,7 +162,7 @@ def test_a_casinos_key_is_told_of_its_own_awards_only(world: World) -> None:
 
 
 def test_a_hit_that_many_share_is_one_total(world: World) -> None:
-    world.open(base_amount="10000", settings={"payout_tiers": held_from("1000")})
+    world.open(base_amount="10000", settings={"payout_tiers": held_from("1")})
     world.bet(*(bet(f"b{number}") for number in range(300)))
     world.settle(hand("1", ROYAL_FLUSH))
     decide(world, "approve")
