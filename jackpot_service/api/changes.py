@@ -68,7 +68,7 @@ class ApprovalSchema(RequestSchema):
     """An approver's statement."""
 
     confirmed = JsonObject(load_default=dict, metadata={"description": "`to_confirm`, repeated."})
-    reason = Text(load_default=None)
+    reason = Text(required=True)
     emergency = Truth(
         load_default=False,
         metadata={
@@ -88,7 +88,7 @@ class DecisionSchema(AnswerSchema):
 
     outcome = word(Outcome)
     checker = fields.String(required=True)
-    reason = fields.String(required=True, allow_none=True)
+    reason = fields.String(required=True)
     is_emergency = fields.Boolean(required=True)
     decided_at = Moment(required=True)
 

@@ -66,7 +66,7 @@ def request(  # noqa: PLR0917  click passes what its options say
 @changes.command("approve")
 @click.argument("request_id", type=Identifier())
 @click.option("--confirm", multiple=True, metavar="NAME=FIGURE", help="Repeat a figure of `to_confirm`.")
-@click.option("--reason", type=Text())
+@reason_option
 @click.option("--emergency", is_flag=True, help="Approve your own request, alone, where jackpot db emergency is on.")
 @dry_run_option
 @click.pass_obj
@@ -74,7 +74,7 @@ def approve(  # noqa: PLR0917  click passes what its options say
     config: Config,
     request_id: str,
     confirm: tuple[str, ...],
-    reason: str | None,
+    reason: str,
     emergency: bool,  # noqa: FBT001
     dry_run: bool,  # noqa: FBT001
 ) -> None:

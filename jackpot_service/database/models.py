@@ -339,7 +339,7 @@ class ChangeDecisionRow(Base):
     checker: Mapped[str] = primary_key()
     maker: Mapped[str]
     outcome: Mapped[str]
-    reason: Mapped[str | None]
+    reason: Mapped[str]
     confirmed: Mapped[dict[str, Any]]
     is_emergency: Mapped[bool]
     is_final: Mapped[bool]

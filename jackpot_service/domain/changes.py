@@ -46,7 +46,7 @@ class Decision:
 
     outcome: Outcome
     checker: str
-    reason: str | None
+    reason: str
     confirmed: Mapping[str, str]
     is_emergency: bool
     decided_at: datetime

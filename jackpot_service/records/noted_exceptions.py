@@ -163,7 +163,7 @@ def _with_acknowledgements(source: Subquery, *, upto: int | None = None) -> Sele
         select(
             source,
             EntryRow.principal.label("acknowledged_by"),
-            func.coalesce(ActRow.reason, ChangeRequestRow.reason).label("reason"),
+            func.coalesce(ChangeRequestRow.reason, ActRow.reason).label("reason"),
             EntryRow.kind.label("act_kind"),
             EntryRow.booked_at.label("acknowledged_at"),
         )

@@ -268,7 +268,7 @@ def test_a_machine_says_that_it_is_one(world: World) -> None:
     created = post(world, body).ok(201)
 
     assert created["is_service_account"] is True
-    assert world.post("/v1/change-requests/q1/approval", {}, key=created["key"]).status == 404
+    assert world.post("/v1/change-requests/q1/approval", {"reason": "checked"}, key=created["key"]).status == 404
 
 
 def test_the_hands_of_a_clock_that_went_back_change_nothing(world: World) -> None:

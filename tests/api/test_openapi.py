@@ -271,7 +271,7 @@ WRITES: Final[Mapping[str, tuple[int, str, Body]]] = {
     ),
     "POST /v1/jobs/{job_id}/cancellation": (200, "/v1/jobs/{job_id}/cancellation", {}),
     "POST /v1/change-requests/{request_id}/rejection": (200, f"{CHANGES}/q0/rejection", {"reason": "not agreed"}),
-    "POST /v1/change-requests/{request_id}/approval": (200, f"{CHANGES}/q1/approval", {}),
+    "POST /v1/change-requests/{request_id}/approval": (200, f"{CHANGES}/q1/approval", {"reason": "checked"}),
 }
 """A body for each write, in the order in which they are sent, and the status when it comes for the first time."""
 

@@ -477,6 +477,8 @@ def test_nobody_is_two_people_by_showing_a_token_and_a_key(world: World, issuer:
     rates = issuer.token(world.clock.at, sub="sub-cleo")
     world.post("/v1/change-requests", change | {"reason": "as agreed"}, key=rates).ok(201)
 
-    world.post("/v1/change-requests/q1/approval", {}, key=world.person("Cleo", Role.RATES)).problem(403, "same-user")
-    world.post("/v1/change-requests/q1/approval", {}, key=token).problem(403, "role-forbidden")
-    world.post("/v1/change-requests/q1/approval", {}, key=world.person("Bob", Role.RATES)).ok()
+    world.post("/v1/change-requests/q1/approval", {"reason": "checked"}, key=world.person("Cleo", Role.RATES)).problem(
+        403, "same-user"
+    )
+    world.post("/v1/change-requests/q1/approval", {"reason": "checked"}, key=token).problem(403, "role-forbidden")
+    world.post("/v1/change-requests/q1/approval", {"reason": "checked"}, key=world.person("Bob", Role.RATES)).ok()

@@ -60,8 +60,8 @@ def test_an_act_is_a_line_that_says_who_did_what_when_and_why(world: World, run:
     assert re.fullmatch(
         r" +\d+  2026-11-20 09:00:\d\dZ  change_requested  rate sheet EUR  by Ann \(q1\): as agreed", asked
     )
-    assert approved.endswith("  change_approved  rate sheet EUR  by Bob (q1)")
-    assert done.endswith("  rates_published  rate sheet EUR 2  by Bob (q1)")
+    assert approved.endswith("  change_approved  rate sheet EUR  by Bob (q1): checked")
+    assert done.endswith("  rates_published  rate sheet EUR 2  by Bob (q1): checked")
     assert "EMERGENCY" not in out
 
 

@@ -27,7 +27,7 @@ NO_REASON: Final = {
 
 WITH_A_REASON: Final = (
     (*REQUEST, PAYLOAD),
-    ("changes", "approve", "q1"),
+    ("changes", "approve", "q1", "--reason", "checked"),
     ("changes", "reject", "q1"),
     ("jackpots", "suspend", "j1"),
     ("jackpots", "resume", "j1"),

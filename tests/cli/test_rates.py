@@ -105,7 +105,7 @@ def test_approved_it_is_in_force_and_says_where_it_comes_from(
 ) -> None:
     proposal = imported(opened("rates", "import-ecb", file(document())))
     become(opened, monkeypatch, "Bob")
-    opened("changes", "approve", f"ecb-EUR-{DAY}").ok()
+    opened("changes", "approve", f"ecb-EUR-{DAY}", "--reason", "checked").ok()
 
     first, *lines = opened("rates", "show", "--base", "EUR").ok().splitlines()
 
@@ -132,7 +132,7 @@ def test_the_same_document_again_changes_nothing_whoever_brings_it(
     assert imported(again) == {**first, "effect": None}
     assert "it was asked for before, and is pending" in again.err
     become(opened, monkeypatch, "Bob")
-    opened("changes", "approve", f"ecb-EUR-{DAY}").ok()
+    opened("changes", "approve", f"ecb-EUR-{DAY}", "--reason", "checked").ok()
     assert imported(opened("rates", "import-ecb", path))["state"] == "approved"
     assert opened("rates", "show", "--base", "EUR").ok().startswith("EUR sheet 2, ")
 
@@ -175,8 +175,8 @@ def test_what_went_stale_is_asked_for_anew_under_another_id(
         "--request-id=x",
     ).ok()
     become(opened, monkeypatch, "Bob")
-    opened("changes", "approve", "x").ok()
-    opened("changes", "approve", f"ecb-EUR-{DAY}").refused(1, "jackpot: change-stale: ")
+    opened("changes", "approve", "x", "--reason", "checked").ok()
+    opened("changes", "approve", f"ecb-EUR-{DAY}", "--reason", "checked").refused(1, "jackpot: change-stale: ")
 
     assert imported(opened("rates", "import-ecb", path, "--request-id", "again"))["base_version"] == "2"
 
@@ -397,7 +397,7 @@ def test_the_history_of_a_currency_is_listed_the_latest_first(opened: Jackpot, m
         become(opened, monkeypatch, f"Ann {number}")
         opened("changes", "request", "rate-sheet", payload, "--reason=x", f"--request-id=x{number}").ok()
         become(opened, monkeypatch, f"Bob {number}")
-        opened("changes", "approve", f"x{number}").ok()
+        opened("changes", "approve", f"x{number}", "--reason", "checked").ok()
 
     lines = opened("rates", "history", "--base", "EUR", "CHF").ok().splitlines()
 

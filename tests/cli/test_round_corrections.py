@@ -37,9 +37,9 @@ def test_two_people_correct_a_round_from_the_command_line(
     shown = jackpot("changes", "request", "round-correction", f"@{right}", *reason, "--dry-run").ok()
     assert json.loads(shown)["effect"]["after"]["awards"][0]["amount_minor"] == 1000
     jackpot("changes", "request", "round-correction", f"@{right}", *reason, "--request-id", "q1").ok()
-    jackpot("changes", "approve", "q1").refused(1, "another user must decide")
+    jackpot("changes", "approve", "q1", "--reason", "checked").refused(1, "another user must decide")
     monkeypatch.setenv("JACKPOT_KEY", world.person("Bob", Role.OPERATOR))
-    done = json.loads(jackpot("changes", "approve", "q1").ok())
+    done = json.loads(jackpot("changes", "approve", "q1", "--reason", "checked").ok())
 
     assert done["effect"]["after"]["postings"][-1] == ["casino:c1", "EUR", "10", "correction"]
     assert world.books.balance("j1", "casino:c1") == 9

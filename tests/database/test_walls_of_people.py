@@ -22,9 +22,9 @@ pytestmark = pytest.mark.long
 APPLICATION: Final = "jackpot_app"
 
 DECIDE: Final = """
-INSERT INTO change_decisions (request_id, maker, checker, outcome, confirmed, is_emergency, is_final, decided_at,
-                              entry_seq)
-VALUES (%s, 'Ann', %s, %s, '{}', %s, %s, coalesce(%s, now()), 1)
+INSERT INTO change_decisions (request_id, maker, checker, outcome, reason, confirmed, is_emergency, is_final,
+                              decided_at, entry_seq)
+VALUES (%s, 'Ann', %s, %s, 'checked', '{}', %s, %s, coalesce(%s, now()), 1)
 """
 
 SET_APPROVALS_DUE: Final = "UPDATE change_requests SET approvals_due = {} WHERE request_id = 'held'"

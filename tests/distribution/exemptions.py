@@ -134,6 +134,11 @@ EXEMPTIONS: Final = (
     ),
     # What watches over all jackpots.
     Exemption(
+        "FROM jackpots JOIN cycles ON cycles.jackpot_id = jackpots.jackpot_id AND cycles.cycle = (SELECT max(",
+        _ALL_JACKPOTS,
+        {Rule.UNRESTRICTED: "cycles"},
+    ),
+    Exemption(
         "SELECT stripes.jackpot_id, stripes.stripe_no, stripes.seq",
         _ALL_JACKPOTS,
         {Rule.UNRESTRICTED: "stripes"},

@@ -50,7 +50,9 @@ def ask(engine: sqlalchemy.Engine, round_id: str, decision: str, *, attempt: int
 
 
 def approve(engine: sqlalchemy.Engine, request_id: str, by: Principal) -> ChangeDecidedNow:
-    command = DecideChange(people.enrolled(engine, Act(by, scene.now())), request_id, Outcome.APPROVED)
+    command = DecideChange(
+        people.enrolled(engine, Act(by, scene.now(), reason="checked")), request_id, Outcome.APPROVED
+    )
     return transact(engine, lambda session: decide_change(session, command))
 
 

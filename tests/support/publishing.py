@@ -34,6 +34,6 @@ def publish(
         payload["effective_at"] = effective_at.isoformat()
     asking = people.enrol(session, Act(ASKS, now, request_id=f"sheet-{base}-{last + 1}", reason="as the market moved"))
     change = request_change(session, RequestChange(asking, "rate-sheet", payload)).change
-    approving = people.enrol(session, Act(APPROVES, now))
+    approving = people.enrol(session, Act(APPROVES, now, reason="checked"))
     decide_change(session, DecideChange(approving, change.request_id, Outcome.APPROVED, change.to_confirm))
     return last + 1

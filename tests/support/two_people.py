@@ -22,7 +22,7 @@ def change(session: Session, kind: str, payload: Mapping[str, Any], *, now: date
     """Have a change asked for and approved; what it did. Raises: whatever it is refused by."""
     asking = people.enrol(session, Act(ASKS, now, request_id=uuid4().hex, reason="as agreed"))
     asked = request_change(session, RequestChange(asking, kind, payload)).change
-    approving = people.enrol(session, Act(APPROVES, now))
+    approving = people.enrol(session, Act(APPROVES, now, reason="checked"))
     decided = decide_change(session, DecideChange(approving, asked.request_id, Outcome.APPROVED))
     assert decided.applied is not None
     return decided.applied

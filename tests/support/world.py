@@ -177,7 +177,9 @@ class World:
         self, request_id: str = "q1", *, by: str = "Bob", role: Role = Role.OPERATOR, query: str = "", **more: object
     ) -> Answer:
         """Approve a change request."""
-        return self.post(f"/v1/change-requests/{request_id}/approval{query}", more, key=self.person(by, role))
+        return self.post(
+            f"/v1/change-requests/{request_id}/approval{query}", {"reason": "checked"} | more, key=self.person(by, role)
+        )
 
     def change(self, kind: str, payload: Body, *, request_id: str = "q1", role: Role = Role.OPERATOR) -> Body:
         """Have a change asked for and approved; what it did."""

@@ -51,8 +51,8 @@ def test_the_database_itself_refuses_a_checker_who_is_the_maker(world: World) ->
     ask(world).ok(201)
     decision = """
         INSERT INTO change_decisions
-            (request_id, maker, checker, outcome, confirmed, is_emergency, is_final, decided_at, entry_seq)
-        VALUES ('q1', 'Ann', 'Ann', 'approved', '{}', :emergency, true, now(), 1)
+            (request_id, maker, checker, outcome, reason, confirmed, is_emergency, is_final, decided_at, entry_seq)
+        VALUES ('q1', 'Ann', 'Ann', 'approved', 'checked', '{}', :emergency, true, now(), 1)
     """
 
     with pytest.raises(IntegrityError) as caught, world.engine.begin() as session:
@@ -62,12 +62,22 @@ def test_the_database_itself_refuses_a_checker_who_is_the_maker(world: World) ->
     assert caught.value.orig.diag.constraint_name == "ck_change_decisions_two_people"
 
 
+def test_an_approval_says_why(world: World) -> None:
+    ask(world).ok(201)
+    key = world.person("Bob", Role.RATES)
+
+    for body in ({}, {"reason": None}, {"reason": ""}, {"reason": 5}):
+        world.post("/v1/change-requests/q1/approval", body, key=key).problem(422, "validation", "/reason")
+
+    assert sheet_number(world) == 1
+
+
 def test_a_machine_asks_and_never_approves(world: World) -> None:
     robot = Principal("robot", Role.RATES, is_automaton=True)
     key = world.key_of(robot)
     ask(world).ok(201)
 
-    world.post("/v1/change-requests/q1/approval", {}, key=key).problem(403, "user-approval-required")
+    world.post("/v1/change-requests/q1/approval", {"reason": "checked"}, key=key).problem(403, "user-approval-required")
     asked = {"request_id": "q2", "kind": "rate-sheet", "payload": NEW_RATE, "reason": "the morning's rates"}
     assert world.post("/v1/change-requests", asked, key=key).status == 201
 

@@ -171,7 +171,7 @@ def test_an_approval_that_had_to_wait_sees_what_was_approved_before_it(world: Wo
     """Its clock was read before its turn came: what is in force when it is booked is in force not before that."""
 
     def decided(request_id: str, at: Any) -> DecideChange:
-        return DecideChange(Act(BOB, at), request_id, Outcome.APPROVED)
+        return DecideChange(Act(BOB, at, reason="checked"), request_id, Outcome.APPROVED)
 
     people(world)
     for request_id, rate in (("q1", "1.18"), ("q2", "1.19")):
@@ -195,7 +195,9 @@ def test_a_sheet_is_in_force_not_before_it_is_booked(world: World) -> None:
     slow = world.clock()
     world.add_casino("c2")
 
-    world.transact(lambda session: decide_change(session, DecideChange(Act(BOB, slow), "q1", Outcome.APPROVED)))
+    world.transact(
+        lambda session: decide_change(session, DecideChange(Act(BOB, slow, reason="checked"), "q1", Outcome.APPROVED))
+    )
 
     (booked,) = world.books.rows("SELECT booked_at FROM entries WHERE kind = 'rates_published' AND principal = 'Bob'")
     (sheet,) = world.books.rows("SELECT effective_at FROM rate_sheets WHERE number = 2")

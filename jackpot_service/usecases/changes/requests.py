@@ -166,7 +166,7 @@ class EmergencyOff(Forbidden, code="emergency-off", title="The emergency path is
 @dataclass(frozen=True, slots=True)
 class DecideChange:
     """
-    A checker's decision on a change request.
+    A checker's decision on a change request, whose reason the act has.
 
     `confirmed` repeats the figures that have to be. `is_emergency` says that the maker approves alone, which a switch
     in the database must let.
@@ -211,15 +211,7 @@ def decide_change(session: Session, command: DecideChange) -> ChangeDecidedNow:
         return ChangeDecidedNow(change, None, is_replay=True)
     changes.require_decidable(change, at=command.act.now)
     _require_another_user(session, change, command)
-    decision = Decision(
-        command.outcome,
-        command.act.principal.name,
-        command.act.reason,
-        command.confirmed,
-        command.is_emergency,
-        command.act.now,
-        is_final=command.outcome is Outcome.REJECTED or command.is_emergency or change.is_last_approval,
-    )
+    decision = _decision(change, command)
     if command.outcome is Outcome.REJECTED:
         return ChangeDecidedNow(_record(session, command, change, decision), None, is_replay=False)
     conditions = Conditions(acts.booking_time(session, command.act), change.request_id)
@@ -233,6 +225,21 @@ def decide_change(session: Session, command: DecideChange) -> ChangeDecidedNow:
         return ChangeDecidedNow(_record(session, command, change, decision), preview, is_replay=False)
     change = _record(session, command, change, decision)
     return ChangeDecidedNow(change, request.apply(session, act), is_replay=False)
+
+
+def _decision(change: Change, command: DecideChange) -> Decision:
+    if command.act.reason is None:
+        message = "A decision on a change request has a reason."
+        raise ValueError(message)
+    return Decision(
+        command.outcome,
+        command.act.principal.name,
+        command.act.reason,
+        command.confirmed,
+        command.is_emergency,
+        command.act.now,
+        is_final=command.outcome is Outcome.REJECTED or command.is_emergency or change.is_last_approval,
+    )
 
 
 def _is_replay(change: Change, command: DecideChange) -> bool:

@@ -48,7 +48,7 @@ CREATE TABLE change_decisions (
     maker TEXT COLLATE "C" NOT NULL,
     checker TEXT COLLATE "C" NOT NULL,
     outcome TEXT COLLATE "C" NOT NULL,
-    reason TEXT COLLATE "C",
+    reason TEXT COLLATE "C" NOT NULL,
     confirmed JSONB NOT NULL,
     is_emergency BOOLEAN NOT NULL,
     is_final BOOLEAN NOT NULL,
@@ -58,6 +58,7 @@ CREATE TABLE change_decisions (
     CONSTRAINT fk_change_decisions_request_id_maker_change_requests FOREIGN KEY (request_id, maker)
         REFERENCES change_requests (request_id, maker),
     CONSTRAINT fk_change_decisions_checker_principals FOREIGN KEY (checker) REFERENCES principals (name),
+    CONSTRAINT ck_change_decisions_reason CHECK (length(reason) > 0),
     CONSTRAINT ck_change_decisions_outcome CHECK (outcome IN ('approved', 'rejected')),
     CONSTRAINT ck_change_decisions_two_people CHECK ((checker <> maker) <> is_emergency)
 );
