@@ -12,6 +12,7 @@ from jackpot_service.api.schemas import (
     AwardSchema,
     Moment,
     PaidMeterSchema,
+    RatedSchema,
     ReasonedSchema,
     RequestSchema,
     decimal,
@@ -19,6 +20,7 @@ from jackpot_service.api.schemas import (
     listed,
     of_award,
     of_paid_meter,
+    of_rate,
     word,
 )
 from jackpot_service.auth.authenticator import allow
@@ -72,7 +74,7 @@ class JackpotSchema(AnswerSchema):
     def get_attribute(self, obj: JackpotState, attr: str, default: Any) -> Any:  # noqa: ANN401  as the base
         """Show the meter in the base currency."""
         if attr == "meter":
-            return of_paid_meter(obj.meter, obj.sheet.rate(obj.rules.base), obj.payment)
+            return of_paid_meter(obj.meter, obj.rules.base, obj.sheet, obj.payment)
         return obj.life is Life.OPEN if attr == "is_accepting" else super().get_attribute(obj, attr, default)
 
 
@@ -89,7 +91,7 @@ class PaytableLineSchema(AnswerSchema):
     )
 
 
-class PaytableSchema(AnswerSchema):
+class PaytableSchema(RatedSchema):
     """The paytable of a jackpot in a currency."""
 
     jackpot_id = fields.String(required=True)
@@ -187,6 +189,7 @@ def get_paytable(query: Mapping[str, Any], jackpot_id: str) -> Mapping[str, Any]
     return {
         "jackpot_id": jackpot_id,
         "currency": currency,
+        **of_rate(state.sheet.rate(currency), state.sheet),
         "rulebook": state.rules.rulebook,
         "rules_version": state.rules_version,
         "policy": state.rules.policy,

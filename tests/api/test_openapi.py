@@ -283,6 +283,12 @@ READS: Final = {
         "/v1/tables/T1/rounds/cancelled",
         "/v1/tables/T1/rounds/none",
     ),
+    "GET /v1/tables/{table_id}/rounds/{round_id}/payout-per-unit": (
+        "/v1/tables/T1/rounds/open/payout-per-unit",
+        "/v1/tables/T1/rounds/r1/payout-per-unit",
+        "/v1/tables/C1/rounds/r1/payout-per-unit",
+        "/v1/tables/T1/rounds/none/payout-per-unit",
+    ),
     "GET /v1/tables/{table_id}/rounds": ("/v1/tables/T1/rounds", "/v1/tables/T1/rounds?limit=1"),
     "GET /v1/jackpots": ("/v1/jackpots", "/v1/jackpots?limit=1"),
     "GET /v1/jackpots/{jackpot_id}": ("/v1/jackpots/j1", "/v1/jackpots/j2", "/v1/jackpots/none"),
@@ -326,6 +332,7 @@ READS: Final = {
 
 MISSING: Final = {
     "/v1/tables/T1/rounds/none": 404,
+    "/v1/tables/T1/rounds/none/payout-per-unit": 404,
     "/v1/jackpots/none": 404,
     "/v1/change-requests/none": 404,
     "/v1/awards/none": 404,
