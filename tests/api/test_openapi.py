@@ -294,7 +294,12 @@ READS: Final = {
     "GET /v1/jackpots/{jackpot_id}": ("/v1/jackpots/j1", "/v1/jackpots/j2", "/v1/jackpots/none"),
     "GET /v1/jackpots/{jackpot_id}/meter": ("/v1/jackpots/j1/meter", "/v1/jackpots/j1/meter?currency=JPY"),
     "GET /v1/jackpots/{jackpot_id}/paytable": ("/v1/jackpots/j1/paytable", "/v1/jackpots/j2/paytable?currency=SEK"),
-    "GET /v1/jackpots/{jackpot_id}/rules": ("/v1/jackpots/j1/rules", "/v1/jackpots/j2/rules"),
+    "GET /v1/jackpots/{jackpot_id}/rules": (
+        "/v1/jackpots/j1/rules",
+        "/v1/jackpots/j2/rules",
+        "/v1/jackpots/j1/rules?currency=JPY&lang=de&stake_minor=100",
+    ),
+    "GET /v1/jackpots/{jackpot_id}/rules.html": ("/v1/jackpots/j1/rules.html", "/v1/jackpots/j2/rules.html?lang=de"),
     "GET /v1/jackpots/{jackpot_id}/hits": ("/v1/jackpots/j1/hits?limit=1", "/v1/jackpots/j2/hits"),
     "GET /v1/change-requests": (CHANGES, f"{CHANGES}?state=approved", f"{CHANGES}?limit=1"),
     "GET /v1/change-requests/{request_id}": (f"{CHANGES}/q1", f"{CHANGES}/q2", f"{CHANGES}/none"),
