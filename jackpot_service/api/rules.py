@@ -67,7 +67,7 @@ class SplitSchema(AnswerSchema):
 
 
 class ReturnSchema(AnswerSchema):
-    """What a bet returns in theory, in per cent, as the report `rtp` figures it; the house's seeds come on top."""
+    """The theoretical return of a bet, in per cent, as the report `rtp` figures it; the house's seeds come on top."""
 
     meter_percent = decimal("Through meter and reserve.")
     prize_fund_percent = decimal("Through the prize fund.")

@@ -20,7 +20,7 @@ TEMPLATE: Final = "rules_sheet.html"
 
 
 def rendered(sheet: RulesSheet, words: Words, *, printed_at: datetime) -> str:
-    """Write the page. What people typed is escaped, as everything is that the template is given."""
+    """Write the page. Everything that the template is given is escaped, also what people typed."""
     rate = sheet.conversion.rate
 
     def money(amount_minor: int) -> str:

@@ -18,7 +18,7 @@ class Language(StrEnum):
 
 
 _MARKS: Final = {Language.ENGLISH: str.maketrans({}), Language.GERMAN: str.maketrans({",": ".", ".": ","})}
-"""What becomes of the English marks of thousands and decimals."""
+"""The marks of each language for the English ones of thousands and decimals."""
 
 
 def message(text: str) -> str:
@@ -33,7 +33,7 @@ class Words:
     language: Language
     translations: NullTranslations
 
-    def say(self, message_: str, /, **values: str) -> str:
+    def say(self, message_: str, /, **values: str | int) -> str:
         """Write a message in this language, with its places filled."""
         return self.translations.gettext(message_).format(**values)
 

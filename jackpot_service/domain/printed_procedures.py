@@ -5,7 +5,7 @@ from jackpot_service.domain.rules import JackpotRules
 
 
 def winners(words: Words) -> tuple[str, ...]:
-    """What holds for several winners under each policy."""
+    """The rules for several winners that hold under each policy."""
     return (
         words.say("The order in which hands and bets are listed changes no amount."),
         words.say("A dealt royal flush with a bet on it ends the running jackpot; the next one starts."),
@@ -56,7 +56,7 @@ def refunds(words: Words) -> tuple[str, ...]:
 
 
 def dead_hands(words: Words) -> tuple[str, ...]:
-    """What becomes of bets on hands that do not count."""
+    """The consequences of a hand that does not count."""
     return (
         words.say("Bets on a dead hand are refunded."),
         words.say("A hand with a wrong number of cards is dead: it wins nothing and has no part in a share."),
@@ -69,7 +69,7 @@ def dead_hands(words: Words) -> tuple[str, ...]:
 
 
 def cancellation(words: Words) -> tuple[str, ...]:
-    """What becomes of a cancelled round."""
+    """The consequences of a cancellation."""
     return (
         words.say("All bets of a cancelled round are refunded, and it pays no prize."),
         words.say("A settled round cannot be cancelled."),
