@@ -283,6 +283,10 @@ READS: Final = {
         "/v1/tables/T1/rounds/cancelled",
         "/v1/tables/T1/rounds/none",
     ),
+    "GET /v1/tables/{table_id}/rounds/{round_id}/evidence": (
+        "/v1/tables/T1/rounds/r1/evidence",
+        "/v1/tables/T1/rounds/none/evidence",
+    ),
     "GET /v1/tables/{table_id}/rounds/{round_id}/payout-per-unit": (
         "/v1/tables/T1/rounds/open/payout-per-unit",
         "/v1/tables/T1/rounds/r1/payout-per-unit",
@@ -337,6 +341,7 @@ READS: Final = {
 
 MISSING: Final = {
     "/v1/tables/T1/rounds/none": 404,
+    "/v1/tables/T1/rounds/none/evidence": 404,
     "/v1/tables/T1/rounds/none/payout-per-unit": 404,
     "/v1/jackpots/none": 404,
     "/v1/change-requests/none": 404,

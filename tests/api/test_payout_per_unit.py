@@ -80,6 +80,18 @@ def test_everybody_who_may_see_the_table_may_ask(opened: World) -> None:
     opened.get("/v1/tables/T1/rounds/r1/payout-per-unit", key=stranger).problem(404, "table-unknown")
 
 
+def test_the_key_of_a_display_sees_its_own_table_alone(opened: World) -> None:
+    opened.add_table("T2", jackpot_id="j1")
+    opened.bet(bet())
+    opened.bet(bet(), table_id="T2")
+    display = opened.key(Role.TABLE, casino_id="c1", table_ids=("T1",))
+
+    own = opened.get("/v1/tables/T1/rounds/r1/payout-per-unit", key=display).ok()
+
+    assert own["payout_per_unit"] == "999.55"
+    opened.get("/v1/tables/T2/rounds/r1/payout-per-unit", key=display).problem(404, "table-unknown")
+
+
 def test_what_is_not_there_is_unknown(opened: World) -> None:
     opened.add_table("T2")
 

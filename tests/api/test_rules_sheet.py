@@ -2,9 +2,11 @@
 
 import hashlib
 import json
+from collections import Counter
 from datetime import timedelta
 from html import unescape
-from typing import Any, Final
+from html.parser import HTMLParser
+from typing import Any, ClassVar, Final
 
 import pytest
 
@@ -268,6 +270,41 @@ def test_the_page_says_what_the_sheet_says(world: World, rulebook: str, lang: La
     assert [odds for odds in prizes(sheet, "odds").values() if odds not in text] == []
     assert sheet["sha256"] in text
     assert ("12,345.67 EUR" if lang is Language.ENGLISH else "12.345,67 EUR") in text
+
+
+class Outline(HTMLParser):
+    """Closes what is opened, and counts the elements of a page."""
+
+    EMPTY: ClassVar = {"meta"}
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.found: Counter[str] = Counter()
+        self.unscoped: list[str] = []
+        self.feed(page)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found[tag] += 1
+        if tag == "th" and "scope" not in dict(attrs):
+            self.unscoped.append(str(self.getpos()))
+        if tag not in self.EMPTY:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag, self.getpos()
+
+
+def test_the_page_is_whole_and_its_tables_can_be_read_aloud(opened: World) -> None:
+    opened.change("rules", {"jackpot_id": "j1", "settings": {"split.meter": "0.40"}})
+
+    outline = Outline(ask(opened, "currency=GBP&stake_minor=100", page=True).text)
+
+    assert outline.open == []
+    assert outline.unscoped == []
+    assert outline.found["caption"] == outline.found["table"] == 4
+    assert outline.found["h1"] == outline.found["main"] == outline.found["title"] == 1
 
 
 def test_the_page_needs_nothing_from_elsewhere(opened: World) -> None:
