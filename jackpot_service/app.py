@@ -29,6 +29,7 @@ from jackpot_service.api import (
     reports,
     round_records,
     rounds,
+    rules,
 )
 from jackpot_service.api.asgi import REQUEST_ID, InThreads, add_headers, request_id
 from jackpot_service.api.bet_groups import BetGroups
@@ -68,6 +69,7 @@ BLUEPRINTS = (
     round_records.blueprint,
     jackpots.blueprint,
     jackpots.suspensions,
+    rules.blueprint,
     meters.blueprint,
     rates.blueprint,
     changes.blueprint,

@@ -1,4 +1,4 @@
-"""Jackpots: their state, paytable, rules and hits; suspending and resuming them. Their meters are in `meters`."""
+"""Jackpots: their state, paytable and hits; suspending and resuming them. Not their meters and rules."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -12,6 +12,7 @@ from jackpot_service.api.schemas import (
     AwardSchema,
     Moment,
     PaidMeterSchema,
+    RatedSchema,
     ReasonedSchema,
     RequestSchema,
     decimal,
@@ -19,17 +20,17 @@ from jackpot_service.api.schemas import (
     listed,
     of_award,
     of_paid_meter,
+    of_rate,
     word,
 )
 from jackpot_service.auth.authenticator import allow
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain.awards import HitPayment
 from jackpot_service.domain.lives import Life
+from jackpot_service.domain.paytables import paytable
 from jackpot_service.domain.principals import Role
-from jackpot_service.domain.printed_rules import in_sentences, paytable
-from jackpot_service.domain.rules import JackpotRules, as_document
 from jackpot_service.domain.shapes import IDENTIFIER
-from jackpot_service.reports.jackpots import Hit, JackpotState, jackpot_state, jackpot_states, last_hits, pending_rules
+from jackpot_service.reports.jackpots import Hit, JackpotState, jackpot_state, jackpot_states, last_hits
 from jackpot_service.usecases.fields import CurrencyCode, QueryNumber
 from jackpot_service.usecases.jackpots import ChangeSuspension, SuspensionChanged, resume_jackpot, suspend_jackpot
 
@@ -72,7 +73,7 @@ class JackpotSchema(AnswerSchema):
     def get_attribute(self, obj: JackpotState, attr: str, default: Any) -> Any:  # noqa: ANN401  as the base
         """Show the meter in the base currency."""
         if attr == "meter":
-            return of_paid_meter(obj.meter, obj.sheet.rate(obj.rules.base), obj.payment)
+            return of_paid_meter(obj.meter, obj.rules.base, obj.sheet, obj.payment)
         return obj.life is Life.OPEN if attr == "is_accepting" else super().get_attribute(obj, attr, default)
 
 
@@ -89,7 +90,7 @@ class PaytableLineSchema(AnswerSchema):
     )
 
 
-class PaytableSchema(AnswerSchema):
+class PaytableSchema(RatedSchema):
     """The paytable of a jackpot in a currency."""
 
     jackpot_id = fields.String(required=True)
@@ -98,32 +99,6 @@ class PaytableSchema(AnswerSchema):
     rules_version = fields.Integer(required=True)
     policy = fields.String(required=True)
     lines = listed(PaytableLineSchema)
-
-
-class RulesVersionSchema(AnswerSchema):
-    """A version of the rules, as parameters and in sentences."""
-
-    version = fields.Integer(required=True)
-    rules = fields.Dict(
-        required=True,
-        metadata={
-            "description": "The parameters. `largest_stakes` is there if any currency has a largest stake of its own, "
-            "`close_required` if a result is taken only after betting was closed, `payout_tiers` if awards are held."
-        },
-    )
-    text = fields.List(fields.String(), required=True)
-
-
-class RulesSchema(RulesVersionSchema):
-    """The rules of the running cycle."""
-
-    jackpot_id = fields.String(required=True)
-    pending = fields.Nested(
-        RulesVersionSchema(),
-        required=True,
-        allow_none=True,
-        metadata={"description": "Approved, and in force for rounds opened once the jackpot is won."},
-    )
 
 
 class HitSchema(AnswerSchema):
@@ -187,33 +162,12 @@ def get_paytable(query: Mapping[str, Any], jackpot_id: str) -> Mapping[str, Any]
     return {
         "jackpot_id": jackpot_id,
         "currency": currency,
+        **of_rate(state.sheet.rate(currency), state.sheet),
         "rulebook": state.rules.rulebook,
         "rules_version": state.rules_version,
         "policy": state.rules.policy,
         "lines": lines,
     }
-
-
-@blueprint.route("/<id:jackpot_id>/rules", methods=["GET"])
-@allow(*Role)
-@blueprint.response(200, RulesSchema())
-def get_rules(jackpot_id: str) -> Mapping[str, Any]:
-    """Print the rules of the running cycle, and those that wait for the next."""
-    state, pending = look(lambda session: _rules(session, jackpot_id))
-    return {
-        "jackpot_id": jackpot_id,
-        **_rules_version(state.rules_version, state.rules),
-        "pending": None if pending is None else _rules_version(*pending),
-    }
-
-
-def _rules(session: Session, jackpot_id: str) -> tuple[JackpotState, tuple[int, JackpotRules] | None]:
-    state = jackpot_state(session, jackpot_id, at=now())
-    return state, pending_rules(session, state)
-
-
-def _rules_version(version: int, rules: JackpotRules) -> dict[str, Any]:
-    return {"version": version, "rules": as_document(rules), "text": in_sentences(rules)}
 
 
 @blueprint.route("/<id:jackpot_id>/hits", methods=["GET"])

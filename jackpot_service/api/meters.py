@@ -38,7 +38,7 @@ def get_meter(query: Mapping[str, Any], jackpot_id: str) -> flask.Response:
     recent = context().meters
     state = recent.get(jackpot_id) if query["max_age"] else recent.read(jackpot_id)
     currency = query["currency"] or state.rules.base
-    response = answer(of_paid_meter(state.meter, state.sheet.rate(currency), state.payment))
+    response = answer(of_paid_meter(state.meter, currency, state.sheet, state.payment))
     response.set_etag(_etag(state, currency))
     response.cache_control.no_cache = True  # Kept, and asked for again with its ETag each time.
     response.make_conditional(flask.request)
@@ -55,7 +55,7 @@ async def _take(context: RequestContext, request: Request, _caller: Principal, j
     headers = ((b"etag", etag.encode()), (b"cache-control", b"no-cache"))
     if not is_resource_modified({"HTTP_IF_NONE_MATCH": request.header(b"if-none-match")}, etag=etag):
         return fast_path.Answer(None, HTTPStatus.NOT_MODIFIED, headers)
-    return fast_path.Answer(of_paid_meter(state.meter, state.sheet.rate(currency), state.payment), headers=headers)
+    return fast_path.Answer(of_paid_meter(state.meter, currency, state.sheet, state.payment), headers=headers)
 
 
 METER_CALL: Final = fast_path.Call("GET", re.compile(f"/v1/jackpots/{fast_path.ID}/meter"), allowed(get_meter), _take)

@@ -7,7 +7,7 @@ from marshmallow import fields
 
 from jackpot_service.api.lists import ListQuerySchema, cursor, page, page_schema
 from jackpot_service.api.rates import RateSchema
-from jackpot_service.api.request_context import Blueprint, act, principal
+from jackpot_service.api.request_context import Blueprint, act, look, principal
 from jackpot_service.api.schemas import (
     AnswerSchema,
     AwardSchema,
@@ -19,15 +19,16 @@ from jackpot_service.api.schemas import (
     described,
     listed,
     of_settlement,
+    word,
 )
 from jackpot_service.auth.authenticator import allow
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain.allocation import contribute
 from jackpot_service.domain.outcomes import HandStatus
 from jackpot_service.domain.principals import Role
-from jackpot_service.domain.rounds import LAST_KEY, RoundView
+from jackpot_service.domain.rounds import LAST_KEY, RoundState, RoundView
 from jackpot_service.domain.rules import as_document
-from jackpot_service.reports.rounds import RoundRecord, latest_rounds, round_record
+from jackpot_service.reports.rounds import RoundRecord, RoundShare, latest_rounds, round_record, round_share
 from jackpot_service.usecases.fields import Instant
 
 READERS = (Role.TABLE, Role.FINANCE, Role.OPERATOR, Role.AUDITOR)
@@ -223,6 +224,32 @@ class RoundQuerySchema(ListQuerySchema):
 def get_round(table_id: str, round_id: str) -> RoundRecord:
     """Recall a round whole: bets, contributions, cards, awards, calculation, rules version, rate sheet."""
     return act(lambda session: round_record(session, principal(), table_id=table_id, round_id=round_id))
+
+
+class RoundShareSchema(AnswerSchema):
+    """A bettor's share, if a hand of the round were a royal flush."""
+
+    jackpot_id = fields.String(required=True, attribute="round.jackpot_id")
+    table_id = fields.String(required=True, attribute="round.table_id")
+    round_id = fields.String(required=True, attribute="round.round_id")
+    state = word(RoundState, attribute="round.state")
+    bet_count = described(fields.Integer, "Bets accepted and not void.", attribute="round.bet_count")
+    payout_per_unit = decimal(
+        "The part of the meter for one unit staked, in its own currency, as the answer to bets says it. Null once the "
+        "round has ended, without a live bet, and where the rules do not share.",
+        attribute="share_per_unit",
+        allow_none=True,
+    )
+    last_movement_at = described(Moment, "Of the meter: nothing has moved since.", attribute="meter.as_of")
+    version = described(fields.String, "Changes with every entry of the jackpot.", attribute="meter.version")
+
+
+@blueprint.route("/<id:round_id>/payout-per-unit", methods=["GET"])
+@allow(*READERS)
+@blueprint.response(200, RoundShareSchema())
+def get_payout_per_unit(table_id: str, round_id: str) -> RoundShare:
+    """Show what one unit staked would receive of a royal flush now, at any time of a round; for displays."""
+    return look(lambda session: round_share(session, principal(), table_id=table_id, round_id=round_id))
 
 
 @blueprint.route("", methods=["GET"])

@@ -18,7 +18,7 @@ from jackpot_service.domain.accounts import Meter
 from jackpot_service.domain.awards import AwardState, HitPayment
 from jackpot_service.domain.bets import Bet
 from jackpot_service.domain.facts import Facts, instant
-from jackpot_service.domain.money import Rate, from_minor, plain
+from jackpot_service.domain.money import Rate, RateSheet, from_minor, plain
 from jackpot_service.domain.prizes import Tier
 from jackpot_service.domain.rounds import RoundState, RoundView
 from jackpot_service.records.verdicts import BookedAward
@@ -149,9 +149,19 @@ def of_meter(meter: Meter, rate: Rate) -> dict[str, Any]:
     }
 
 
-def of_paid_meter(meter: Meter, rate: Rate, payment: HitPayment | None) -> dict[str, Any]:
-    """Write a meter in a currency of the sheet, and where the payment of the last hit stands."""
-    return {**of_meter(meter, rate), "payment": payment}
+def of_paid_meter(meter: Meter, currency: str, sheet: RateSheet, payment: HitPayment | None) -> dict[str, Any]:
+    """
+    Write a meter in a currency of the sheet, with its rate, and where the payment of the last hit stands.
+
+    Raises: NoRate.
+    """
+    rate = sheet.rate(currency)
+    return {**of_meter(meter, rate), **of_rate(rate, sheet), "payment": payment}
+
+
+def of_rate(rate: Rate, sheet: RateSheet) -> dict[str, Any]:
+    """Write the rate by which amounts are shown, and its sheet; number 0 is the sheet where none is in force."""
+    return {"rate": plain(rate.base_per_unit), "rate_sheet": sheet.number or None}
 
 
 def of_settlement(settlement: Facts, awards: Iterable[BookedAward], refunds: Iterable[Bet]) -> dict[str, Any]:
@@ -231,8 +241,19 @@ class MeterSchema(AnswerSchema):
     version = described(fields.String, "Changes with every entry of the jackpot.")
 
 
-class PaidMeterSchema(MeterSchema):
-    """A jackpot's meter, and whether its last winners were paid."""
+class RatedSchema(AnswerSchema):
+    """The rate by which amounts are shown."""
+
+    rate = decimal("Base units per one unit of `currency`; 1 of the base currency.")
+    rate_sheet = described(
+        fields.Integer,
+        "The sheet in force; null if there is none, and only the base currency is shown.",
+        allow_none=True,
+    )
+
+
+class PaidMeterSchema(MeterSchema, RatedSchema):
+    """A jackpot's meter, by which rate it is shown, and whether its last winners were paid."""
 
     payment = word(
         HitPayment,

@@ -64,7 +64,7 @@ def _require_at_most(bets: Bets, *, largest_stake: Decimal, own: Mapping[str, De
     """Hold each stake against the largest in the base currency and, where there is one, its currency's own."""
     used = set(bets.currencies)
     largest_minor = {
-        currency: _largest_minor(sheet.rate(currency), largest_stake, own.get(currency)) for currency in used
+        currency: largest_minor_of(sheet.rate(currency), largest_stake, own.get(currency)) for currency in used
     }
     if max(bets.stakes_minor) <= min(largest_minor.values()):
         return  # The usual batch: what no currency minds.
@@ -77,7 +77,8 @@ def _require_at_most(bets: Bets, *, largest_stake: Decimal, own: Mapping[str, De
         _refuse_beyond(beyond, largest_minor, largest_stake=largest_stake, own=own, sheet=sheet)
 
 
-def _largest_minor(rate: Rate, largest_stake: Decimal, own: Decimal | None) -> int:
+def largest_minor_of(rate: Rate, largest_stake: Decimal, own: Decimal | None) -> int:
+    """Count the minor units that a stake in a currency may have: within the largest stake, and the currency's own."""
     within = rate.most_minor_within(largest_stake)
     return within if own is None else min(within, rate.most_minor_of(own))
 

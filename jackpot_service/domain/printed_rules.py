@@ -1,133 +1,249 @@
-"""The rules of a jackpot as a page prints them: in sentences, and what each tier pays in any currency of the sheet."""
+"""The rules of a jackpot as a page prints them: sections of sentences, in the words of a language."""
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from fractions import Fraction
+from typing import Final
 
-from jackpot_service.domain.accounts import Meter
-from jackpot_service.domain.allocation import payable_minor
-from jackpot_service.domain.money import RateSheet, plain
+from jackpot_service.domain import printed_procedures
+from jackpot_service.domain.languages import Words, message
+from jackpot_service.domain.payout_tiers import Evidence, PayoutTier
+from jackpot_service.domain.printed_rates import Conversion, conversion_sentences
 from jackpot_service.domain.prizes import FixedAmount, MeterPart, StakeMultiple, Tier
 from jackpot_service.domain.rules import FundedBy, JackpotRules, Policy
+from jackpot_service.domain.statistics import hands_per_win, meter_return, prize_fund_return, rounded_down
 
-_POLICY_TEXT = {
+PRINTED_DECIMALS: Final = 2
+"""Of a per cent and of odds. A return is rounded down, so that it is never printed larger than it is."""
+
+TIER_NAMES: Final = {
+    Tier.ROYAL_FLUSH: message("Royal flush"),
+    Tier.STRAIGHT_FLUSH: message("Straight flush"),
+    Tier.FOUR_OF_A_KIND: message("Four of a kind"),
+    Tier.FULL_HOUSE: message("Full house"),
+    Tier.FLUSH: message("Flush"),
+    Tier.STRAIGHT: message("Straight"),
+    Tier.THREE_OF_A_KIND: message("Three of a kind"),
+}
+
+_EVIDENCE_NAMES: Final = {
+    Evidence.SURVEILLANCE: message("the recording of the surveillance"),
+    Evidence.CARDS_CHECKED: message("a check of the cards"),
+    Evidence.TABLE_CHECKED: message("a check of the table"),
+    Evidence.WITNESS: message("a witness"),
+}
+
+_POLICIES: Final = {
     Policy.SHARED_BY_STAKE: (
-        "A royal flush is shared by every bettor on a dealt hand of the round, in proportion to the stakes' value in "
-        "the base currency; each is paid in his own currency."
+        message(
+            "A royal flush is shared by every bettor on a dealt hand of the round, in proportion to the stakes' value "
+            "in the base currency."
+        ),
+        message("A bettor whose own hand wins a lower prize keeps that prize too."),
+        message("Two royal flushes in one round pay the jackpot once."),
     ),
     Policy.AGGREGATE_PRO_RATA: (
-        "Several winners are each entitled on the same meter; together beyond it, all are scaled alike."
+        message("Several winners are each entitled on the same meter; together beyond it, all are scaled alike."),
     ),
     Policy.MINOR_FIRST: (
-        "With several winners, the lower tiers are paid first, and the royal flushes share equally what is left."
+        message(
+            "With several winners, the lower tiers are paid first, and the royal flushes share equally what is left, "
+            "perhaps nothing."
+        ),
+        message("If the lower tiers alone come to more than the meter, all of them are scaled alike."),
     ),
     Policy.EQUAL_SHARE: (
-        "Several winners of a tier split its prize equally; together beyond the meter, all are scaled alike."
+        message("Several winners of a tier split its prize equally; together beyond the meter, all are scaled alike."),
     ),
 }
 
 
-def in_sentences(rules: JackpotRules) -> tuple[str, ...]:
-    """Print the rules of a jackpot, a sentence a rule."""
-    return (
-        _split_text(rules),
-        *(_prize_text(rules, tier) for tier in Tier if tier in rules.prizes),
-        _POLICY_TEXT[rules.policy],
-        _stakes_text(rules),
-        *_own_stakes_text(rules),
-        f"A player may bet on {rules.hands_per_player} hand(s) of a round.",
-        f"Once won, the jackpot starts again with its reserve, at least {plain(rules.reset_amount)} {rules.base}.",
-        *_limit_text(rules),
-        "Amounts are rounded once, down to a payable unit; what is left stays in the jackpot.",
-        *_closing_text(rules),
-        "Folding a hand and the dealer's hand do not matter.",
-        "Bets of a cancelled round and on a dead hand are refunded.",
-    )
-
-
-def _closing_text(rules: JackpotRules) -> tuple[str, ...]:
-    return ("A round is settled only after its betting was closed.",) if rules.close_required else ()
-
-
-def _split_text(rules: JackpotRules) -> str:
-    split = rules.split
-    return (
-        f"Of every bet, {_per_cent(split.meter)} goes to the current prize, {_per_cent(split.reserve)} to the start of "
-        f"the next, {_per_cent(split.prize_fund)} to the fixed prizes and {_per_cent(split.house)} to the house."
-    )
-
-
-def _per_cent(part: Decimal) -> str:
-    return f"{plain(part * Decimal(100))} %"
-
-
-def _prize_text(rules: JackpotRules, tier: Tier) -> str:
-    name = tier.value.replace("_", " ").capitalize()
-    match rules.prizes[tier]:
-        case MeterPart(fraction):
-            return f"{name}: {_per_cent(fraction)} of the jackpot."
-        case StakeMultiple(times):
-            source = "the prize fund" if rules.fixed_prizes_from is FundedBy.PRIZE_FUND else "the jackpot"
-            return f"{name}: {times} times the stake, from {source}."
-        case FixedAmount(amount):
-            return f"{name}: {plain(amount)} {rules.base}, from the jackpot."
-
-
-def _stakes_text(rules: JackpotRules) -> str:
-    if rules.token is not None:
-        return f"A bet is one token of {plain(rules.token)} {rules.base}."
-    return f"A bet may be worth up to {plain(rules.largest_stake or Decimal(0))} {rules.base}."
-
-
-def _own_stakes_text(rules: JackpotRules) -> tuple[str, ...]:
-    return tuple(
-        f"A bet in {currency} may be at most {plain(most)}, whatever that is worth."
-        for currency, most in rules.largest_stakes.items()
-    )
-
-
-def _limit_text(rules: JackpotRules) -> tuple[str, ...]:
-    if rules.limit is None:
-        return ()
-    return (f"At most {plain(rules.limit)} {rules.base} is on offer; what comes beyond starts the next jackpot.",)
-
-
 @dataclass(frozen=True, slots=True)
-class PaytableLine:
-    """
-    The prize of a tier: a part of the meter, so many times the stake, or an amount in the base currency.
+class Section:
+    """The sentences on one subject, under its title."""
 
-    `amount_minor` is for display, in whole minor units rounded down. It is the part of the meter now, the prize of a
-    stake of one unit (of the token, where there is one), or the amount.
-    """
-
-    tier: Tier
-    meter_part: Decimal | None
-    stake_multiple: int | None
-    fixed_amount: Decimal | None
-    amount_minor: int
+    title: str
+    sentences: tuple[str, ...]
 
 
-def paytable(rules: JackpotRules, *, meter: Meter, sheet: RateSheet, currency: str) -> tuple[PaytableLine, ...]:
-    """Print the paytable in a currency, best tier first. Raises: NoRate."""
-    return tuple(
-        _line(tier, rules, meter=meter, sheet=sheet, currency=currency) for tier in Tier if tier in rules.prizes
+def sections(rules: JackpotRules, words: Words, conversion: Conversion | None = None) -> tuple[Section, ...]:
+    """Print the rules of a jackpot; with a conversion, also how amounts are shown in another currency."""
+    say = words.say
+    own = (
+        (say("The bet"), _bet(rules, words)),
+        (say("Split, start and limit"), [_split(rules, words), *_start(rules, words), _limit(rules, words)]),
+        (say("Prizes"), _prizes(rules, words)),
+        (say("Odds and return"), [*_odds(rules, words), *_returns(rules, words)]),
+        (say("Several winners"), [*map(say, _POLICIES[rules.policy]), *printed_procedures.winners(words)]),
+        (say("Two rounds at nearly the same time"), printed_procedures.two_rounds(words)),
+        (
+            say("Currencies and rates"),
+            [*printed_procedures.rates(rules, words), *conversion_sentences(conversion, words)],
+        ),
+        (say("Rounding"), printed_procedures.rounding(words)),
+        (say("Payment and claims"), [*_payout_tiers(rules, words), *printed_procedures.claims(words)]),
+        (say("Refunds"), printed_procedures.refunds(words)),
+        (say("Dead and forfeited hands"), printed_procedures.dead_hands(words)),
+        (say("Cancelled rounds"), printed_procedures.cancellation(words)),
+        (say("Malfunction"), printed_procedures.malfunction(words)),
+        (say("Changes of the rules"), printed_procedures.changes(words)),
+    )
+    return tuple(Section(title, tuple(sentences)) for title, sentences in own)
+
+
+def in_sentences(rules: JackpotRules, words: Words, conversion: Conversion | None = None) -> tuple[str, ...]:
+    """Print the same without titles."""
+    return tuple(one for section in sections(rules, words, conversion) for one in section.sentences)
+
+
+def tier_name(tier: Tier, words: Words) -> str:
+    """Name a tier in a language."""
+    return words.say(TIER_NAMES[tier])
+
+
+def odds_text(tier: Tier, words: Words) -> str:
+    """Print the odds of a tier for one hand: 1 in 649,740."""
+    hands = hands_per_win(tier)
+    hundredths = round(hands * 10**PRINTED_DECIMALS)
+    is_whole = hands.denominator == 1
+    return words.say(
+        "1 in {hands}", hands=words.number(int(hands)) if is_whole else words.scaled(hundredths, PRINTED_DECIMALS)
     )
 
 
-def _line(tier: Tier, rules: JackpotRules, *, meter: Meter, sheet: RateSheet, currency: str) -> PaytableLine:
+def return_text(rules: JackpotRules, words: Words) -> str:
+    """Print what a bet returns in theory: 81.84 % of the Live rulebook."""
+    whole = meter_return(rules) + prize_fund_return(rules)
+    return f"{words.number(rounded_down(100 * whole, PRINTED_DECIMALS))} %"
+
+
+def prize_text(rules: JackpotRules, tier: Tier, words: Words) -> str:
+    """Print what a tier is worth, and which pool pays it."""
     match rules.prizes[tier]:
         case MeterPart(fraction):
-            amount = Fraction(meter.exact) * Fraction(fraction)
-            return PaytableLine(tier, fraction, None, None, payable_minor(amount, currency=currency, sheet=sheet))
+            return words.say("{part} of the jackpot", part=words.per_cent(fraction))
+        case StakeMultiple(times) if rules.fixed_prizes_from is FundedBy.PRIZE_FUND:
+            return words.say("{times} times the stake, from the prize fund", times=words.number(times))
         case StakeMultiple(times):
-            return PaytableLine(tier, None, times, None, times * _stake_minor(rules, currency=currency, sheet=sheet))
+            return words.say("{times} times the stake, from the jackpot", times=words.number(times))
         case FixedAmount(amount):
-            minor = payable_minor(Fraction(amount), currency=currency, sheet=sheet)
-            return PaytableLine(tier, None, None, amount, minor)
+            return words.say("{amount} {base}, from the jackpot", amount=words.number(amount), base=rules.base)
 
 
-def _stake_minor(rules: JackpotRules, *, currency: str, sheet: RateSheet) -> int:
-    """The stake that a printed prize is for: the token, or one unit of the currency."""
-    rate = sheet.rate(currency)
-    return 10**rate.exponent if rules.token is None else rate.most_minor_within(rules.token)
+def _bet(rules: JackpotRules, words: Words) -> Iterator[str]:
+    say = words.say
+    if rules.token is not None:
+        yield say("A bet is one token of {token} {base}.", token=words.number(rules.token), base=rules.base)
+        yield say("No other stake and no other currency is accepted.")
+    else:
+        largest = words.number(rules.largest_stake or Decimal(0))
+        yield say("A bet may be worth up to {largest} {base}.", largest=largest, base=rules.base)
+    for currency, most in rules.largest_stakes.items():
+        yield say(
+            "A bet in {currency} may be at most {most}, whatever that is worth.",
+            currency=currency,
+            most=words.number(most),
+        )
+    if rules.hands_per_player == 1:
+        yield say("A player may bet on one hand of a round.")
+    else:
+        yield say("A player may bet on {hands} hands of a round.", hands=words.number(rules.hands_per_player))
+    yield say("A bet that arrives after betting was closed, or after the result, is refused.")
+    if rules.close_required:
+        yield say("A round is settled only after its betting was closed.")
+
+
+def _split(rules: JackpotRules, words: Words) -> str:
+    split = rules.split
+    return words.say(
+        "Of every bet, {meter} goes to the current prize, {reserve} to the start of the next, {prize_fund} to the "
+        "fixed prizes and {house} to the house.",
+        meter=words.per_cent(split.meter),
+        reserve=words.per_cent(split.reserve),
+        prize_fund=words.per_cent(split.prize_fund),
+        house=words.per_cent(split.house),
+    )
+
+
+def _start(rules: JackpotRules, words: Words) -> Iterator[str]:
+    say = words.say
+    if not rules.reset_amount:
+        yield say("Once won, the jackpot starts again with its reserve.")
+        return
+    yield say(
+        "Once won, the jackpot starts again with its reserve, at least {amount} {base}.",
+        amount=words.number(rules.reset_amount),
+        base=rules.base,
+    )
+    if rules.fixed_prizes_from is FundedBy.METER:
+        yield say("The house pays in what is missing to that amount, also after any other prize from the jackpot.")
+    else:
+        yield say("The house pays in what is missing to that amount.")
+
+
+def _limit(rules: JackpotRules, words: Words) -> str:
+    if rules.limit is None:
+        return words.say("The jackpot has no limit.")
+    return words.say(
+        "At most {limit} {base} is on offer; what comes beyond starts the next jackpot.",
+        limit=words.number(rules.limit),
+        base=rules.base,
+    )
+
+
+def _prizes(rules: JackpotRules, words: Words) -> Iterator[str]:
+    for tier in _tiers(rules):
+        yield words.say("{hand}: {prize}.", hand=tier_name(tier, words), prize=prize_text(rules, tier, words))
+    if rules.fixed_prizes_from is FundedBy.PRIZE_FUND:
+        yield words.say("The fixed prizes are due in full, whatever the prize fund holds.")
+    yield words.say("Only a dealt hand of five cards with a jackpot bet on it wins.")
+    yield words.say("Folding a hand and the dealer's hand do not matter.")
+
+
+def _odds(rules: JackpotRules, words: Words) -> Iterator[str]:
+    for tier in _tiers(rules):
+        yield words.say(
+            "{hand}: {odds} for one hand of five cards.", hand=tier_name(tier, words), odds=odds_text(tier, words)
+        )
+
+
+def _returns(rules: JackpotRules, words: Words) -> Iterator[str]:
+    yield words.say(
+        "In theory a bet returns {whole}; what the house pays into the jackpot comes on top.",
+        whole=return_text(rules, words),
+    )
+
+
+def _payout_tiers(rules: JackpotRules, words: Words) -> Iterator[str]:
+    for tier in rules.payout_tiers:
+        yield from _payout_tier(tier, rules, words)
+    if rules.payout_tiers:
+        yield words.say("All awards that the same pool pays for that round wait with them.")
+
+
+def _payout_tier(tier: PayoutTier, rules: JackpotRules, words: Words) -> Iterator[str]:
+    hands = [tier_name(prize, words) for prize in tier.prizes]
+    named = _listed(hands, otherwise=words.say("all"))
+    if tier.from_amount:
+        yield words.say(
+            "An award that costs {amount} {base} or more waits for approval; prizes: {hands}.",
+            amount=words.number(tier.from_amount),
+            base=rules.base,
+            hands=named,
+        )
+    else:
+        yield words.say("An award of any amount waits for approval; prizes: {hands}.", hands=named)
+    yield words.say(
+        "It needs, besides the one who asks, so many who approve: {approvals}; evidence recorded before: {evidence}.",
+        approvals=words.number(tier.approvals),
+        evidence=_listed([words.say(_EVIDENCE_NAMES[kind]) for kind in tier.evidence], otherwise=words.say("none")),
+    )
+
+
+def _listed(names: Sequence[str], *, otherwise: str) -> str:
+    return ", ".join(names) or otherwise
+
+
+def _tiers(rules: JackpotRules) -> Iterator[Tier]:
+    """The tiers that have a prize, best first."""
+    return (tier for tier in Tier if tier in rules.prizes)

@@ -6,7 +6,9 @@ from decimal import Decimal
 from enum import StrEnum
 from typing import Final, NamedTuple
 
+from jackpot_service.domain.accounts import Meter
 from jackpot_service.domain.errors import Conflict
+from jackpot_service.domain.rules import JackpotRules
 
 MONTHS_A_YEAR = 12
 
@@ -150,3 +152,12 @@ class RoundView:
 
     round: Round
     cycle: int
+
+
+def share_per_unit(round_: Round, *, rules: JackpotRules, meter: Meter) -> Decimal | None:
+    """
+    M / W for display: what one unit staked would get of a royal flush, in its own currency.
+
+    None where the round has ended or carries no live bet, or its rules, `rules`, do not share.
+    """
+    return meter.share_per_unit(round_.weight) if rules.is_shared and not round_.has_ended else None

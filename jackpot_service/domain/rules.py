@@ -5,6 +5,8 @@ The printed rules, the paytable and the settlement read the same `JackpotRules`.
 document that `as_document` makes, and read back by `from_document`; both together lose nothing.
 """
 
+import hashlib
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -234,6 +236,16 @@ def as_document(rules: JackpotRules) -> dict[str, Any]:
         **({"payout_tiers": tiers} if tiers else {}),
         **({"close_required": True} if rules.close_required else {}),
     }
+
+
+def sha256_of(rules: JackpotRules) -> str:
+    """
+    Figure the SHA-256 of the rules: of their document as canonical JSON.
+
+    That is UTF-8 with keys sorted by code point, without white space; only what JSON must escape is escaped.
+    """
+    canonical = json.dumps(as_document(rules), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return hashlib.sha256(canonical.encode()).hexdigest()
 
 
 def from_document(document: Mapping[str, Any]) -> JackpotRules:

@@ -10,7 +10,7 @@ from fractions import Fraction
 from math import isqrt
 
 from jackpot_service.domain.prizes import FixedAmount, StakeMultiple, Tier
-from jackpot_service.domain.rules import JackpotRules
+from jackpot_service.domain.rules import FundedBy, JackpotRules
 
 DECIMALS = 10
 """Of a ratio, and of an amount that is only expected."""
@@ -89,6 +89,25 @@ def fixed_prize_variance(rules: JackpotRules) -> Fraction:
     """
     squares = sum((HANDS[tier] * times**2 for tier, times in fixed_prizes(rules).items()), Fraction(0))
     return squares / ALL_HANDS - fixed_prize_cost(rules) ** 2
+
+
+def meter_return(rules: JackpotRules) -> Fraction:
+    """
+    Figure the part of a unit staked that the meter returns in time: all that is put into it and into the reserve.
+
+    The house's seeds come on top. Where the meter pays the fixed prizes, they are in it.
+    """
+    return Fraction(rules.split.meter + rules.split.reserve)
+
+
+def prize_fund_return(rules: JackpotRules) -> Fraction:
+    """Figure the part of a unit staked that the prize fund returns on average; 0 where there is none."""
+    return fixed_prize_cost(rules) if rules.fixed_prizes_from is FundedBy.PRIZE_FUND else Fraction(0)
+
+
+def hands_per_win(tier: Tier) -> Fraction:
+    """How many hands are dealt for one that wins a tier, on average: 649,740 for a royal flush."""
+    return Fraction(ALL_HANDS, HANDS[tier])
 
 
 def fixed_prizes(rules: JackpotRules) -> dict[Tier, Fraction]:

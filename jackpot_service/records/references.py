@@ -1,11 +1,12 @@
 """The reference documents: casinos, tables, jackpots and their rules versions."""
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import func, insert, select, text
 
-from jackpot_service.database.models import CasinoRow, JackpotRow, RulesVersionRow, TableRow
+from jackpot_service.database.models import CasinoRow, EntryRow, JackpotRow, RulesVersionRow, TableRow
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain.casinos import Casino
 from jackpot_service.domain.errors import NotFound
@@ -108,6 +109,21 @@ def add_rules(session: Session, jackpot_id: str, version: int, rules: JackpotRul
     session.execute(
         insert(RulesVersionRow).values(jackpot_id=jackpot_id, version=version, document=document, entry_seq=entry_seq)
     )
+
+
+def rules_booked_at(session: Session, jackpot_id: str, version: int) -> datetime:
+    """When a version of a jackpot's rules was booked: opened with it, or approved. The version must exist."""
+    question = (
+        select(EntryRow.booked_at)
+        .join(RulesVersionRow, EntryRow.seq == RulesVersionRow.entry_seq)
+        .where(
+            RulesVersionRow.jackpot_id == jackpot_id,
+            RulesVersionRow.version == version,
+            EntryRow.jackpot_id == jackpot_id,
+            EntryRow.stripe_no == 0,
+        )
+    )
+    return session.execute(question).scalar_one()
 
 
 def last_rules_version(session: Session, jackpot_id: str) -> int:

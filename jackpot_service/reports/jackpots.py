@@ -123,12 +123,6 @@ def jackpot_state(session: Session, jackpot_id: str, *, at: datetime) -> Jackpot
     )
 
 
-def pending_rules(session: Session, state: JackpotState) -> tuple[int, JackpotRules] | None:
-    """The approved rules that wait for the jackpot to be won, and their version; None if none do."""
-    version = state.following_version
-    return None if version == state.rules_version else (version, immutable.rules(session, state.jackpot_id, version))
-
-
 def last_hits(session: Session, jackpot_id: str, *, limit: int, before: int | None = None) -> tuple[Hit, ...]:
     """
     List a jackpot's last hits, the latest first, perhaps only those of cycles before one.

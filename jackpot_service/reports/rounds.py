@@ -3,21 +3,24 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from decimal import Decimal
 
 from sqlalchemy import select
 
 from jackpot_service.database.models import EntryRow
 from jackpot_service.database.transactions import Session, pipelined
+from jackpot_service.domain.accounts import Meter
 from jackpot_service.domain.bets import BookedBet
 from jackpot_service.domain.facts import Facts
 from jackpot_service.domain.money import RateSheet
 from jackpot_service.domain.principals import Principal
-from jackpot_service.domain.rounds import LAST_KEY, Round, RoundView, first_key_at
+from jackpot_service.domain.rounds import LAST_KEY, Round, RoundView, first_key_at, share_per_unit
 from jackpot_service.domain.rules import JackpotRules
 from jackpot_service.ledger import books
 from jackpot_service.records import bets as bet_records
 from jackpot_service.records import corrections, immutable, manual_payments, rounds, verdicts
 from jackpot_service.records.corrections import BookedCorrection
+from jackpot_service.records.lives import meter_of
 from jackpot_service.records.manual_payments import Compensation
 from jackpot_service.records.rounds import RoundName
 from jackpot_service.records.verdicts import BookedAward
@@ -108,6 +111,36 @@ def _entries(session: Session, round_: Round) -> tuple[EntryPlace, ...]:
         .order_by(EntryRow.step)
     )
     return tuple(EntryPlace(*row) for row in found)
+
+
+@dataclass(frozen=True, slots=True)
+class RoundShare:
+    """A round, the meter of its jackpot, and what one unit staked would get of a royal flush now; None if nothing."""
+
+    round: Round
+    meter: Meter
+    share_per_unit: Decimal | None
+
+
+def round_share(session: Session, principal: Principal, *, table_id: str, round_id: str) -> RoundShare:
+    """
+    Read what a bettor's share would be: the round and the meter in one round trip, for displays that ask often.
+
+    Raises: UnknownTable, UnknownRound.
+    """
+    jackpot_id = immutable.visible_table(session, principal, table_id).jackpot_id
+    name = RoundName(table_id, round_id)
+    if jackpot_id is None:
+        raise rounds.unknown(name)
+    with pipelined(session) as pipe:
+        round_cursor = rounds.send_find(pipe, jackpot_id, name)
+        books_cursor = books.send_read(pipe, jackpot_id)
+    round_ = rounds.round_of(round_cursor)
+    if round_ is None:
+        raise rounds.unknown(name)
+    meter = meter_of(session, jackpot_id, books.books_of(books_cursor))
+    rules = immutable.rules(session, jackpot_id, round_.rules_version)
+    return RoundShare(round_, meter, share_per_unit(round_, rules=rules, meter=meter))
 
 
 def latest_rounds(

@@ -24,7 +24,7 @@ from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.money import NoRate, Rate, RateSheet
 from jackpot_service.domain.occurrence import require_bets_not_ahead
 from jackpot_service.domain.principals import Principal
-from jackpot_service.domain.rounds import Round, RoundView
+from jackpot_service.domain.rounds import Round, RoundView, share_per_unit
 from jackpot_service.domain.rules import JackpotRules
 from jackpot_service.ledger import books, journal, stripes
 from jackpot_service.records import bets as bet_records
@@ -349,7 +349,6 @@ def _write(pipe: Pipeline, decisions: Sequence[_Decision], in_force: InForce) ->
 
 def _accepted(decision: _Decision, meter: Meter, ended_in: Mapping[int, int]) -> BetsAccepted:
     round_ = decision.round
-    is_shared = decision.rules.is_shared and not round_.has_ended
     return BetsAccepted(
         round=RoundView(round_, ended_in.get(round_.round_key, meter.cycle)),
         accepted=len(decision.batch.new or ()),
@@ -357,5 +356,5 @@ def _accepted(decision: _Decision, meter: Meter, ended_in: Mapping[int, int]) ->
         void=decision.batch.void,
         meter=meter,
         base_rate=decision.sheet.rate(decision.sheet.base),
-        share_per_unit=meter.share_per_unit(round_.weight) if is_shared else None,
+        share_per_unit=share_per_unit(round_, rules=decision.rules, meter=meter),
     )

@@ -146,13 +146,14 @@ class Whole(ReadField[int]):
 class QueryNumber(ReadField[int]):
     """A whole number of a query, within bounds."""
 
-    def __init__(self, least: int, most: int, **kwargs: Any) -> None:  # noqa: ANN401  as the base
-        super().__init__(metadata={"type": "integer", "minimum": least, "maximum": most}, **kwargs)
+    def __init__(self, least: int, most: int, *, metadata: Mapping[str, Any] | None = None, **kwargs: Any) -> None:  # noqa: ANN401  as the base
+        described = {"type": "integer", "minimum": least, "maximum": most}
+        super().__init__(metadata={**described, **(metadata or {})}, **kwargs)
         self.least, self.most = least, most
 
     def read(self, value: object) -> int:
         """Raises: ValidationError."""
-        if isinstance(value, str) and re.fullmatch(r"[0-9]{1,10}", value) and self.least <= int(value) <= self.most:
+        if isinstance(value, str) and re.fullmatch(r"[0-9]{1,18}", value) and self.least <= int(value) <= self.most:
             return int(value)
         message = f"must be a whole number from {self.least} to {self.most}"
         raise ValidationError(message)

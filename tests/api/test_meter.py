@@ -116,6 +116,30 @@ def test_a_meter_is_shown_rounded_down_in_a_currencys_own_decimals(
     assert Decimal(meter["overflow"]) == 0
 
 
+@pytest.mark.parametrize("call", ["meter", "paytable"])
+def test_the_rate_and_the_sheet_by_which_amounts_are_shown_are_named(opened: World, call: str) -> None:
+    opened.publish(GBP="1.25")
+
+    shown = {code: opened.get(f"/v1/jackpots/j1/{call}?currency={code}").ok() for code in ("EUR", "GBP")}
+    usual = opened.get(f"/v1/jackpots/j1/{call}").ok()
+
+    assert {code: (one["rate"], one["rate_sheet"]) for code, one in shown.items()} == {
+        "EUR": ("1", 2),
+        "GBP": ("1.25", 2),
+    }
+    assert usual == shown["EUR"]
+
+
+def test_without_a_sheet_in_force_the_base_currency_is_shown_by_no_sheet(world: World) -> None:
+    world.open(base="USD", jackpot_id="j2", tables=())
+
+    meter = world.meter("j2", "USD")
+    listed = world.get("/v1/jackpots/j2").ok()["meter"]
+
+    assert (meter["rate"], meter["rate_sheet"]) == ("1", None)
+    assert meter == listed
+
+
 def test_a_meter_is_as_of_its_last_movement(opened: World) -> None:
     before = opened.meter()
     opened.meter()

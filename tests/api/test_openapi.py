@@ -283,12 +283,27 @@ READS: Final = {
         "/v1/tables/T1/rounds/cancelled",
         "/v1/tables/T1/rounds/none",
     ),
+    "GET /v1/tables/{table_id}/rounds/{round_id}/evidence": (
+        "/v1/tables/T1/rounds/r1/evidence",
+        "/v1/tables/T1/rounds/none/evidence",
+    ),
+    "GET /v1/tables/{table_id}/rounds/{round_id}/payout-per-unit": (
+        "/v1/tables/T1/rounds/open/payout-per-unit",
+        "/v1/tables/T1/rounds/r1/payout-per-unit",
+        "/v1/tables/C1/rounds/r1/payout-per-unit",
+        "/v1/tables/T1/rounds/none/payout-per-unit",
+    ),
     "GET /v1/tables/{table_id}/rounds": ("/v1/tables/T1/rounds", "/v1/tables/T1/rounds?limit=1"),
     "GET /v1/jackpots": ("/v1/jackpots", "/v1/jackpots?limit=1"),
     "GET /v1/jackpots/{jackpot_id}": ("/v1/jackpots/j1", "/v1/jackpots/j2", "/v1/jackpots/none"),
     "GET /v1/jackpots/{jackpot_id}/meter": ("/v1/jackpots/j1/meter", "/v1/jackpots/j1/meter?currency=JPY"),
     "GET /v1/jackpots/{jackpot_id}/paytable": ("/v1/jackpots/j1/paytable", "/v1/jackpots/j2/paytable?currency=SEK"),
-    "GET /v1/jackpots/{jackpot_id}/rules": ("/v1/jackpots/j1/rules", "/v1/jackpots/j2/rules"),
+    "GET /v1/jackpots/{jackpot_id}/rules": (
+        "/v1/jackpots/j1/rules",
+        "/v1/jackpots/j2/rules",
+        "/v1/jackpots/j1/rules?currency=JPY&lang=de&stake_minor=100",
+    ),
+    "GET /v1/jackpots/{jackpot_id}/rules.html": ("/v1/jackpots/j1/rules.html", "/v1/jackpots/j2/rules.html?lang=de"),
     "GET /v1/jackpots/{jackpot_id}/hits": ("/v1/jackpots/j1/hits?limit=1", "/v1/jackpots/j2/hits"),
     "GET /v1/change-requests": (CHANGES, f"{CHANGES}?state=approved", f"{CHANGES}?limit=1"),
     "GET /v1/change-requests/{request_id}": (f"{CHANGES}/q1", f"{CHANGES}/q2", f"{CHANGES}/none"),
@@ -326,6 +341,8 @@ READS: Final = {
 
 MISSING: Final = {
     "/v1/tables/T1/rounds/none": 404,
+    "/v1/tables/T1/rounds/none/evidence": 404,
+    "/v1/tables/T1/rounds/none/payout-per-unit": 404,
     "/v1/jackpots/none": 404,
     "/v1/change-requests/none": 404,
     "/v1/awards/none": 404,

@@ -155,7 +155,7 @@ LISTS: Final = (
     "/v1/jackpots",
     "/v1/jackpots/j1",
     "/v1/jackpots/j1/paytable",
-    "/v1/jackpots/j1/rules",
+    "/v1/jackpots/j1/rules?currency=GBP&lang=de",
     "/v1/jackpots/j1/hits",
     "/v1/rates?base=EUR",
     "/v1/rates/history?base=EUR&currency=GBP",

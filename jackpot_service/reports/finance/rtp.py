@@ -15,10 +15,11 @@ from jackpot_service.domain.prizes import Tier
 from jackpot_service.domain.rules import FundedBy, JackpotRules
 from jackpot_service.domain.statistics import (
     deviations,
-    fixed_prize_cost,
     fixed_prize_variance,
     fixed_prizes,
+    meter_return,
     percent,
+    prize_fund_return,
     root,
     rounded,
     tier_cost,
@@ -125,15 +126,11 @@ def _funds(played: _Played) -> Iterator[Row]:
 
 
 def _from_meter(played: _Played) -> Fraction:
-    """In time the meter returns all that is put into it and into the reserve, and the house's seeds on top."""
-    return sum(
-        (Fraction(one.value) * Fraction(one.rules.split.meter + one.rules.split.reserve) for one in played.turnovers),
-        Fraction(0),
-    )
+    return sum((Fraction(one.value) * meter_return(one.rules) for one in played.turnovers), Fraction(0))
 
 
 def _from_prize_fund(played: _Played) -> Fraction:
-    return sum((Fraction(one.value) * fixed_prize_cost(one.rules) for one in _with_prize_fund(played)), Fraction(0))
+    return sum((Fraction(one.value) * prize_fund_return(one.rules) for one in played.turnovers), Fraction(0))
 
 
 def _with_prize_fund(played: _Played) -> list[Turnover]:

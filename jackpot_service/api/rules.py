@@ -1,0 +1,257 @@
+"""The rules sheet of a jackpot, for players and inspectors: as data with sentences, and as a page to print."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+import flask
+from marshmallow import fields
+
+from jackpot_service.api import rules_page
+from jackpot_service.api.jackpots import CurrencyQuerySchema
+from jackpot_service.api.rates import SourceSchema
+from jackpot_service.api.request_context import Blueprint, look, now
+from jackpot_service.api.schemas import (
+    AnswerSchema,
+    Moment,
+    PaidMeterSchema,
+    decimal,
+    described,
+    listed,
+    of_paid_meter,
+    word,
+)
+from jackpot_service.auth.authenticator import allow
+from jackpot_service.domain.acceptance import CurrencyNotAccepted, StakeOutOfRange
+from jackpot_service.domain.languages import Language, Words
+from jackpot_service.domain.paytables import PaytableLine
+from jackpot_service.domain.principals import Role
+from jackpot_service.domain.printed_rates import Conversion
+from jackpot_service.domain.printed_rules import in_sentences, odds_text, return_text
+from jackpot_service.domain.prizes import MeterPart, Tier
+from jackpot_service.domain.rules import JackpotRules, as_document
+from jackpot_service.domain.shapes import LARGEST_MINOR
+from jackpot_service.domain.statistics import hands_per_win, meter_return, prize_fund_return, rounded
+from jackpot_service.reports.rules_sheet import RulesSheet, RulesVersion, rules_sheet
+from jackpot_service.translations import words_in
+from jackpot_service.usecases.fields import QueryNumber
+
+HTML: Final = "text/html"
+
+blueprint = Blueprint(
+    "rules", __name__, url_prefix="/v1/jackpots", description="Rules sheets of jackpots, for everyone with a key."
+)
+
+
+class RulesQuerySchema(CurrencyQuerySchema):
+    """In which currency and language, and for which stake."""
+
+    lang = fields.Enum(
+        Language, by_value=True, load_default=Language.ENGLISH, metadata={"description": "The language of all texts."}
+    )
+    stake_minor = QueryNumber(
+        1,
+        LARGEST_MINOR,
+        load_default=None,
+        metadata={"description": "Show the prizes of this stake, too: minor units of the currency, within the rules."},
+    )
+
+
+class SplitSchema(AnswerSchema):
+    """The parts of every bet; together 1."""
+
+    meter = decimal("To the current prize.")
+    reserve = decimal("To the start of the next.")
+    prize_fund = decimal("To the fixed prizes.")
+    house = decimal("To the house.")
+
+
+class ReturnSchema(AnswerSchema):
+    """The theoretical return of a bet, in per cent, as the report `rtp` figures it; the house's seeds come on top."""
+
+    meter_percent = decimal("Through meter and reserve.")
+    prize_fund_percent = decimal("Through the prize fund.")
+    percent = decimal("Both.")
+    text = described(fields.String, "Both, rounded down to two decimals, as the language writes it: `81.84 %`.")
+
+
+class RulesVersionSchema(AnswerSchema):
+    """A version of the rules, as parameters and in sentences."""
+
+    version = fields.Integer(required=True)
+    approved_at = described(Moment, "When it was booked: approved, or opened with the jackpot.")
+    sha256 = described(
+        fields.String,
+        "The SHA-256, in hexadecimal, of `rules` as canonical JSON: UTF-8, keys sorted, no white space, no escapes but "
+        "those that JSON needs. In Python: `json.dumps(rules, sort_keys=True, separators=(',', ':'), "
+        "ensure_ascii=False)`. It depends on no language and no currency.",
+    )
+    rules = fields.Dict(
+        required=True,
+        metadata={
+            "description": "The parameters. `largest_stakes` is there if any currency has a largest stake of its own, "
+            "`close_required` if a result is taken only after betting was closed, `payout_tiers` if awards are held."
+        },
+    )
+    split = fields.Nested(SplitSchema(), required=True)
+    theoretical_return = fields.Nested(ReturnSchema(), required=True)
+    text = fields.List(fields.String(), required=True, metadata={"description": "The rules in sentences."})
+
+
+class ConversionSchema(AnswerSchema):
+    """By which rate all amounts of `currency` in this answer are converted."""
+
+    rate = decimal("Base units per one unit of the currency; 1 of the base currency.")
+    exponent = described(fields.Integer, "Decimals of the currency's minor unit.")
+    rate_sheet = described(fields.Integer, "The sheet in force; null if there is none.", allow_none=True)
+    effective_at = described(Moment, "Since when it is in force; null without a sheet.", allow_none=True)
+    source = fields.Nested(
+        SourceSchema(),
+        required=True,
+        allow_none=True,
+        metadata={"description": "Of the rates that came new with the sheet; null for figures by hand."},
+    )
+
+
+class AmountsSchema(AnswerSchema):
+    """Amounts of the rules in the currency, for display: whole minor units, rounded down."""
+
+    unit = described(fields.Integer, "The stake that `amount_minor` of a prize is for: the token, or one unit.")
+    token = fields.Integer(required=True, allow_none=True)
+    largest_stake = fields.Integer(required=True, allow_none=True)
+    reset_amount = fields.Integer(required=True)
+    limit = fields.Integer(required=True, allow_none=True)
+
+
+class PrizeSchema(AnswerSchema):
+    """A tier: its prize and its odds."""
+
+    tier = word(Tier)
+    hands_per_win = decimal("Hands of five cards for one that wins it, on average, rounded to ten decimals.")
+    odds = described(fields.String, "The same as the language writes it: `1 in 649,740`.")
+    meter_part = decimal("1 is the whole meter.", allow_none=True)
+    stake_multiple = fields.Integer(required=True, allow_none=True)
+    fixed_amount = decimal("In units of the base currency, whatever the token is worth.", allow_none=True)
+    is_shared = described(fields.Boolean, "Whether the bettors of the round share it by their stakes.")
+    amount_minor = described(
+        fields.Integer, "In minor units of the currency: of the meter now, for one unit or token, or the amount."
+    )
+    stake_amount_minor = described(fields.Integer, "The same for `stake_minor`; null without it.", allow_none=True)
+
+
+class RulesSheetSchema(RulesVersionSchema):
+    """The rules of the running cycle, and those that wait for the next."""
+
+    jackpot_id = fields.String(required=True)
+    rulebook = fields.String(required=True)
+    lang = word(Language)
+    currency = described(fields.String, "The currency of amounts in minor units.")
+    conversion = fields.Nested(ConversionSchema(), required=True)
+    meter = fields.Nested(PaidMeterSchema(), required=True)
+    amounts = fields.Nested(AmountsSchema(), required=True)
+    stake_minor = described(fields.Integer, "As it was asked.", allow_none=True)
+    prizes = listed(PrizeSchema, "Best tier first.")
+    pending = fields.Nested(
+        RulesVersionSchema(),
+        required=True,
+        allow_none=True,
+        metadata={"description": "Approved, and in force for rounds opened once the jackpot is won."},
+    )
+
+
+@blueprint.route("/<id:jackpot_id>/rules", methods=["GET"])
+@allow(*Role)
+@blueprint.arguments(RulesQuerySchema(), location="query")
+@blueprint.response(200, RulesSheetSchema())
+def get_rules(query: Mapping[str, Any], jackpot_id: str) -> Mapping[str, Any]:
+    """Print the rules of the running cycle, and those that wait for the next, as data and in sentences."""
+    sheet, words = _asked(query, jackpot_id), words_in(query["lang"])
+    state, conversion = sheet.state, sheet.conversion
+    currency = conversion.rate.currency
+    return {
+        "jackpot_id": jackpot_id,
+        "rulebook": state.rules.rulebook,
+        "lang": words.language,
+        "currency": currency,
+        "conversion": _of_conversion(conversion),
+        "meter": of_paid_meter(state.meter, currency, state.sheet, state.payment),
+        "amounts": sheet.amounts,
+        "stake_minor": sheet.stake_minor,
+        "prizes": [_of_prize(line, sheet, words) for line in sheet.lines],
+        **_of_version(sheet.version, words, conversion),
+        "pending": None if sheet.pending is None else _of_version(sheet.pending, words, None),
+    }
+
+
+@blueprint.route("/<id:jackpot_id>/rules.html", methods=["GET"])
+@allow(*Role)
+@blueprint.arguments(RulesQuerySchema(), location="query")
+@blueprint.response(200, {"type": "string"}, content_type=HTML, description="The same as a page to print.")
+def get_rules_page(query: Mapping[str, Any], jackpot_id: str) -> flask.Response:
+    """Print the rules of the running cycle, and those that wait for the next, as a page."""
+    page = rules_page.rendered(_asked(query, jackpot_id), words_in(query["lang"]), printed_at=now())
+    return flask.Response(page, mimetype=HTML, headers={"Content-Security-Policy": rules_page.POLICY})
+
+
+def _asked(query: Mapping[str, Any], jackpot_id: str) -> RulesSheet:
+    """Read the sheet that is asked for; a stake that the rules do not take is pointed at in the query."""
+    currency, stake_minor = query["currency"], query["stake_minor"]
+    try:
+        return look(
+            lambda session: rules_sheet(session, jackpot_id, currency=currency, stake_minor=stake_minor, at=now())
+        )
+    except (CurrencyNotAccepted, StakeOutOfRange) as refusal:
+        refusal.field_errors = tuple(
+            replace(error, pointer=f"?{error.pointer.rpartition('/')[2]}") for error in refusal.field_errors
+        )
+        raise
+
+
+def _of_version(version: RulesVersion, words: Words, conversion: Conversion | None) -> dict[str, Any]:
+    rules = version.rules
+    return {
+        "version": version.version,
+        "approved_at": version.approved_at,
+        "sha256": version.sha256,
+        "rules": as_document(rules),
+        "split": rules.split,
+        "theoretical_return": _of_return(rules, words),
+        "text": in_sentences(rules, words, conversion),
+    }
+
+
+def _of_return(rules: JackpotRules, words: Words) -> dict[str, Any]:
+    meter, prize_fund = meter_return(rules), prize_fund_return(rules)
+    return {
+        "meter_percent": rounded(100 * meter),
+        "prize_fund_percent": rounded(100 * prize_fund),
+        "percent": rounded(100 * (meter + prize_fund)),
+        "text": return_text(rules, words),
+    }
+
+
+def _of_conversion(conversion: Conversion) -> dict[str, Any]:
+    sheet = conversion.sheet
+    source = None if sheet is None else sheet.source
+    return {
+        "rate": conversion.rate.base_per_unit,
+        "exponent": conversion.rate.exponent,
+        "rate_sheet": sheet and sheet.number,
+        "effective_at": sheet and sheet.effective_at,
+        "source": source and {"name": source.name, "date": source.day.isoformat(), "sha256": source.sha256},
+    }
+
+
+def _of_prize(line: PaytableLine, sheet: RulesSheet, words: Words) -> dict[str, Any]:
+    rules, stake_minor = sheet.state.rules, sheet.stake_minor
+    return {
+        "tier": line.tier,
+        "hands_per_win": rounded(hands_per_win(line.tier)),
+        "odds": odds_text(line.tier, words),
+        "meter_part": line.meter_part,
+        "stake_multiple": line.stake_multiple,
+        "fixed_amount": line.fixed_amount,
+        "is_shared": rules.is_shared and isinstance(rules.prizes[line.tier], MeterPart),
+        "amount_minor": line.amount_minor,
+        "stake_amount_minor": None if stake_minor is None else line.amount_for(stake_minor),
+    }

@@ -1,0 +1,115 @@
+"""The rules sheet of a jackpot: the version in force and the one that waits, and how their amounts are converted."""
+
+from dataclasses import dataclass
+from datetime import date, datetime
+
+from jackpot_service.database.transactions import Session
+from jackpot_service.domain.acceptance import largest_minor_of, require_stakes
+from jackpot_service.domain.bets import Bet, Bets
+from jackpot_service.domain.facts import Facts
+from jackpot_service.domain.money import Rate
+from jackpot_service.domain.paytables import PaytableLine, paytable, unit_minor
+from jackpot_service.domain.printed_rates import Conversion, SheetInForce
+from jackpot_service.domain.rates import RateSource
+from jackpot_service.domain.rules import JackpotRules, sha256_of
+from jackpot_service.records import immutable, rate_sheets, references
+from jackpot_service.reports.jackpots import JackpotState, jackpot_state
+
+
+@dataclass(frozen=True, slots=True)
+class RulesVersion:
+    """A version of the rules, and when it was booked: at the jackpot's opening, or as it was approved."""
+
+    version: int
+    rules: JackpotRules
+    approved_at: datetime
+
+    @property
+    def sha256(self) -> str:
+        """The SHA-256 of its document."""
+        return sha256_of(self.rules)
+
+
+@dataclass(frozen=True, slots=True)
+class Amounts:
+    """
+    The amounts of the rules in the currency of a rules sheet, for display: whole minor units, rounded down.
+
+    `unit` is the stake that prizes are printed for: the token, or one unit of the currency.
+    """
+
+    unit: int
+    token: int | None
+    largest_stake: int | None
+    reset_amount: int
+    limit: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class RulesSheet:
+    """
+    A jackpot as it stands, the version of its running cycle and the one that waits for the next.
+
+    `conversion` says in which currency amounts are, and by which rate; `lines` are the paytable. `stake_minor` is a
+    stake that prizes are asked for, too; None if none is.
+    """
+
+    state: JackpotState
+    version: RulesVersion
+    pending: RulesVersion | None
+    conversion: Conversion
+    amounts: Amounts
+    lines: tuple[PaytableLine, ...]
+    stake_minor: int | None
+
+
+def rules_sheet(
+    session: Session, jackpot_id: str, *, currency: str | None, stake_minor: int | None, at: datetime
+) -> RulesSheet:
+    """
+    Read the rules sheet with amounts in a currency, or else in the base currency, by the sheet in force.
+
+    Raises: UnknownJackpot; NoRate; for a stake that no bet could have StakeOutOfRange, CurrencyNotAccepted.
+    """
+    state = jackpot_state(session, jackpot_id, at=at)
+    base = state.rules.base
+    rate = state.sheet.rate(currency or base)
+    if stake_minor is not None:
+        asked = Bet("asked", "asked", "asked", rate.currency, stake_minor)
+        require_stakes(Bets.of([asked]), rules=state.rules, sheet=state.sheet)
+    following = state.following_version
+    return RulesSheet(
+        state=state,
+        version=_version(session, jackpot_id, state.rules_version),
+        pending=None if following == state.rules_version else _version(session, jackpot_id, following),
+        conversion=Conversion(base, rate, _sheet_in_force(session, base, state.sheet.number)),
+        amounts=_amounts(state, rate),
+        lines=paytable(state.rules, meter=state.meter, sheet=state.sheet, currency=rate.currency),
+        stake_minor=stake_minor,
+    )
+
+
+def _amounts(state: JackpotState, rate: Rate) -> Amounts:
+    rules = state.rules
+    own = rules.largest_stakes.get(rate.currency)
+    return Amounts(
+        unit=unit_minor(rules, currency=rate.currency, sheet=state.sheet),
+        token=None if rules.token is None else rate.most_minor_within(rules.token),
+        largest_stake=None if rules.largest_stake is None else largest_minor_of(rate, rules.largest_stake, own),
+        reset_amount=rate.most_minor_within(rules.reset_amount),
+        limit=None if rules.limit is None else rate.most_minor_within(rules.limit),
+    )
+
+
+def _version(session: Session, jackpot_id: str, version: int) -> RulesVersion:
+    rules = immutable.rules(session, jackpot_id, version)
+    return RulesVersion(version, rules, references.rules_booked_at(session, jackpot_id, version))
+
+
+def _sheet_in_force(session: Session, base: str, number: int) -> SheetInForce | None:
+    head = rate_sheets.find(session, base, number)
+    return None if head is None else SheetInForce(head.number, head.effective_at, _source(head.source))
+
+
+def _source(facts: Facts | None) -> RateSource | None:
+    return None if facts is None else RateSource(facts["name"], date.fromisoformat(facts["date"]), facts["sha256"])
