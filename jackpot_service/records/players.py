@@ -20,11 +20,7 @@ T = TypeVar("T")
 # The bounds of the span choose the partitions and the pages of `ix_bets_player`. What belongs to a bet is looked up for
 # each by itself: a join could read all rounds.
 _BETS: Final = text("""
-SELECT found.*, entry.received_at, entry.booked_at, EXISTS (
-    SELECT
-    FROM voids v
-    WHERE v.jackpot_id = found.jackpot_id AND v.round_key = found.round_key AND v.bet_id = found.bet_id
-) AS is_void
+SELECT found.*, entry.received_at, entry.booked_at, void.bet_id IS NOT NULL AS is_void
 FROM (
     SELECT b.jackpot_id, b.round_key, b.bet_id, b.step, b.player_id, b.hand, b.currency, b.stake_minor, b.occurred_at,
            r.table_id, r.round_id, r.casino_id, r.state, r.opened_at
@@ -49,6 +45,12 @@ CROSS JOIN LATERAL (
     WHERE e.jackpot_id = found.jackpot_id AND e.round_key = found.round_key AND e.step = found.step
     LIMIT 1
 ) AS entry
+LEFT JOIN LATERAL (
+    SELECT v.bet_id
+    FROM voids v
+    WHERE v.jackpot_id = found.jackpot_id AND v.round_key = found.round_key AND v.bet_id = found.bet_id
+    LIMIT 1
+) AS void ON true
 ORDER BY found.round_key DESC, found.bet_id DESC
 """)
 
