@@ -170,8 +170,8 @@ def latest(
 def _won_by(question: Select[Any], player_id: str, span: KeyRange) -> Select[Any]:
     """Look at the awards of a player's bets, which an index finds: not at those of all."""
     named = (getattr(BetRow, name) for name in _KEY_OF_BET)
-    within = (BetRow.round_key >= span.first, BetRow.round_key < span.end)
-    played = select(*named).where(BetRow.player_id == player_id, *within).cte("played").prefix_with("MATERIALIZED")
+    of_player = (BetRow.player_id == player_id, players.within(BetRow.round_key, span))
+    played = select(*named).where(*of_player).cte("played").prefix_with("MATERIALIZED")
     return question.join(played, and_(*(_ALL[name] == played.c[name] for name in _KEY_OF_BET)))
 
 

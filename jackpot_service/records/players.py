@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, NamedTuple, TypeVar
 
-from sqlalchemy import Row, text
+from sqlalchemy import BigInteger, BindParameter, ColumnElement, Row, and_, bindparam, text
 from sqlalchemy.exc import DBAPIError
+from sqlalchemy.orm import InstrumentedAttribute
 
 from jackpot_service.database.failures import is_held_up
 from jackpot_service.database.transactions import Session
@@ -17,8 +18,22 @@ from jackpot_service.domain.rounds import LAST_KEY, KeyRange, RoundState, first_
 
 T = TypeVar("T")
 
-# The bounds of the span choose the partitions and the pages of `ix_bets_player`. What belongs to a bet is looked up for
-# each by itself: a join could read all rounds.
+
+def _edge(name: str, value: int | None = None) -> BindParameter[int]:
+    """
+    Name an edge of a span, which is written into the statement: so its plan has the partitions of the span only.
+
+    The service's plans are made for whatever values may come. One for any span at all would prefer another index.
+    """
+    return bindparam(name, value, BigInteger, literal_execute=True, unique=value is not None)
+
+
+def within(column: InstrumentedAttribute[int], span: KeyRange) -> ColumnElement[bool]:
+    """The condition that a key lies in a span, for a statement that is planned for this span."""
+    return and_(column >= _edge("first", span.first), column < _edge("end", span.end))
+
+
+# What belongs to a bet is looked up for each by itself: a join could read all rounds.
 _BETS: Final = text("""
 SELECT found.*, entry.received_at, entry.booked_at, void.bet_id IS NOT NULL AS is_void
 FROM (
@@ -52,7 +67,7 @@ LEFT JOIN LATERAL (
     LIMIT 1
 ) AS void ON true
 ORDER BY found.round_key DESC, found.bet_id DESC
-""")
+""").bindparams(_edge("first"), _edge("end"))
 
 
 class HistoryTookTooLong(Unavailable, code="history-took-too-long", title="The player's history took too long"):

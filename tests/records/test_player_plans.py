@@ -15,6 +15,7 @@ from jackpot_service.domain.principals import Principal, Role
 from jackpot_service.domain.rounds import LAST_KEY, KeyRange, Month, first_key_at, keys_of
 from jackpot_service.records import awards, players
 from jackpot_service.schema import months
+from tests.records.kept_plans import executed
 from tests.support.logins import owner_conninfo, owner_url
 
 pytestmark = pytest.mark.slow
@@ -67,11 +68,11 @@ def engine(database_url: str) -> Iterator[Engine]:
 
 
 def plan(engine: Engine, question: ClauseElement) -> str:
-    """How a question was answered that is written with its values, as the driver sends it."""
-    written = question.compile(engine, compile_kwargs={"literal_binds": True})
+    """How a question is answered as the service asks it: planned for any values but those that are written."""
+    written = question.compile(engine, compile_kwargs={"render_postcompile": True})
     with engine.connect() as session:
-        lines = session.exec_driver_sql(f"EXPLAIN (ANALYZE, TIMING OFF, BUFFERS OFF) {written}").scalars()
-        return "\n".join(lines)
+        session.begin()
+        return "\n".join(executed(session, str(written), written.params))
 
 
 def of_bets(span: KeyRange) -> ClauseElement:
