@@ -1,4 +1,4 @@
-"""What a player did, by the casino's own id of the player: the bets with their rounds, for people who look into it."""
+"""A player's bets with their rounds, by the casino's own id of the player; for people, not for tables."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -22,7 +22,7 @@ blueprint = Blueprint(
     "players",
     __name__,
     url_prefix="/v1/players",
-    description="What players did. An id of a player is a casino's own; two casinos may give the same one.",
+    description="Bets of players. An id of a player is a casino's own; two casinos may give the same one.",
 )
 
 

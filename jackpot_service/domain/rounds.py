@@ -77,7 +77,7 @@ def spans_back(keys: KeyRange, *, now: datetime) -> Iterator[KeyRange]:
     """
     Divide keys into ranges, the latest first: a day, then each `GROWTH` times as long as the one before.
 
-    What looks for the latest of something looks at one after another, and need not look at all.
+    Questions for the latest of something look at one after another, and need not look at all.
     """
     end, length = keys.end, _DAY_OF_KEYS
     while end > keys.first:
