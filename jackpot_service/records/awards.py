@@ -159,7 +159,8 @@ def latest(
     question = _listed(principal, filters)
     if filters.player_id is None:
         return _read(session, question.limit(limit))
-    player_id, end = filters.player_id, LAST_KEY if filters.after is None else filters.after.round_key + 1
+    player_id = filters.player_id
+    end = LAST_KEY if filters.after is None else min(LAST_KEY, filters.after.round_key + 1)
     return players.gathered(
         spans_back(KeyRange(0, end), now=now),
         lambda span, most: _read(session, _won_by(question, player_id, span).limit(most)),

@@ -185,6 +185,14 @@ def test_a_wrong_query_is_refused_by_the_name_of_what_is_wrong(opened: World, pa
     opened.get(path).problem(422, "validation", f"?{member}")
 
 
+def test_the_last_place_that_a_cursor_can_name_is_before_all(opened: World) -> None:
+    opened.bet(by_pat())
+    opened.settle(hand("1", FLUSH))
+
+    for path in (f"{BETS}?", "/v1/awards?player_id=pat&"):
+        assert len(opened.get(f"{path}after=k7fffffffffffffff.z").ok()["items"]) == 1
+
+
 def test_what_is_no_id_names_nothing(opened: World) -> None:
     opened.get("/v1/players/a%20b/bets").problem(404, "not-found")
 
