@@ -5,8 +5,8 @@ from typing import Any
 
 from marshmallow import fields
 
-from jackpot_service.api.lists import Cursor, ListQuerySchema, cursor, key_in, page, page_schema
-from jackpot_service.api.request_context import Blueprint, act, look, principal, signed
+from jackpot_service.api.lists import Cursor, ListQuerySchema, cursor_at, page, page_schema, place_in
+from jackpot_service.api.request_context import Blueprint, act, look, now, principal, signed
 from jackpot_service.api.schemas import (
     AnswerSchema,
     AwardSchema,
@@ -21,7 +21,6 @@ from jackpot_service.api.schemas import (
 from jackpot_service.auth.authenticator import allow
 from jackpot_service.domain.awards import AwardState, AwardStep
 from jackpot_service.domain.principals import Role
-from jackpot_service.domain.shapes import IDENTIFIER
 from jackpot_service.records import awards as records
 from jackpot_service.records.awards import AwardFilters, AwardRecord, Position
 from jackpot_service.usecases.acknowledge_payment import AcknowledgePayment, acknowledge_payment
@@ -42,9 +41,8 @@ blueprint = Blueprint(
 
 def position_in(text: str) -> Position | None:
     """Read where the list of awards goes on; None if it is no such place."""
-    key, _, award_id = text.partition(".")
-    round_key = key_in(key)
-    return None if round_key is None or not IDENTIFIER.fullmatch(award_id) else Position(round_key, award_id)
+    found = place_in(text)
+    return None if found is None else Position(*found)
 
 
 class AwardsQuerySchema(ListQuerySchema):
@@ -53,6 +51,7 @@ class AwardsQuerySchema(ListQuerySchema):
     state = fields.Enum(AwardState, by_value=True, load_default=None)
     jackpot_id = Identifier(load_default=None)
     casino_id = Identifier(load_default=None)
+    player_id = Identifier(load_default=None)
     after = Cursor(position_in)
 
 
@@ -119,8 +118,18 @@ class AwardRecordSchema(AwardSchema):
 @blueprint.response(200, page_schema(AwardRecordSchema, "Awards"))
 def get_awards(query: Mapping[str, Any]) -> Mapping[str, Any]:
     """List awards, those of the latest rounds first; a key with a casino sees that casino's."""
-    filters = AwardFilters(query["state"], query["jackpot_id"], query["casino_id"], query["after"])
-    return page(query, lambda session, limit: records.latest(session, principal(), filters, limit=limit), _cursor)
+    filters = AwardFilters(
+        state=query["state"],
+        jackpot_id=query["jackpot_id"],
+        casino_id=query["casino_id"],
+        player_id=query["player_id"],
+        after=query["after"],
+    )
+    return page(
+        query,
+        lambda session, limit: records.latest(session, principal(), filters, limit=limit, now=now()),
+        _cursor,
+    )
 
 
 @blueprint.route("/<id:award_id>", methods=["GET"])
@@ -160,4 +169,4 @@ def put_stop(body: Mapping[str, Any], award_id: str) -> tuple[AwardRecord, int]:
 
 
 def _cursor(record: AwardRecord) -> str:
-    return f"{cursor(record.round_key)}.{record.award.award_id}"
+    return cursor_at(record.round_key, record.award.award_id)

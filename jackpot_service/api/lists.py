@@ -9,6 +9,7 @@ from marshmallow import Schema, ValidationError, fields, validates_schema
 from jackpot_service.api.request_context import look
 from jackpot_service.api.schemas import AnswerSchema, RequestSchema
 from jackpot_service.database.transactions import Session
+from jackpot_service.domain.shapes import IDENTIFIER
 from jackpot_service.usecases.fields import Instant, QueryNumber, ReadField
 
 MOST_LISTED = 200
@@ -51,6 +52,18 @@ def key_in(text: str) -> int | None:
     """Read the number in a cursor; None if there is none."""
     found = re.fullmatch(r"k([0-9a-f]{1,16})", text)
     return int(found[1], 16) if found and int(found[1], 16) <= LARGEST_KEY else None
+
+
+def cursor_at(key: int, identifier: str) -> str:
+    """Write where a list goes on that is ordered by a number, and then by an id."""
+    return f"{cursor(key)}.{identifier}"
+
+
+def place_in(text: str) -> tuple[int, str] | None:
+    """Read the number and the id in a cursor; None if they are not there."""
+    written, _, identifier = text.partition(".")
+    key = key_in(written)
+    return None if key is None or not IDENTIFIER.fullmatch(identifier) else (key, identifier)
 
 
 def matching(pattern: re.Pattern[str]) -> Callable[[str], str | None]:

@@ -48,8 +48,8 @@ class ContributionSchema(AnswerSchema):
     house = decimal("To the house.")
 
 
-class BookedBetSchema(AnswerSchema):
-    """A bet as it was booked."""
+class TakenBetSchema(AnswerSchema):
+    """A bet as it was sent, and whether it is void."""
 
     bet_id = fields.String(required=True, attribute="bet.bet_id")
     player_id = fields.String(required=True, attribute="bet.player_id")
@@ -58,6 +58,11 @@ class BookedBetSchema(AnswerSchema):
     stake_minor = fields.Integer(required=True, attribute="bet.stake_minor")
     occurred_at = Moment(required=True, attribute="bet.occurred_at", allow_none=True)
     is_void = fields.Boolean(required=True)
+
+
+class BookedBetSchema(TakenBetSchema):
+    """A bet as it was booked."""
+
     contribution = fields.Nested(ContributionSchema(), required=True)
 
 

@@ -1,5 +1,7 @@
 """`jackpot awards …`: the latest in a state, and the evidence that those need which are not payable yet."""
 
+from datetime import UTC, datetime
+
 import click
 
 from jackpot_service.api.evidence import RECORDERS, RoundEvidenceSchema
@@ -30,10 +32,10 @@ def awards() -> None:
 @click.pass_obj
 def list_awards(config: Config, state: str, jackpot_id: str | None, casino_id: str | None, limit: int) -> None:
     """List the latest awards in a state."""
-    filters = AwardFilters(AwardState(state), jackpot_id, casino_id)
+    filters, now = AwardFilters(AwardState(state), jackpot_id, casino_id), datetime.now(UTC)
     print_list(
         config,
-        lambda session, most: records.latest(session, SYSTEM_OPERATOR, filters, limit=most),
+        lambda session, most: records.latest(session, SYSTEM_OPERATOR, filters, limit=most, now=now),
         _award_line,
         limit=limit,
     )

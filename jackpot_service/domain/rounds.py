@@ -1,5 +1,6 @@
 """A round as the ledger knows it, its key, the month it falls in, and how a call can come too late for it."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
@@ -45,6 +46,11 @@ RANDOM_BITS = 21
 
 LAST_KEY = 2**63 - 1
 
+GROWTH: Final = 4
+"""By how much ranges of keys grow. Eight of them reach back beyond 1970."""
+
+_DAY_OF_KEYS: Final = (timedelta(days=1) // timedelta(milliseconds=1)) << RANDOM_BITS
+
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -67,6 +73,19 @@ def first_key_at(instant: datetime) -> int:
 def keys_of(month: Month) -> KeyRange:
     """The keys of the rounds that are opened in a month."""
     return KeyRange(first_key_at(month.begins_at), first_key_at(month.later(1).begins_at))
+
+
+def spans_back(keys: KeyRange, *, now: datetime) -> Iterator[KeyRange]:
+    """
+    Divide keys into ranges, the latest first: a day, then each `GROWTH` times as long as the one before.
+
+    Questions for the latest of something look at one after another, and need not look at all.
+    """
+    end, length = keys.end, _DAY_OF_KEYS
+    while end > keys.first:
+        first = max(keys.first, min(end, first_key_at(now)) - length)
+        yield KeyRange(first, end)
+        end, length = first, length * GROWTH
 
 
 class RoundState(StrEnum):

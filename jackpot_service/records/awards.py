@@ -1,6 +1,6 @@
 """Awards with the steps they took: one by its id, those of a round, or a list; and taking further steps."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any, Final, NamedTuple
@@ -28,15 +28,15 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import ARRAY
 
-from jackpot_service.database.models import AwardStepRow, EntryRow
+from jackpot_service.database.models import AwardStepRow, BetRow, EntryRow
 from jackpot_service.database.transactions import Session, pipelined
 from jackpot_service.domain.awards import AwardState, AwardStep, steps_after, steps_into
 from jackpot_service.domain.errors import NotFound
 from jackpot_service.domain.held_awards import AwardKey, MadeAward
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.principals import Principal
-from jackpot_service.domain.rounds import Round
-from jackpot_service.records import verdicts
+from jackpot_service.domain.rounds import LAST_KEY, KeyRange, Round, spans_back
+from jackpot_service.records import players, verdicts
 from jackpot_service.records.verdicts import BookedAward
 
 _RECORDS: Final = table(
@@ -84,6 +84,8 @@ _BOOKED_ON = text("""
 
 _KEYS: Final = ("jackpot_id", "round_key", "bet_id", "tier", "correction")
 """The key of an award."""
+
+_KEY_OF_BET: Final = _KEYS[:3]
 
 _OUT_OF_THE_ORDINARY = frozenset({AwardState.HELD, AwardState.REJECTED, AwardState.STOPPED, AwardState.REVERSED})
 
@@ -133,6 +135,7 @@ class AwardFilters:
     state: AwardState | None = None
     jackpot_id: str | None = None
     casino_id: str | None = None
+    player_id: str | None = None
     after: Position | None = None
 
 
@@ -145,9 +148,32 @@ def visible(session: Session, principal: Principal, award_id: str) -> AwardRecor
     return found[0]
 
 
-def latest(session: Session, principal: Principal, filters: AwardFilters, *, limit: int) -> list[AwardRecord]:
-    """List awards that a principal may see, those of the latest rounds first."""
-    return _read(session, _listed(principal, filters).limit(limit))
+def latest(
+    session: Session, principal: Principal, filters: AwardFilters, *, limit: int, now: datetime
+) -> Sequence[AwardRecord]:
+    """
+    List awards that a principal may see, those of the latest rounds first.
+
+    Raises: HistoryTookTooLong, for those of one player.
+    """
+    question = _listed(principal, filters)
+    if filters.player_id is None:
+        return _read(session, question.limit(limit))
+    player_id = filters.player_id
+    end = LAST_KEY if filters.after is None else min(LAST_KEY, filters.after.round_key + 1)
+    return players.gathered(
+        spans_back(KeyRange(0, end), now=now),
+        lambda span, most: _read(session, _won_by(question, player_id, span).limit(most)),
+        limit=limit,
+    )
+
+
+def _won_by(question: Select[Any], player_id: str, span: KeyRange) -> Select[Any]:
+    """Look at the awards of a player's bets, which an index finds: not at those of all."""
+    named = (getattr(BetRow, name) for name in _KEY_OF_BET)
+    of_player = (BetRow.player_id == player_id, players.within(BetRow.round_key, span))
+    played = select(*named).where(*of_player).cte("played").prefix_with("MATERIALIZED")
+    return question.join(played, and_(*(_ALL[name] == played.c[name] for name in _KEY_OF_BET)))
 
 
 def _listed(principal: Principal, filters: AwardFilters) -> Select[Any]:

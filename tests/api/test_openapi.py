@@ -309,6 +309,7 @@ READS: Final = {
     "GET /v1/change-requests/{request_id}": (f"{CHANGES}/q1", f"{CHANGES}/q2", f"{CHANGES}/none"),
     "GET /v1/awards": ("/v1/awards", "/v1/awards?state=held&limit=1"),
     "GET /v1/awards/{award_id}": (f"/v1/awards/{AWARD}", "/v1/awards/none"),
+    "GET /v1/players/{player_id}/bets": ("/v1/players/player-of-b1/bets", "/v1/players/player-of-b1/bets?limit=1"),
     "GET /v1/keys": ("/v1/keys", "/v1/keys?limit=1"),
     "GET /v1/jobs": ("/v1/jobs", "/v1/jobs?state=queued&limit=1"),
     "GET /v1/jobs/{job_id}": ("/v1/jobs/{job_id}", "/v1/jobs/none"),

@@ -122,6 +122,16 @@ EXEMPTIONS: Final = (
         {Rule.UNRESTRICTED: "award_steps"},
     ),
     Exemption(
+        "SELECT found.*, entry.received_at, entry.booked_at, void.bet_id IS NOT NULL",
+        _LIST,
+        {Rule.UNRESTRICTED: "bets entries rounds voids"},
+    ),
+    Exemption(
+        "WITH played AS MATERIALIZED (SELECT bets.jackpot_id",
+        _LIST,
+        {Rule.UNRESTRICTED: "bets"},
+    ),
+    Exemption(
         "FROM rounds WHERE rounds.state IN ('open', 'closed') AND rounds.round_key <",
         _LIST,
         {Rule.UNRESTRICTED: "rounds"},

@@ -170,6 +170,8 @@ LISTS: Final = (
     "/v1/awards?jackpot_id=j1",
     "/v1/awards?state=payable",
     "/v1/awards?state=held",
+    "/v1/awards?player_id=player-of-a",
+    "/v1/players/player-of-a/bets",
     "/v1/closed-periods",
     "/v1/jobs",
 )

@@ -3,10 +3,9 @@
 import re
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Final
 
 import pytest
-from psycopg import sql
 from sqlalchemy import select, text
 
 from jackpot_service.config.settings import Config
@@ -18,8 +17,7 @@ from jackpot_service.proof import documents
 from jackpot_service.records import bets, verdicts
 from jackpot_service.schema import months
 from tests.races import books, scene
-from tests.records.kept_plans import prepared
-from tests.support.drivers import connection_of
+from tests.records.kept_plans import executed
 from tests.support.logins import owner_url
 
 pytestmark = pytest.mark.slow
@@ -43,16 +41,6 @@ def played(database_url: str) -> Iterator[Session]:
         yield session
     books.require_clean(engine)
     engine.dispose()
-
-
-def executed(session: Session, statement: str, parameters: Mapping[str, Any]) -> list[str]:
-    """What an execution of the kept plan did."""
-    name = prepared(session, statement, parameters)
-    names = dict.fromkeys(re.findall(r"%\((\w+)\)s", statement))
-    values = sql.SQL(", ").join([sql.Literal(parameters[one]) for one in names])
-    explaining = "EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, BUFFERS OFF) EXECUTE {} ({})"
-    question = sql.SQL(explaining).format(sql.Identifier(name), values)
-    return [line for (line,) in connection_of(session).execute(question)]
 
 
 def partitions_read(lines: list[str]) -> set[str]:

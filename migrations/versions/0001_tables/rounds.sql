@@ -50,6 +50,12 @@ CREATE TABLE bets (
     CONSTRAINT ck_bets_stake_minor CHECK (stake_minor > 0)
 ) PARTITION BY RANGE (round_key);
 
+-- For a player's bets. It knows of every 16 pages who may have bets in them, and of which rounds; nothing is added to it
+-- by a bet, but once by the autovacuum when the next pages are begun. The pages that it does not know yet are read.
+CREATE INDEX ix_bets_player ON bets
+    USING brin (player_id text_bloom_ops (n_distinct_per_range = 1000), round_key)
+    WITH (pages_per_range = 16, autosummarize = on);
+
 -- The first partition ends with this month, on its last day with the next one: the months after it are made meanwhile.
 -- What is in no month's range goes to the default partition.
 DO $$

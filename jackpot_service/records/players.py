@@ -1,0 +1,177 @@
+"""A player's bets with their rounds, the latest first: searched for in the bets of one span of time after another."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final, NamedTuple, TypeVar
+
+from sqlalchemy import BigInteger, BindParameter, ColumnElement, Row, and_, bindparam, text
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.orm import InstrumentedAttribute
+
+from jackpot_service.database.failures import is_held_up
+from jackpot_service.database.transactions import Session
+from jackpot_service.domain.bets import Bet
+from jackpot_service.domain.errors import Unavailable
+from jackpot_service.domain.principals import Principal
+from jackpot_service.domain.rounds import LAST_KEY, KeyRange, RoundState, first_key_at, spans_back
+
+T = TypeVar("T")
+
+
+def _edge(name: str, value: int | None = None) -> BindParameter[int]:
+    """
+    Name an edge of a span, which is written into the statement: so its plan has the partitions of the span only.
+
+    The service's plans are made for whatever values may come. One for any span at all would prefer another index.
+    """
+    return bindparam(name, value, BigInteger, literal_execute=True, unique=value is not None)
+
+
+def within(column: InstrumentedAttribute[int], span: KeyRange) -> ColumnElement[bool]:
+    """The condition that a key lies in a span, for a statement that is planned for this span."""
+    return and_(column >= _edge("first", span.first), column < _edge("end", span.end))
+
+
+# What belongs to a bet is looked up for each by itself: a join could read all rounds.
+_BETS: Final = text("""
+SELECT found.*, entry.received_at, entry.booked_at, void.bet_id IS NOT NULL AS is_void
+FROM (
+    SELECT b.jackpot_id, b.round_key, b.bet_id, b.step, b.player_id, b.hand, b.currency, b.stake_minor, b.occurred_at,
+           r.table_id, r.round_id, r.casino_id, r.state, r.opened_at
+    FROM bets b
+    CROSS JOIN LATERAL (
+        SELECT o.table_id, o.round_id, o.casino_id, o.state, o.opened_at
+        FROM rounds o
+        WHERE o.jackpot_id = b.jackpot_id AND o.round_key = b.round_key
+        LIMIT 1
+    ) AS r
+    WHERE b.player_id = :player_id AND b.round_key >= :first AND b.round_key < :end
+      AND (b.round_key, b.bet_id) < (:before_key, :before_bet)
+      AND (CAST(:jackpot_id AS text) IS NULL OR b.jackpot_id = :jackpot_id)
+      AND (CAST(:casino_id AS text) IS NULL OR r.casino_id = :casino_id)
+      AND (CAST(:callers_casino AS text) IS NULL OR r.casino_id = :callers_casino)
+    ORDER BY b.round_key DESC, b.bet_id DESC
+    LIMIT :most
+) AS found
+CROSS JOIN LATERAL (
+    SELECT e.received_at, e.booked_at
+    FROM entries e
+    WHERE e.jackpot_id = found.jackpot_id AND e.round_key = found.round_key AND e.step = found.step
+    LIMIT 1
+) AS entry
+LEFT JOIN LATERAL (
+    SELECT v.bet_id
+    FROM voids v
+    WHERE v.jackpot_id = found.jackpot_id AND v.round_key = found.round_key AND v.bet_id = found.bet_id
+    LIMIT 1
+) AS void ON true
+ORDER BY found.round_key DESC, found.bet_id DESC
+""").bindparams(_edge("first"), _edge("end"))
+
+
+class HistoryTookTooLong(Unavailable, code="history-took-too-long", title="The player's history took too long"):
+    """The books hold more of the time asked about than can be looked through while somebody waits."""
+
+
+class BetPosition(NamedTuple):
+    """Where a bet stands in the list of a player's: the latest rounds come first."""
+
+    round_key: int
+    bet_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class PlayedBet:
+    """A bet with its round, whether it is void, and when it came and was booked."""
+
+    jackpot_id: str
+    casino_id: str
+    table_id: str
+    round_id: str
+    state: RoundState
+    opened_at: datetime
+    bet: Bet
+    is_void: bool
+    received_at: datetime
+    booked_at: datetime
+    position: BetPosition
+
+
+@dataclass(frozen=True, slots=True)
+class BetFilters:
+    """
+    Which bets of a player to list: None stands for all. `after` is the position of the last one before.
+
+    `start` is included and `end` is not; both are of the rounds' opening, and cut to milliseconds.
+    """
+
+    jackpot_id: str | None = None
+    casino_id: str | None = None
+    start: datetime | None = None
+    end: datetime | None = None
+    after: BetPosition | None = None
+
+    @property
+    def keys(self) -> KeyRange:
+        """The keys of the rounds that they leave."""
+        end = LAST_KEY if self.end is None else first_key_at(self.end)
+        upto = LAST_KEY if self.after is None else self.after.round_key + 1
+        return KeyRange(0 if self.start is None else first_key_at(self.start), min(end, upto))
+
+
+def latest_bets(
+    session: Session, principal: Principal, player_id: str, filters: BetFilters, *, limit: int, now: datetime
+) -> Sequence[PlayedBet]:
+    """
+    List the bets of a player that a principal may see, those of the latest rounds first.
+
+    Raises: HistoryTookTooLong.
+    """
+    before = filters.after or BetPosition(LAST_KEY, "")
+    asked = {
+        "player_id": player_id,
+        "jackpot_id": filters.jackpot_id,
+        "casino_id": filters.casino_id,
+        "callers_casino": principal.casino_id,
+        "before_key": before.round_key,
+        "before_bet": before.bet_id,
+    }
+
+    def read(span: KeyRange, most: int) -> Sequence[PlayedBet]:
+        found = session.execute(_BETS, {**asked, **span._asdict(), "most": most})
+        return [_played(row) for row in found]
+
+    return gathered(spans_back(filters.keys, now=now), read, limit=limit)
+
+
+def gathered(spans: Iterable[KeyRange], read: Callable[[KeyRange, int], Sequence[T]], *, limit: int) -> Sequence[T]:
+    """Read what a player did in one span after another, until there is enough. Raises: HistoryTookTooLong."""
+    found: list[T] = []
+    try:
+        for span in spans:
+            found += read(span, limit - len(found))
+            if len(found) == limit:
+                break
+    except DBAPIError as error:
+        if not is_held_up(error):
+            raise
+        message = "To find what the player did took too long. Ask about a shorter time, or again later."
+        raise HistoryTookTooLong(message) from error
+    return found
+
+
+def _played(row: Row[Any]) -> PlayedBet:
+    return PlayedBet(
+        jackpot_id=row.jackpot_id,
+        casino_id=row.casino_id,
+        table_id=row.table_id,
+        round_id=row.round_id,
+        state=RoundState(row.state),
+        opened_at=row.opened_at,
+        bet=Bet(row.bet_id, row.player_id, row.hand, row.currency, row.stake_minor, row.occurred_at),
+        is_void=row.is_void,
+        received_at=row.received_at,
+        booked_at=row.booked_at,
+        position=BetPosition(row.round_key, row.bet_id),
+    )
