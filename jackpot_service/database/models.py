@@ -151,6 +151,29 @@ class DayRow(Base):
     value: Mapped[Decimal]
 
 
+class PastDayRow(Base):
+    """The sums of a day that is over, of all stripes together; otherwise as `DayRow`. Written once, when it is read."""
+
+    __tablename__ = "past_days"
+
+    jackpot_id: Mapped[str] = primary_key()
+    day: Mapped[date] = primary_key()
+    cycle: Mapped[Count] = primary_key()
+    gaming_day: Mapped[date] = primary_key()
+    kind: Mapped[str] = primary_key()
+    casino_id: Mapped[str] = primary_key()
+    table_id: Mapped[str] = primary_key()
+    rules_version: Mapped[Count] = primary_key()
+    currency: Mapped[str] = primary_key()
+    account: Mapped[str] = primary_key()
+    tier: Mapped[str] = primary_key()
+    detail: Mapped[str] = primary_key()
+    made_on: Mapped[date] = primary_key()
+    number: Mapped[int]
+    minor: Mapped[Decimal]
+    value: Mapped[Decimal]
+
+
 class CycleRow(Base):
     """
     One life of a jackpot, opened by the entry at (stripe_no, seq) under a rules version.

@@ -77,6 +77,7 @@ TABLES: Final[Mapping[str, Table]] = MappingProxyType(
             "corrections",
             "cycles",
             "entries",
+            "past_days",
             "reconciled_days",
             "statement_settlements",
             "voids",

@@ -4,22 +4,27 @@ Days: sums of what entries come to, by jackpot, stripe, day and whose they are; 
 Nothing that books adds to a day at once. Now and then a transaction that books on a stripe, and holds its lock to the
 commit, adds all that its entries came to since this was last done. The stripe shows up to where (`summed_to`). So a
 stripe's days are never waited for, and what is behind is read from the entries themselves: see `days_with_recent` in
-the schema. See docs/decisions/days.md.
+the schema. A day that is over is summed over its stripes, and kept so. See docs/decisions/days.md.
 """
 
 import random
 from collections.abc import Mapping, Sequence
+from datetime import date
 from decimal import Decimal
+from functools import partial
 from typing import Final
 
+import sqlalchemy
 from sqlalchemy import text
 
 from jackpot_service.database.pipelines import Pipeline
-from jackpot_service.database.transactions import Session
+from jackpot_service.database.transactions import Session, pipelined, read, transact
 from jackpot_service.domain.accounts import HOUSE_MARGIN, METER_PLAYERS, PRIZE_FUND, RESERVE, Account
 from jackpot_service.domain.entries import Entry
+from jackpot_service.domain.figures import FigureKind
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.money import ZERO
+from jackpot_service.ledger import stripes
 
 FIGURES_AT_ONCE: Final = 350
 """How many figures of a stripe, on the average, are added at once: as many have reports to sum besides the days."""
@@ -66,6 +71,22 @@ WHERE jackpot_id = %(book)s AND stripe_no = %(stripe_no)s
   AND current_setting('jackpot.guess', true) IS DISTINCT FROM 'wrong'
 """
 
+# A day is written once: one that is no later than the last is there, or had no entry.
+_CLOSE = text(
+    """
+    INSERT INTO past_days (jackpot_id, day, kind, table_id, currency, account, tier, detail, cycle, gaming_day,
+                           rules_version, casino_id, made_on, number, minor, value)
+    SELECT :book, day, kind, table_id, currency, account, tier, detail, cycle, gaming_day, rules_version, casino_id,
+           made_on, sum(number), sum(minor), sum(value)
+    FROM days
+    WHERE jackpot_id = :book AND kind = ANY(:kinds) AND day <= :day
+      AND day > coalesce((SELECT max(past.day) FROM past_days AS past WHERE past.jackpot_id = :book), '-infinity')
+    GROUP BY day, kind, table_id, currency, account, tier, detail, cycle, gaming_day, rules_version, casino_id, made_on
+    """
+)
+
+_STRIPES = text("SELECT stripe_no FROM stripes WHERE jackpot_id = :book ORDER BY stripe_no")
+
 _SPLIT_ACCOUNTS: Final = (METER_PLAYERS, RESERVE, PRIZE_FUND, HOUSE_MARGIN)
 """The accounts that a bet is split among, in the order of the parts in `_SUMS`."""
 
@@ -109,6 +130,27 @@ def add(pipe: Pipeline, book: str, *, stripe_no: int) -> None:
     asked = {"book": book, "stripe_no": stripe_no}
     pipe.send(_ADD, asked)
     pipe.send(_NOTE, asked)
+
+
+def catch_up(engine: sqlalchemy.Engine, book: str) -> None:
+    """Add to the days what all stripes' entries came to by now. Each stripe is locked by itself, one after another."""
+    for stripe_no in read(engine, lambda session: list(session.scalars(_STRIPES, {"book": book}))):
+        transact(engine, partial(_catch_up_one, book=book, stripe_no=stripe_no))
+
+
+def _catch_up_one(session: Session, book: str, stripe_no: int) -> None:
+    with pipelined(session) as pipe:
+        stripes.lock_one(pipe, book, stripe_no)
+        add(pipe, book, stripe_no=stripe_no)
+
+
+def close(session: Session, book: str, day: date) -> None:
+    """
+    Write the sums of the days up to one that is over, of all stripes together, if they are not there.
+
+    Nothing may be booked in them any more, and all that was must be in their days: see `catch_up`.
+    """
+    session.execute(_CLOSE, {"book": book, "day": day, "kinds": [kind.value for kind in FigureKind]})
 
 
 def split_sums(session: Session, book: str) -> Mapping[Account, Decimal]:

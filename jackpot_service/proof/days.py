@@ -9,7 +9,7 @@ from datetime import UTC, date, datetime, time
 from functools import partial
 from typing import Any
 
-from sqlalchemy import RowMapping, text
+from sqlalchemy import RowMapping, TextClause, text
 
 from jackpot_service.database.transactions import Session
 from jackpot_service.ledger import instants, replay
@@ -52,10 +52,34 @@ _DIFFERING = text(
     """
 )
 
+_PAST_DIFFERING = text(
+    """
+    WITH due AS (
+        SELECT day, kind, table_id, currency, account, tier, detail, cycle, gaming_day, rules_version, casino_id,
+               made_on, sum(number) AS number, sum(minor) AS minor, sum(value) AS value
+        FROM days
+        WHERE jackpot_id = :book AND day >= CAST(:first_day AS date)
+          AND day <= (SELECT max(past.day) FROM past_days AS past WHERE past.jackpot_id = :book)
+        GROUP BY day, kind, table_id, currency, account, tier, detail, cycle, gaming_day, rules_version, casino_id,
+                 made_on
+    ),
+    kept AS (SELECT * FROM past_days WHERE jackpot_id = :book AND day >= CAST(:first_day AS date))
+    SELECT day::text AS day, kind, table_id, currency, account, tier, detail, cycle::text AS cycle,
+           gaming_day::text AS gaming_day, rules_version::text AS rules_version, casino_id, made_on::text AS made_on,
+           CASE WHEN kept.number IS NOT NULL THEN ROW(kept.number, kept.minor, kept.value)::text END AS kept,
+           CASE WHEN due.number IS NOT NULL THEN ROW(due.number, due.minor, due.value)::text END AS due
+    FROM due
+    FULL JOIN kept USING (day, kind, table_id, currency, account, tier, detail, cycle, gaming_day, rules_version,
+                          casino_id, made_on)
+    WHERE ROW(kept.number, kept.minor, kept.value) IS DISTINCT FROM ROW(due.number, due.minor, due.value)
+    ORDER BY day, kind, table_id, currency, account, tier, detail, cycle, gaming_day, rules_version, casino_id, made_on
+    """
+)
+
 
 def check(session: Session, book: str, stripes: tuple[BookedStripe, ...], since: Verified = NOTHING) -> Found:
     """
-    Days hold exactly the rows that a book's entries make: none changed, missing, or too many.
+    Days hold exactly the rows that a book's entries make: none changed, missing, or too many. So do past days.
 
     Where the book was verified before, the days are looked at on which something was booked since.
     """
@@ -74,14 +98,15 @@ def check(session: Session, book: str, stripes: tuple[BookedStripe, ...], since:
         "stripe_nos": [stripe.stripe_no for stripe in stripes],
         "afters": [*afters, *(0 for _ in stripes[len(afters) :])],
     }
-    yield from unless_refused(
-        session, _differing(session, book, asked), partial(Mismatch, Code.DAY_FIGURES, book, "days")
-    )
+    for differing in (_DIFFERING, _PAST_DIFFERING):
+        yield from unless_refused(
+            session, _differing(session, book, differing, asked), partial(Mismatch, Code.DAY_FIGURES, book, "days")
+        )
     yield from _not_beyond(book, stripes)
 
 
-def _differing(session: Session, book: str, asked: dict[str, Any]) -> Found:
-    for row in session.execute(_DIFFERING, asked).mappings():
+def _differing(session: Session, book: str, differing: TextClause, asked: dict[str, Any]) -> Found:
+    for row in session.execute(differing, asked).mappings():
         yield _mismatch(book, row)
 
 

@@ -13,7 +13,7 @@ import structlog
 from sqlalchemy import text
 
 from jackpot_service.database.transactions import Session, read, snapshot, transact
-from jackpot_service.ledger import instants
+from jackpot_service.ledger import days, instants
 from jackpot_service.records import checkpoints
 from jackpot_service.records.checkpoints import DayPart, DayToReconcile, ReconciledDay
 from jackpot_service.reports.finance import reconciled_sums
@@ -90,10 +90,16 @@ def reconcile_next(
                 day = _read_day(session, due, stop or threading.Event())
             if day is None:
                 return None
-            transact(engine, partial(checkpoints.add_day, read=day, now=now))
+            days.catch_up(engine, due.jackpot_id)
+            transact(engine, partial(_keep, day=day, now=now))
         except Exception as error:
             raise DayUnread(due) from error
         return due
+
+
+def _keep(session: Session, day: ReconciledDay, now: datetime) -> None:
+    days.close(session, day.jackpot_id, day.part.day)
+    checkpoints.add_day(session, read=day, now=now)
 
 
 def _read_day(session: Session, due: DayToReconcile, stop: threading.Event) -> ReconciledDay | None:

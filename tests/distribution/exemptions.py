@@ -174,7 +174,7 @@ EXEMPTIONS: Final = (
         _PROOF,
         {
             Rule.UNRESTRICTED: "award_steps awards bets compensations corrections cycles days entries "
-            "reconciled_days rounds statement_settlements stripes voids"
+            "past_days reconciled_days rounds statement_settlements stripes voids"
         },
     ),
     Exemption("SELECT sealed.number, s.seq, e.head", _PROOF, {Rule.UNRESTRICTED: "entries stripes"}),

@@ -45,6 +45,7 @@ PROVED_ELSEWHERE: Final = {
     "exception_acknowledgements": "test_exceptions",
     "exception_counts": "test_exceptions",
     "exceptions": "test_exceptions",
+    "past_days": "test_reconciled_days",
     "reconciled_days": "test_reconciled_days",
     "seals": "test_seals",
     "statement_settlements": "test_awards",

@@ -17,7 +17,7 @@ from jackpot_service.ledger.verification import Reached
 from jackpot_service.proof.proof import verify
 from jackpot_service.records import checkpoints
 from jackpot_service.reports.reconciling import reconcile_next
-from tests.proof.corruption import Corruption, change, codes_after, forge, mismatches_after
+from tests.proof.corruption import Corruption, change, codes_after, forge, mismatches_after, remove
 from tests.support.bets import bet
 from tests.support.hands import FLUSH, hand
 from tests.support.logins import owner_url
@@ -97,7 +97,30 @@ CORRUPTIONS: Final = (
 )
 
 
-@pytest.mark.parametrize("corruption", CORRUPTIONS, ids=str)
+OF_BETS, OF_HANDS, OF_AWARDS = (f"kind = '{kind}' AND day = '2026-11-21'" for kind in ("bets", "hands", "awards"))
+
+PAST_DAYS: Final = (
+    change("past_days", "value = value + 1", OF_BETS, "day-figures"),
+    change("past_days", "minor = minor + 1", OF_BETS, "day-figures"),
+    change("past_days", "number = number + 1", OF_HANDS, "day-figures"),
+    change("past_days", "table_id = 'T9'", OF_BETS, "day-figures"),
+    change("past_days", "casino_id = 'c9'", OF_BETS, "day-figures"),
+    change("past_days", "currency = 'GBP'", OF_BETS, "day-figures"),
+    change("past_days", "cycle = 2", OF_BETS, "day-figures"),
+    change("past_days", "rules_version = 2", OF_HANDS, "day-figures"),
+    change("past_days", "gaming_day = gaming_day + 1", OF_BETS, "day-figures"),
+    change("past_days", "made_on = made_on - 1", OF_BETS, "day-figures"),
+    change("past_days", "tier = 'straight'", OF_AWARDS, "day-figures"),
+    change("past_days", "detail = 'held'", OF_AWARDS, "day-figures"),
+    change("past_days", "account = 'nobody'", OF_AWARDS, "day-figures"),
+    change("past_days", "kind = 'refunds'", OF_HANDS, "day-figures"),
+    change("past_days", "day = day + 9", OF_HANDS, "day-figures"),
+    change("past_days", "jackpot_id = 'nowhere'", OF_HANDS, "day-figures book-unknown"),
+    remove("past_days", OF_BETS, "day-figures"),
+)
+
+
+@pytest.mark.parametrize("corruption", [*CORRUPTIONS, *PAST_DAYS], ids=str)
 def test_every_corruption_is_found_under_its_name(superuser: Session, corruption: Corruption) -> None:
     assert codes_after(superuser, corruption) == corruption.codes
 
