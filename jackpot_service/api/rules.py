@@ -89,8 +89,8 @@ class RulesVersionSchema(AnswerSchema):
     rules = fields.Dict(
         required=True,
         metadata={
-            "description": "The parameters. `largest_stakes` is there if any currency has a largest stake of its own, "
-            "`close_required` if a result is taken only after betting was closed, `payout_tiers` if awards are held."
+            "description": "The parameters. `least_stake` is there if there is one, `largest_stakes` if any currency has its "
+            "own, `close_required` if a result is taken only after betting was closed, `payout_tiers` if awards are held."
         },
     )
     split = fields.Nested(SplitSchema(), required=True)
@@ -118,6 +118,7 @@ class AmountsSchema(AnswerSchema):
 
     unit = described(fields.Integer, "The stake that `amount_minor` of a prize is for: the token, or one unit.")
     token = fields.Integer(required=True, allow_none=True)
+    least_stake = fields.Integer(required=True, allow_none=True)
     largest_stake = fields.Integer(required=True, allow_none=True)
     reset_amount = fields.Integer(required=True)
     limit = fields.Integer(required=True, allow_none=True)

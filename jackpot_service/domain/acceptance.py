@@ -33,6 +33,8 @@ def require_stakes(bets: Bets, *, rules: JackpotRules, sheet: RateSheet) -> None
         _require_token(bets, token=rules.token, sheet=sheet)
     elif rules.largest_stake is not None:
         _require_at_most(bets, largest_stake=rules.largest_stake, own=rules.largest_stakes, sheet=sheet)
+    if rules.least_stake is not None:
+        _require_at_least(bets, rules.least_stake, sheet=sheet)
 
 
 def _require_currency(bets: Bets, *, base: str) -> None:
@@ -75,6 +77,26 @@ def _require_at_most(bets: Bets, *, largest_stake: Decimal, own: Mapping[str, De
     }
     if beyond:
         _refuse_beyond(beyond, largest_minor, largest_stake=largest_stake, own=own, sheet=sheet)
+
+
+def _require_at_least(bets: Bets, least_stake: Decimal, *, sheet: RateSheet) -> None:
+    """Hold each stake against the least in the base currency."""
+    least_minor = {currency: sheet.rate(currency).least_minor_within(least_stake) for currency in set(bets.currencies)}
+    if min(bets.stakes_minor) >= max(least_minor.values()):
+        return  # The usual batch, as above.
+    said = f"The least stake is worth {plain(least_stake)} {sheet.base}"
+    field_errors = tuple(
+        FieldError(
+            f"/bets/{place}/stake_minor",
+            StakeOutOfRange.code,
+            f"{said}: {least_minor[currency]} minor units of {currency}.",
+        )
+        for place, currency, stake in zip(bets.places, bets.currencies, bets.stakes_minor, strict=True)
+        if stake < least_minor[currency]
+    )
+    if field_errors:
+        message = f"{said}."
+        raise StakeOutOfRange(message, field_errors=field_errors, least_stake=plain(least_stake))
 
 
 def largest_minor_of(rate: Rate, largest_stake: Decimal, own: Decimal | None) -> int:

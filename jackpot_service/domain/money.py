@@ -88,6 +88,10 @@ class Rate:
         """Count the whole minor units whose base value does not exceed a base value (rounded down)."""
         return in_atoms(base_value) // in_atoms(self.base_value(1))
 
+    def least_minor_within(self, base_value: Decimal) -> int:
+        """Count the whole minor units whose base value is at least a base value (rounded up)."""
+        return -(-in_atoms(base_value) // in_atoms(self.base_value(1)))
+
     def most_minor_of(self, amount: Decimal) -> int:
         """Count the whole minor units of an amount in units of this currency (rounded down)."""
         return int(amount.scaleb(self.exponent))

@@ -138,6 +138,9 @@ def _bet(rules: JackpotRules, words: Words) -> Iterator[str]:
     else:
         largest = words.number(rules.largest_stake or Decimal(0))
         yield say("A bet may be worth up to {largest} {base}.", largest=largest, base=rules.base)
+    if rules.least_stake is not None:
+        least = words.number(rules.least_stake)
+        yield say("A bet must be worth at least {least} {base}.", least=least, base=rules.base)
     for currency, most in rules.largest_stakes.items():
         yield say(
             "A bet in {currency} may be at most {most}, whatever that is worth.",

@@ -69,7 +69,7 @@ class JackpotRules:
     """
     One version of a jackpot's rules.
 
-    `split`, `prizes`, `policy`, `fixed_prizes_from`, `largest_stake`, `largest_stakes`, `token`, `hands_per_player` and
+    `split`, `prizes`, `policy`, `fixed_prizes_from`, the bounds of stakes, `token`, `hands_per_player` and
     `close_required` (a result is taken only after betting was closed) belong to a bet and are taken from its round's
     version. `reset_amount`, `limit` and `payout_tiers` belong to the jackpot and are taken from its cycle's. Amounts
     are in units of the jackpot's base currency, but `largest_stakes`: for single currencies, by their codes, what a
@@ -89,6 +89,7 @@ class JackpotRules:
     reset_amount: Decimal
     limit: Decimal | None = None
     payout_tiers: tuple[PayoutTier, ...] = ()
+    least_stake: Decimal | None = None
     largest_stakes: Mapping[str, Decimal] = field(default_factory=dict)
     close_required: bool = False
 
@@ -135,6 +136,11 @@ def _require_stakes(rules: JackpotRules) -> None:
         rules.token is None or not rules.largest_stakes,
         "Where a token is the stake, no currency has a largest stake of its own.",
     )
+    _require(rules.token is None or rules.least_stake is None, "Where a token is the stake, there is no least stake.")
+    _require(
+        rules.least_stake is None or rules.largest_stake is None or rules.least_stake <= rules.largest_stake,
+        "The least stake may not exceed the largest.",
+    )
 
 
 def _require_policy(rules: JackpotRules) -> None:
@@ -175,6 +181,7 @@ def _require_amounts(rules: JackpotRules) -> None:
         "reset_amount": (rules.reset_amount, POOL_DECIMALS),
         "limit": (rules.limit, POOL_DECIMALS),
         "largest_stake": (rules.largest_stake, STAKE_DECIMALS),
+        "least_stake": (rules.least_stake, STAKE_DECIMALS),
         "token": (rules.token, STAKE_DECIMALS),
         **{f"largest_stake.{currency}": (most, STAKE_DECIMALS) for currency, most in rules.largest_stakes.items()},
     }
@@ -210,8 +217,8 @@ def as_document(rules: JackpotRules) -> dict[str, Any]:
     """
     Write the rules as strings, integers and nulls, for storage and digests; amounts without trailing zeros.
 
-    `largest_stakes`, `payout_tiers` and `close_required` are written only where they say something, as digests of books
-    older than they are cover documents without.
+    `least_stake`, `largest_stakes`, `payout_tiers` and `close_required` are written only where they say something, as
+    digests of books older than they are cover documents without.
     """
     tiers = [payout_tiers.as_document(tier) for tier in rules.payout_tiers]
     own = {currency: plain(most) for currency, most in rules.largest_stakes.items()}
@@ -230,6 +237,7 @@ def as_document(rules: JackpotRules) -> dict[str, Any]:
         "hands_per_player": rules.hands_per_player,
         "largest_stake": _text(rules.largest_stake),
         **({"largest_stakes": own} if own else {}),
+        **({} if rules.least_stake is None else {"least_stake": plain(rules.least_stake)}),
         "token": _text(rules.token),
         "reset_amount": plain(rules.reset_amount),
         "limit": _text(rules.limit),
@@ -264,6 +272,7 @@ def from_document(document: Mapping[str, Any]) -> JackpotRules:
         reset_amount=Decimal(document["reset_amount"]),
         limit=_amount(document["limit"]),
         largest_stakes={currency: Decimal(most) for currency, most in document.get("largest_stakes", {}).items()},
+        least_stake=_amount(document.get("least_stake")),
         payout_tiers=tuple(map(payout_tiers.from_document, document.get("payout_tiers", ()))),
         close_required=document.get("close_required", False),
     )

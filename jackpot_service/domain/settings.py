@@ -13,7 +13,7 @@ from jackpot_service.domain.prizes import FixedAmount, MeterPart, Prize, StakeMu
 from jackpot_service.domain.rules import BadRules, FundedBy, JackpotRules, Policy, require_amount
 from jackpot_service.domain.shapes import CURRENCY
 
-_AMOUNTS = ("reset_amount", "limit", "largest_stake", "token")
+_AMOUNTS = ("reset_amount", "limit", "least_stake", "largest_stake", "token")
 _PARTS = ("split.meter", "split.reserve", "split.prize_fund")
 _PRIZES = {f"prizes.{tier}": tier for tier in Tier if tier is not Tier.ROYAL_FLUSH}
 _OWN_LARGEST_STAKE = "largest_stake.CUR"
@@ -39,7 +39,7 @@ pays, a token is the stake and no prize is a multiple, it is an amount. A royal 
 rulebook. CUR stands for any currency's code: the setting is in that currency's own units.
 """
 
-OPTIONAL = frozenset({"limit", "largest_stake", _OWN_LARGEST_STAKE, "token", *_PRIZES})
+OPTIONAL = frozenset({"limit", "least_stake", "largest_stake", _OWN_LARGEST_STAKE, "token", *_PRIZES})
 """The parameters that a jackpot may also be without."""
 
 MOST_TIMES = 9_000

@@ -35,11 +35,13 @@ class Amounts:
     """
     The amounts of the rules in the currency of a rules sheet, for display: whole minor units, rounded down.
 
+    `least_stake` is rounded up: no smaller one is accepted.
     `unit` is the stake that prizes are printed for: the token, or one unit of the currency.
     """
 
     unit: int
     token: int | None
+    least_stake: int | None
     largest_stake: int | None
     reset_amount: int
     limit: int | None
@@ -95,6 +97,7 @@ def _amounts(state: JackpotState, rate: Rate) -> Amounts:
     return Amounts(
         unit=unit_minor(rules, currency=rate.currency, sheet=state.sheet),
         token=None if rules.token is None else rate.most_minor_within(rules.token),
+        least_stake=None if rules.least_stake is None else rate.least_minor_within(rules.least_stake),
         largest_stake=None if rules.largest_stake is None else largest_minor_of(rate, rules.largest_stake, own),
         reset_amount=rate.most_minor_within(rules.reset_amount),
         limit=None if rules.limit is None else rate.most_minor_within(rules.limit),

@@ -102,7 +102,14 @@ def test_amounts_are_for_one_unit_and_for_a_stake_in_a_currency_without_decimals
     assert prizes(sheet, "stake_amount_minor")["straight"] == 3_000
     assert prizes(sheet, "stake_amount_minor")["royal_flush"] == 163_934
     assert prizes(sheet, "is_shared") == {tier: tier == "royal_flush" for tier in ODDS}
-    assert sheet["amounts"] == {"unit": 1, "token": None, "largest_stake": 16_393, "reset_amount": 0, "limit": None}
+    assert sheet["amounts"] == {
+        "unit": 1,
+        "token": None,
+        "least_stake": None,
+        "largest_stake": 16_393,
+        "reset_amount": 0,
+        "limit": None,
+    }
     assert (sheet["meter"]["amount"], sheet["meter"]["rate"], sheet["meter"]["rate_sheet"]) == ("163934", "0.0061", 1)
     assert sheet["conversion"]["exponent"] == 0
 
@@ -115,6 +122,7 @@ def test_the_amounts_of_the_rules_are_converted_too(world: World) -> None:
     assert sheet["amounts"] == {
         "unit": 100,
         "token": None,
+        "least_stake": None,
         "largest_stake": 2_050,
         "reset_amount": 427_350,
         "limit": 1_709_401,

@@ -34,6 +34,7 @@ PARAMETERS = columns(
     numbers(house_rate="To the house"),
     "currency",
     amounts(base_amount="Base amount", reset_amount="Reset amount", limit="Limit", largest_stake="Largest stake"),
+    amounts(least_stake="Least stake"),
     amounts(token="Token"),  # noqa: S106  the stake of a side bet, no secret
     texts(payout_tiers="Payout tiers"),
     "policy",
@@ -104,7 +105,7 @@ def _parameters(session: Session, book: BookPeriod) -> Iterator[NamedRow]:
     for version in session.execute(_VERSIONS, query).mappings():
         rules = from_document(version["document"])
         rates = {f"{name}_rate": getattr(rules.split, name) for name in ("meter", "reserve", "prize_fund", "house")}
-        names = ("reset_amount", "limit", "largest_stake", "token")
+        names = ("reset_amount", "limit", "largest_stake", "least_stake", "token")
         amounts_of_rules = {name: getattr(rules, name) for name in names}
         tiers = "; ".join(tier.in_words(rules.base) for tier in rules.payout_tiers) or None
         terms = {
