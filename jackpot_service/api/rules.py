@@ -89,9 +89,9 @@ class RulesVersionSchema(AnswerSchema):
     rules = fields.Dict(
         required=True,
         metadata={
-            "description": "The parameters. `least_stake` is there if there is one, `largest_stakes` if any currency has "
-            "its own, `close_required` if a result is taken only after betting was closed, and `payout_tiers` if "
-            "awards are held."
+            "description": "The parameters. `least_stake` is there if there is one, and `largest_stakes` if any "
+            "currency has its own. `close_required` is there if a result is taken only after betting was closed, and "
+            "`payout_tiers` if awards are held."
         },
     )
     split = fields.Nested(SplitSchema(), required=True)

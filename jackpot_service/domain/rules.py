@@ -70,10 +70,11 @@ class JackpotRules:
     One version of a jackpot's rules.
 
     `split`, `prizes`, `policy`, `fixed_prizes_from`, `token`, the bounds of stakes, `hands_per_player` and
-    `close_required` belong to a bet and are taken from its round's version. `close_required` says that a result is taken
-    only after betting was closed. `reset_amount`, `limit` and `payout_tiers` belong to the jackpot and are taken from its cycle's. Amounts
-    are in units of the jackpot's base currency, but `largest_stakes`: for single currencies, by their codes, what a
-    stake may be at most in their own units. A stake in one of them keeps both that and `largest_stake`.
+    `close_required` belong to a bet and are taken from its round's version. `close_required` says that a result is
+    taken only after betting was closed. `reset_amount`, `limit` and `payout_tiers` belong to the jackpot and are taken
+    from its cycle's. Amounts are in units of the jackpot's base currency, but `largest_stakes`: for single currencies,
+    by their codes, what a stake may be at most in their own units. A stake in one of them keeps both that and
+    `largest_stake`.
     """
 
     rulebook: str
