@@ -13,7 +13,6 @@ from jackpot_service.domain.principals import Role
 from jackpot_service.usecases.fields import Sha256, Text
 from jackpot_service.usecases.record_evidence import RecordEvidence, RoundEvidence, evidence_of, record_evidence
 
-READERS = (Role.TABLE, Role.FINANCE, Role.OPERATOR, Role.AUDITOR)
 RECORDERS = (Role.FINANCE, Role.OPERATOR, Role.AUDITOR)
 
 blueprint = Blueprint(
@@ -48,7 +47,7 @@ class RecordedEvidenceSchema(AnswerSchema):
     kind = word(Evidence)
     statement = fields.String(required=True)
     sha256 = fields.String(required=True, allow_none=True)
-    principal = fields.String(required=True)
+    principal = described(fields.String, "Null for a key with a casino.", allow_none=True)
     recorded_at = Moment(required=True)
     act = described(fields.Integer, "The act that recorded it: its seq.", attribute="act_seq")
 
@@ -63,14 +62,14 @@ class RoundEvidenceSchema(AnswerSchema):
         RequirementSchema(),
         required=True,
         allow_none=True,
-        metadata={"description": "Null where no award of the round is held, stopped or rejected."},
+        metadata={"description": "Null where no award of the round is held or rejected."},
     )
     missing = fields.List(word(Evidence), required=True)
     recorded = listed(RecordedEvidenceSchema)
 
 
 @blueprint.route("", methods=["GET"])
-@allow(*READERS)
+@allow(*RECORDERS)
 @blueprint.response(200, RoundEvidenceSchema())
 def get_evidence(table_id: str, round_id: str) -> RoundEvidence:
     """Show what the waiting awards of a round need, and what was recorded."""
@@ -83,7 +82,7 @@ def get_evidence(table_id: str, round_id: str) -> RoundEvidence:
 @blueprint.response(201, RoundEvidenceSchema())
 @blueprint.alt_response(200, schema=RoundEvidenceSchema(), description="The same request again.")
 def post_evidence(body: Mapping[str, Any], table_id: str, round_id: str) -> tuple[RoundEvidence, int]:
-    """Record evidence for the awards of a round of which at least one is held, stopped or rejected."""
+    """Record evidence for the awards of a settled round: those that wait, or those of a correction to come."""
     command = RecordEvidence(signed(body), table_id, round_id, body["kind"], body["statement"], body["sha256"])
     done = act(lambda session: record_evidence(session, command))
     return done, 200 if done.is_replay else 201

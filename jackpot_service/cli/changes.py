@@ -78,7 +78,7 @@ def approve(  # noqa: PLR0917  click passes what its options say
     emergency: bool,  # noqa: FBT001
     dry_run: bool,  # noqa: FBT001
 ) -> None:
-    """Approve what somebody else requested; it is done at once."""
+    """Approve what somebody else requested; it is done by the last approval that is due."""
     with opened_engine(config) as engine:
         command = DecideChange(
             act=signed_act(config, engine, request_id=None, reason=reason),
@@ -91,7 +91,9 @@ def approve(  # noqa: PLR0917  click passes what its options say
     if emergency and not (dry_run or done.is_replay):
         log.critical("emergency approval by one person", request_id=request_id, principal=command.act.principal.name)
     _print(ChangeView(done.change, done.applied, command.act.now))
-    click.echo(f"Change request {request_id}: {_said(dry_run, 'approved and done')}.", err=True)
+    waits_for = done.change.approvals_due - len(done.change.decisions)
+    approved = "approved and done" if done.change.decision else f"approved; {waits_for} more must approve it"
+    click.echo(f"Change request {request_id}: {_said(dry_run, approved)}.", err=True)
 
 
 @changes.command("reject")

@@ -360,8 +360,8 @@ class ChangeDecisionRow(Base):
 
     request_id: Mapped[str] = primary_key()
     checker: Mapped[str] = primary_key()
+    outcome: Mapped[str] = primary_key()
     maker: Mapped[str]
-    outcome: Mapped[str]
     reason: Mapped[str]
     confirmed: Mapped[dict[str, Any]]
     is_emergency: Mapped[bool]

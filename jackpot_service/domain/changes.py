@@ -145,7 +145,7 @@ def require_checker(change: Change, checker: Principal, *, is_emergency: bool) -
     """
     Raises: UserApprovalRequired; SameUser for the maker, unless an emergency lets one user act.
 
-    An emergency is for the maker alone: anybody else approves as usual, and once.
+    An emergency is for the maker alone: anybody else approves as usual.
     """
     if checker.is_service_account:
         message = f"{checker.name} is a service account."
@@ -157,9 +157,20 @@ def require_checker(change: Change, checker: Principal, *, is_emergency: bool) -
             else "An emergency approval is for the maker alone; approve it as usual."
         )
         raise SameUser(message, maker=change.maker)
+
+
+def require_first_approval(change: Change, checker: Principal) -> None:
+    """Raises: SameUser for who approved it before, and may still reject it."""
     if any(checker.name == one.checker for one in change.decisions):
-        message = f"{checker.name} approved it before: another user must decide."
+        message = f"{checker.name} approved it before: another user must approve it as well."
         raise SameUser(message, maker=change.maker)
+
+
+def require_approvals(change: Change, *, due: int) -> None:
+    """Raises: ChangeStale unless as many people are to approve it as are due now."""
+    if change.approvals_due != due:
+        message = f"{change.approvals_due} were to approve it; now it is {due}. Look again, and ask anew."
+        raise ChangeStale(message, base_version=change.base_version, version=change.base_version)
 
 
 def require_confirmed(change: Change, confirmed: Mapping[str, str]) -> None:

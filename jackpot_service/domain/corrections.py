@@ -126,7 +126,7 @@ def correct(
     Figure a correction from a round's live bets, its right result, the verdict in force, and the pools as they are.
 
     `pools` must be read under the lock of all stripes. `won_since` names the bets whose cycle has been won since they
-    were booked. No cycle is opened, and nothing is held: two people have just looked at every award.
+    were booked. No cycle is opened, and nothing is held: as many people approve it as each award asks for.
 
     Raises: NothingToCorrect, HandMissing, StopInForce.
     """

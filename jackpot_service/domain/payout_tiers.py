@@ -66,10 +66,6 @@ class Requirement:
     notify: tuple[str, ...]
 
 
-ONE_APPROVAL: Final = Requirement(1, (), ())
-"""Asked for of an award that reaches no tier, and is held because another one that its pool pays does."""
-
-
 class Costly(Protocol):
     """An award of a prize, at its cost in the base currency."""
 

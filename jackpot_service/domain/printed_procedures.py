@@ -29,7 +29,9 @@ def rates(rules: JackpotRules, words: Words) -> tuple[str, ...]:
         words.say("A rate is the number of units of {base} for one unit of a currency.", base=rules.base),
         words.say("A round keeps the rate sheet that was in force when it was opened, whatever is published later."),
         words.say("An award is paid in the currency of its bet."),
-        words.say("An amount that is shown in a currency other than {base} is for display.", base=rules.base),
+        words.say(
+            "The jackpot, its limit and its start in a currency other than {base} are for display.", base=rules.base
+        ),
     )
 
 
@@ -84,7 +86,9 @@ def malfunction(words: Words) -> tuple[str, ...]:
     return (
         words.say("A settled round that was found wrong is corrected by two people: one requests, another approves."),
         words.say("It is judged anew, by its own rules, rates and meter; the first verdict stays on record."),
-        words.say("An award that was not paid is taken back; a paid one is deducted from the new award of its bet."),
+        words.say(
+            "An award that is payable or waits is taken back; a paid one is deducted from the new award of its bet."
+        ),
     )
 
 
@@ -93,4 +97,5 @@ def changes(words: Words) -> tuple[str, ...]:
     return (
         words.say("A new version of the rules takes two people and waits until the jackpot is won."),
         words.say("A round keeps the version under which it was opened."),
+        words.say("Start, limit and approvals of awards are those in force when the round is settled."),
     )

@@ -226,18 +226,18 @@ def _payout_tiers(rules: JackpotRules, words: Words) -> Iterator[str]:
 
 def _payout_tier(tier: PayoutTier, rules: JackpotRules, words: Words) -> Iterator[str]:
     hands = [tier_name(prize, words) for prize in tier.prizes]
-    named = _listed(hands, otherwise=words.say("all"))
+    named = _listed(hands, otherwise=words.say("all prizes"))
     if tier.from_amount:
         yield words.say(
-            "An award that costs {amount} {base} or more waits for approval; prizes: {hands}.",
+            "An award of {amount} {base} or more waits for approval. This holds for: {hands}.",
             amount=words.number(tier.from_amount),
             base=rules.base,
             hands=named,
         )
     else:
-        yield words.say("An award of any amount waits for approval; prizes: {hands}.", hands=named)
+        yield words.say("An award of any amount waits for approval. This holds for: {hands}.", hands=named)
     yield words.say(
-        "It needs, besides the one who asks, so many who approve: {approvals}; evidence recorded before: {evidence}.",
+        "One person requests it. So many others approve it: {approvals}. Evidence recorded before that: {evidence}.",
         approvals=words.number(tier.approvals),
         evidence=_listed([words.say(_EVIDENCE_NAMES[kind]) for kind in tier.evidence], otherwise=words.say("none")),
     )

@@ -19,12 +19,11 @@ from jackpot_service.domain.figures import of_decision
 from jackpot_service.domain.held_awards import AwardKey, Decision, MadeAward
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.money import ZERO, plain
-from jackpot_service.domain.payout_tiers import Evidence, PayoutTier
 from jackpot_service.ledger import replay
 from jackpot_service.ledger.mismatches import Code, Found, Mismatch
 from jackpot_service.ledger.replay import BookedEntry
 from jackpot_service.ledger.verification import NOTHING, Verified
-from jackpot_service.proof import acts, corrections, documents, manual_payments, people
+from jackpot_service.proof import acts, corrections, documents, manual_payments, payout_tiers, people
 from jackpot_service.proof.documents import RoundDocuments
 from jackpot_service.proof.jackpots import Jackpot
 from jackpot_service.proof.settlements import positions_are_right
@@ -155,6 +154,7 @@ class ActsOnRounds:
         rows = self._about(round_.round.round_key)
         on_awards = [row for row in rows if row.kind in STEP_OF]
         yield from lives_are_possible(round_)
+        yield from payout_tiers.evidence_is_of_its_round(round_, self._jackpot)
         yield from steps_were_taken_by_acts(round_, on_awards)
         for row in on_awards:
             yield from self._step_is_due(row, round_)
@@ -184,7 +184,7 @@ class ActsOnRounds:
             yield from self._reinstatement_was_possible(row, round_)
             running = self._running(row, round_)
         done = self._decided(row, round_, running)
-        yield from self._was_approved_by_enough(row, done)
+        yield from payout_tiers.enough_approve(row, done.recorded, self._jackpot)
         yield from acts.says(row, done.recorded, book)
         yield from acts.booked(row, done, book, self._entries)
 
@@ -218,8 +218,8 @@ class ActsOnRounds:
             awards,
             settled,
             made_on,
-            tiers=self._tiers(round_),
-            evidence=self._evidence_before(row, round_),
+            tiers=payout_tiers.tiers_of(round_, self._jackpot),
+            evidence=payout_tiers.evidence_before(row, round_, self._jackpot, after=self._rejected_by(row, round_)),
             running=running,
         )
         one = round_.round
@@ -230,25 +230,11 @@ class ActsOnRounds:
         except Conflict as refusal:
             return Done(EntryKind(row.kind), {}, {"refused": refusal.detail})
 
-    def _tiers(self, round_: RoundDocuments) -> Sequence[PayoutTier]:
-        """The payout tiers of the cycle in which the round was settled."""
-        settled = next(entry for entry in round_.entries if entry.kind == EntryKind.RESULT)
-        cycle = self._jackpot.cycle_at(settled)
-        return self._jackpot.rules[cycle.rules_version].payout_tiers
-
-    def _evidence_before(self, row: Row[Any], round_: RoundDocuments) -> set[Evidence]:
-        """The kinds of evidence that were recorded before an act."""
-        about = self._about(round_.round.round_key)
-        recorded = [act for act in about if act.kind == EntryKind.EVIDENCE_RECORDED and act.seq < row.seq]
-        return {Evidence(act.after["evidence"]) for act in recorded}
-
-    def _was_approved_by_enough(self, row: Row[Any], done: Done) -> Found:
-        """So many people were to approve it as the payout tiers ask for; `changes` finds whether they did."""
-        request = self._jackpot.references.change_requests.get(row.decides)
-        due = done.recorded.get("requirement", {"approvals": 1})["approvals"]
-        if request is not None and request.approvals_due != due:
-            detail = f"act {row.seq}: {request.approvals_due} were to approve it, {due} was due"
-            yield Mismatch(Code.CHANGE_PRINCIPAL, self._jackpot.jackpot_id, f"change request {row.decides}", detail)
+    def _rejected_by(self, row: Row[Any], round_: RoundDocuments) -> int:
+        """The last act that rejected what an act reinstates: evidence from before counts no more."""
+        named = set(_named_by(row)) if STEP_OF[row.kind] is AwardStep.REINSTATED else set()
+        rejections = [step for step in round_.of("award_steps") if step.step == AwardStep.REJECTED]
+        return max((step.act_seq for step in rejections if _key(step) in named), default=0)
 
     def _reinstatement_was_possible(self, row: Row[Any], round_: RoundDocuments) -> Found:
         jackpot, entry = self._jackpot, self._entries[row.effects[0]["seq"]]

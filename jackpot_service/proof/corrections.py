@@ -16,7 +16,7 @@ from jackpot_service.domain.errors import Refused
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.ledger.mismatches import Code, Found, Mismatch
 from jackpot_service.ledger.replay import BookedEntry
-from jackpot_service.proof import figures, records
+from jackpot_service.proof import figures, payout_tiers, records
 from jackpot_service.proof.bets import postings_are, terms_of, won_since
 from jackpot_service.proof.documents import RoundDocuments
 from jackpot_service.proof.jackpots import Jackpot
@@ -115,6 +115,8 @@ def _due(
         won_since(entry, round_, jackpot),
         booked_on(round_, jackpot),
         compensated([row for row in round_.of("compensations") if row.act_seq < _act(entry, jackpot).seq]),
+        tiers=payout_tiers.tiers_of(round_, jackpot),
+        evidence=payout_tiers.evidence_before(_act(entry, jackpot), round_, jackpot),
     )
     return decide(state, facts.result_of(recorded["result"]))
 
@@ -143,6 +145,7 @@ def _recorded_is(
     """The act recorded the correction that was due, and the verdict before it, and booked what that makes."""
     entry, act, done = corrected.entry, corrected.act, corrected.done
     running = jackpot.cycle_at(entry)
+    yield from payout_tiers.enough_approve(act, done.recorded, jackpot)
     yield from positions_are_right(recorded["positions"], running, entry, jackpot, names_all=True)
     yield from postings_are(done.postings, entry, round_)
     yield from figures.are(entry, Attribution.of(round_.round), done.figures)

@@ -5,7 +5,7 @@ The database sums them again: it sorts and hashes on disk what does not fit, so 
 wrong. Whether the figures are what bets and documents make due is for the checks of entries, see `proof.figures`.
 """
 
-from datetime import UTC, date, datetime, time
+from datetime import UTC, date, datetime, time, timedelta
 from functools import partial
 from typing import Any
 
@@ -81,28 +81,32 @@ def check(session: Session, book: str, stripes: tuple[BookedStripe, ...], since:
     """
     Days hold exactly the rows that a book's entries make: none changed, missing, or too many. So do past days.
 
-    Where the book was verified before, the days are looked at on which something was booked since.
+    Where the book was verified before, the days are looked at on which something was booked since, and the past days
+    that were written since.
     """
-    first = date.min
+    first: date | None = date.min
     afters = tuple(0 for _ in stripes)
     if since != NOTHING:
-        found = first_day(session, book, stripes, since)
-        if found is None:
-            return
-        first, afters = found, instants.before(session, book, datetime.combine(found, time(), UTC))
-    asked = {
-        "book": book,
-        "highest_stripe": MOST_STRIPES - 1,
-        # The first of all is a day that the database counts from, too.
-        "first_day": "-infinity" if first == date.min else first,
-        "stripe_nos": [stripe.stripe_no for stripe in stripes],
-        "afters": [*afters, *(0 for _ in stripes[len(afters) :])],
-    }
-    for differing in (_DIFFERING, _PAST_DIFFERING):
-        yield from unless_refused(
-            session, _differing(session, book, differing, asked), partial(Mismatch, Code.DAY_FIGURES, book, "days")
-        )
-    yield from _not_beyond(book, stripes)
+        first = first_day(session, book, stripes, since)
+    if first is not None and first != date.min:
+        afters = instants.before(session, book, datetime.combine(first, time(), UTC))
+    if first is not None:
+        asked = {
+            "highest_stripe": MOST_STRIPES - 1,
+            "stripe_nos": [stripe.stripe_no for stripe in stripes],
+            "afters": [*afters, *(0 for _ in stripes[len(afters) :])],
+        }
+        yield from _from(session, book, _DIFFERING, first, **asked)
+        yield from _not_beyond(book, stripes)
+    unseen = date.min if since.reconciled_to == date.min else since.reconciled_to + timedelta(days=1)
+    yield from _from(session, book, _PAST_DIFFERING, unseen if first is None else min(first, unseen))
+
+
+def _from(session: Session, book: str, differing: TextClause, first: date, **asked: object) -> Found:
+    # The first of all is a day that the database counts from, too.
+    stated = {"book": book, "first_day": "-infinity" if first == date.min else first, **asked}
+    found = _differing(session, book, differing, stated)
+    yield from unless_refused(session, found, partial(Mismatch, Code.DAY_FIGURES, book, "days"))
 
 
 def _differing(session: Session, book: str, differing: TextClause, asked: dict[str, Any]) -> Found:

@@ -73,7 +73,8 @@ class ActIndex:
 
     `effects` are the entries on stripe 0 of its book, by their seq, which acts say that they booked; what cannot be
     read says nothing. `statements` are the seqs of acts that settled one. Of acts on its rounds only the round's key
-    and the act's seq are kept, side by side; `strays` name no round.
+    and the act's seq are kept, side by side; `strays` name no round. `evidence` names the acts that recorded some, by
+    round key.
     """
 
     effects: dict[int, RecordedEffect] = field(default_factory=dict)
@@ -81,6 +82,7 @@ class ActIndex:
     round_keys: "array[int]" = field(default_factory=lambda: array("q"))
     seqs: "array[int]" = field(default_factory=lambda: array("q"))
     strays: list[int] = field(default_factory=list)
+    evidence: dict[int, list[int]] = field(default_factory=dict)
 
     def add_round(self, key: object, seq: int) -> None:
         """Take notice of an act on a round, whatever the act says that its key is."""
@@ -131,7 +133,7 @@ class References:
     sheet_rows: Mapping[tuple[str, int], Row[Any]]
     acts: Mapping[int, Row[Any]]
     change_requests: Mapping[str, Row[Any]]
-    change_decisions: Mapping[tuple[str, str], Row[Any]]
+    change_decisions: Mapping[tuple[str, str, str], Row[Any]]
     acknowledgements: Mapping[str, Row[Any]]
     closed_periods: Sequence[Row[Any]]
     seals: Mapping[int, tuple[int, str]]
@@ -186,7 +188,7 @@ def read(session: Session, decoder: Decoder) -> References:
         sheet_rows=sheet_rows,
         acts=acts,
         change_requests={row.request_id: row for row in rows(ChangeRequestRow)},
-        change_decisions={(row.request_id, row.checker): row for row in rows(ChangeDecisionRow)},
+        change_decisions={(row.request_id, row.checker, row.outcome): row for row in rows(ChangeDecisionRow)},
         acknowledgements={row.exception_id: row for row in rows(AcknowledgementRow)},
         closed_periods=list(rows(ClosedPeriodRow)),
         seals={one.number: (one.entry_seq, one.sha256) for one in checkpoints.every_seal(session)},
@@ -204,7 +206,10 @@ def _indexed(acts: Iterable[Row[Any]]) -> Mapping[str, ActIndex]:
         if row.kind == EntryKind.STATEMENT_SETTLED and row.jackpot_id is not None:
             found[row.jackpot_id].statements.append(row.seq)
         if row.kind in OF_ROUNDS and isinstance(jackpot_id := round_of(row).get("jackpot_id"), str):
-            found[jackpot_id].add_round(round_of(row).get("round_key"), row.seq)
+            key = round_of(row).get("round_key")
+            found[jackpot_id].add_round(key, row.seq)
+            if row.kind == EntryKind.EVIDENCE_RECORDED and type(key) is int:
+                found[jackpot_id].evidence.setdefault(key, []).append(row.seq)
     return found
 
 

@@ -163,13 +163,12 @@ def _with_acknowledgements(source: Subquery, *, upto: int | None = None) -> Sele
         select(
             source,
             EntryRow.principal.label("acknowledged_by"),
-            func.coalesce(ChangeRequestRow.reason, ActRow.reason).label("reason"),
+            ActRow.reason,
             EntryRow.kind.label("act_kind"),
             EntryRow.booked_at.label("acknowledged_at"),
         )
         .join(AcknowledgementRow, noted, isouter=True)
         .join(ActRow, ActRow.seq == AcknowledgementRow.entry_seq, isouter=True)
-        .join(ChangeRequestRow, ChangeRequestRow.request_id == ActRow.decides, isouter=True)
         .join(EntryRow, entry, isouter=True)
     )
 

@@ -15,12 +15,16 @@ from jackpot_service.records.acts import RecordedAct, recorded_acts
 
 @dataclass(frozen=True, slots=True)
 class RecordedEvidence:
-    """A person's evidence, as it was recorded; the SHA-256 is that of a file that is kept elsewhere."""
+    """
+    A person's evidence, as it was recorded; the SHA-256 is that of a file that is kept elsewhere.
+
+    `principal` is None for a reader who is not to know.
+    """
 
     kind: Evidence
     statement: str
     sha256: str | None
-    principal: str
+    principal: str | None
     recorded_at: datetime
     act_seq: int
 

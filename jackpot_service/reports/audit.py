@@ -52,7 +52,12 @@ def latest_acts(session: Session, query: ActQuery, *, limit: int, before: int | 
 
     Acts are numbered in the order of their commits without a gap, so a page lacks none that was late.
     """
-    emergency = and_(ChangeDecisionRow.request_id == ActRow.decides, ChangeDecisionRow.is_emergency)
+    # What an emergency did is the act after its approval.
+    emergency = and_(
+        ChangeDecisionRow.request_id == ActRow.decides,
+        ChangeDecisionRow.is_emergency,
+        ChangeDecisionRow.entry_seq.in_([ActRow.seq, ActRow.seq - 1]),
+    )
     statement = (
         acts.recorded_acts()
         .add_columns(ChangeDecisionRow.request_id.is_not(None))

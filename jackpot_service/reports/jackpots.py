@@ -1,5 +1,6 @@
 """The state of a jackpot and its pools now, and its last hits."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -15,7 +16,16 @@ from jackpot_service.domain.money import ZERO, RateSheet
 from jackpot_service.domain.rounds import Round
 from jackpot_service.domain.rules import FundedBy, JackpotRules
 from jackpot_service.ledger import books
-from jackpot_service.records import immutable, lives, references, rounds, settings_in_force, verdicts
+from jackpot_service.records import (
+    awards,
+    corrections,
+    immutable,
+    lives,
+    references,
+    rounds,
+    settings_in_force,
+    verdicts,
+)
 from jackpot_service.records.lives import meter_of
 from jackpot_service.records.rounds import RoundName
 from jackpot_service.records.verdicts import BookedAward
@@ -34,18 +44,17 @@ _LAST_HITS = text(
     """
 )
 
-# The steps of each award that the meter paid at the last hit.
+# The steps of each award that the meter paid at the last hit, by any verdict on its round.
 _LAST_PAYMENT = """
 SELECT array_agg(s.step)
 FROM cycles c
 JOIN entries e ON e.jackpot_id = %(jackpot_id)s AND e.stripe_no = c.stripe_no AND e.seq = c.seq
-JOIN awards a ON a.jackpot_id = %(jackpot_id)s AND a.round_key = e.round_key AND a.correction = 0
-             AND a.funded_by = 'meter'
+JOIN awards a ON a.jackpot_id = %(jackpot_id)s AND a.round_key = e.round_key AND a.funded_by = 'meter'
 JOIN award_steps s ON s.jackpot_id = %(jackpot_id)s AND s.round_key = a.round_key AND s.bet_id = a.bet_id
-                  AND s.tier = a.tier AND s.correction = 0
+                  AND s.tier = a.tier AND s.correction = a.correction
 WHERE c.jackpot_id = %(jackpot_id)s AND c.cycle > 1
   AND c.cycle = (SELECT max(o.cycle) FROM cycles o WHERE o.jackpot_id = %(jackpot_id)s)
-GROUP BY a.bet_id, a.tier
+GROUP BY a.bet_id, a.tier, a.correction
 """
 
 
@@ -71,22 +80,22 @@ class JackpotState:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A jackpot won: which round, when, what its settlement recorded, and what was paid to whom."""
+    """
+    A jackpot won: which round, when, what its settlement recorded, and what was paid to whom.
+
+    `payment` is where the payment of all awards stands, those of corrections too; None if nothing is to be paid.
+    """
 
     round: Round
     hit_at: datetime
     settlement: Facts
     awards: tuple[BookedAward, ...]
+    payment: HitPayment | None
 
     @property
     def paid(self) -> Decimal:
         """The cost of the winners together to the meter, in base units."""
         return sum((award.cost for award in self.awards), ZERO)
-
-    @property
-    def payment(self) -> HitPayment | None:
-        """Where its payment stands; None if nothing of it is to be paid."""
-        return payment_of({award.state for award in self.awards})
 
 
 def jackpot_states(
@@ -145,6 +154,12 @@ def _hit(session: Session, jackpot_id: str, table_id: str, round_id: str, booked
     with pipelined(session) as pipe:
         ending_cursor = verdicts.send_ending(pipe, round_)
         awards_cursor = verdicts.send_awards(pipe, round_, correction=0)
-    awards = verdicts.awards_of(awards_cursor)
-    from_meter = tuple(award for award in awards if award.funded_by == FundedBy.METER)
-    return Hit(round_, booked_at, verdicts.ending_of(ending_cursor)["settlement"], from_meter)
+    settlement = verdicts.ending_of(ending_cursor)["settlement"]
+    from_meter = _from_meter(verdicts.awards_of(awards_cursor))
+    of_all = awards.of_verdicts(session, round_, corrections=corrections.count(session, round_))
+    payment = payment_of({award.state for award in _from_meter(of_all)})
+    return Hit(round_, booked_at, settlement, from_meter, payment)
+
+
+def _from_meter(awards: Iterable[BookedAward]) -> tuple[BookedAward, ...]:
+    return tuple(award for award in awards if award.funded_by == FundedBy.METER)

@@ -1,24 +1,24 @@
 """A person records evidence for the awards of a round, before others make them payable."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain import held_awards
-from jackpot_service.domain.awards import AwardState, AwardStateConflict
+from jackpot_service.domain.awards import UNPAID, AwardState, AwardStateConflict
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.lives import UserRequired
-from jackpot_service.domain.payout_tiers import Evidence, Requirement, missing_evidence, requirement_of
+from jackpot_service.domain.payout_tiers import Evidence, Requirement, is_any_reached, missing_evidence, requirement_of
 from jackpot_service.domain.principals import Principal
 from jackpot_service.domain.rounds import Round, RoundState
 from jackpot_service.records import awards, corrections, immutable, payout_tiers, rounds
 from jackpot_service.records.payout_tiers import RecordedEvidence
 from jackpot_service.records.rounds import RoundName
-from jackpot_service.usecases import acts
+from jackpot_service.usecases import acts, keys
 from jackpot_service.usecases.acts import Act
 
-WAITING = frozenset({AwardState.HELD, AwardState.STOPPED, AwardState.REJECTED})
-"""The states of an award that evidence may still help."""
+WAITING = frozenset({AwardState.HELD, AwardState.REJECTED})
+"""The states of an award that needs evidence before it is payable."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +42,13 @@ class RoundEvidence:
     """
     The demands on a round's waiting awards, and the evidence recorded; whether this call repeats an earlier one.
 
-    `requirement` is None where no award waits.
+    `requirement` is None where no award is held or rejected. `is_over` says that what evidence is asked for was paid.
     """
 
     round: Round
     requirement: Requirement | None
     recorded: Sequence[RecordedEvidence]
+    is_over: bool = False
     is_replay: bool = False
 
     @property
@@ -60,10 +61,10 @@ class RoundEvidence:
 
 def record_evidence(session: Session, command: RecordEvidence) -> RoundEvidence:
     """
-    Record evidence for the awards of a settled round of which at least one is held, stopped or rejected.
+    Record evidence for the awards of a settled round: those that wait, or those of a correction to come.
 
-    Raises: UserRequired; UnknownTable, also for another casino's; NoJackpot; UnknownRound; RequestConflict;
-    AwardStateConflict where no award waits for it.
+    Raises: UserRequired; UnknownTable, also for another casino's; NoJackpot; UnknownRound; RequestConflict; KeyMaker;
+    AwardStateConflict for a round that is not settled, or whose awards were paid after their evidence.
     """
     acts.lock(session)
     act = command.act
@@ -75,9 +76,11 @@ def record_evidence(session: Session, command: RecordEvidence) -> RoundEvidence:
     evidence = held_awards.of_evidence(round_, command.kind, statement=command.statement, sha256=command.sha256)
     if acts.find_replay(session, act, EntryKind.EVIDENCE_RECORDED, evidence) is not None:
         return RoundEvidence(round_, found.requirement, found.recorded, is_replay=True)
-    if found.requirement is None:
-        message = f"No award of round {round_.table_id}/{round_.round_id} is held, stopped or rejected."
+    if round_.state is not RoundState.SETTLED or found.is_over:
+        why = "was paid" if found.is_over else "is not settled"
+        message = f"Round {round_.table_id}/{round_.round_id} {why}: evidence changes nothing there."
         raise AwardStateConflict(message, table_id=round_.table_id, round_id=round_.round_id)
+    keys.require_not_maker(session, act, jackpot_id=round_.jackpot_id, round_key=round_.round_key)
     acts.record(
         session,
         act,
@@ -87,7 +90,7 @@ def record_evidence(session: Session, command: RecordEvidence) -> RoundEvidence:
         request=evidence,
         jackpot_id=round_.jackpot_id,
     )
-    return RoundEvidence(round_, found.requirement, payout_tiers.evidence_of(session, round_))
+    return RoundEvidence(round_, found.requirement, _recorded(session, act.principal, round_))
 
 
 def evidence_of(session: Session, principal: Principal, table_id: str, round_id: str) -> RoundEvidence:
@@ -101,6 +104,19 @@ def evidence_of(session: Session, principal: Principal, table_id: str, round_id:
     if round_.state is not RoundState.SETTLED:
         return RoundEvidence(round_, None, ())
     judged = awards.of_verdicts(session, round_, corrections=corrections.count(session, round_))
-    waiting = [awards.made(one) for one in judged if one.state in WAITING]
-    requirement = requirement_of(payout_tiers.of_round(session, round_), waiting) if waiting else None
-    return RoundEvidence(round_, requirement, payout_tiers.evidence_of(session, round_))
+    tiers = payout_tiers.of_round(session, round_)
+    waiting, paid = (
+        [awards.made(one) for one in judged if one.state in states] for states in (WAITING, {AwardState.PAID})
+    )
+    return RoundEvidence(
+        round_,
+        requirement_of(tiers, waiting) if waiting else None,
+        _recorded(session, principal, round_),
+        is_over=is_any_reached(tiers, paid) and not any(one.state in UNPAID for one in judged),
+    )
+
+
+def _recorded(session: Session, reader: Principal, round_: Round) -> Sequence[RecordedEvidence]:
+    """Return the evidence of a round; who recorded it is for the house alone."""
+    recorded = payout_tiers.evidence_of(session, round_)
+    return recorded if reader.casino_id is None else [replace(one, principal=None) for one in recorded]

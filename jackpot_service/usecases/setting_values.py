@@ -28,6 +28,7 @@ class SettingValue(ReadField[Setting]):
 
     described: ClassVar = {
         "type": ["string", "null", "array"],
+        "maxItems": MOST_TIERS,
         "items": {
             "type": "object",
             "required": ["from"],
@@ -46,10 +47,10 @@ class SettingValue(ReadField[Setting]):
         """Raises: ValidationError, by place."""
         if value is None or isinstance(value, str):
             return value
-        if isinstance(value, list):
+        if isinstance(value, list) and all(isinstance(item, dict) for item in value):
             require_at_most(value, MOST_TIERS)
             return tuple(each(_payout_tier, enumerate(value)).values())
-        message = "must be a text, null to take the setting away, or the list of payout tiers"
+        message = "must be a text, null to take the setting away, or for payout_tiers a list of objects"
         raise ValidationError(message)
 
 

@@ -63,6 +63,30 @@ def test_evidence_is_recorded_and_shown(jackpot: Jackpot, database_url: str, mon
     world.engine.dispose()
 
 
+def test_an_approval_says_how_many_more_are_due(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], database_url: str
+) -> None:
+    world = World(database_url)
+    world.open(base_amount="1000", settings={"payout_tiers": held_from("250", approvals=2)})
+    world.bet(bet("a"))
+    world.settle(hand("1", FOUR_OF_A_KIND))
+    payload = {"jackpot_id": "j1", "table_id": "T1", "round_id": "r1", "decision": "approve"}
+    world.ask("held-awards", payload).ok(201)
+    run = program(monkeypatch, capsys, database_url)
+    said = []
+    for name in ("Bob", "Cleo"):
+        monkeypatch.setenv("JACKPOT_KEY", world.person(name, Role.OPERATOR))
+        ended = run("changes", "approve", "q1", "--reason", "checked")
+        assert json.loads(ended.ok())["approvals_due"] == 2
+        said.append(ended.err)
+    world.engine.dispose()
+
+    assert said == [
+        "Change request q1: approved; 1 more must approve it.\n",
+        "Change request q1: approved and done.\n",
+    ]
+
+
 def test_what_a_casino_owes_and_is_owed_is_told_in_each_currency(jackpot: Jackpot) -> None:
     lines = [line.split() for line in jackpot("casinos", "balances", "c1").ok().splitlines()]
 

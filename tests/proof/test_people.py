@@ -125,7 +125,9 @@ CORRUPTIONS: Final = (
     change("change_requests", "approvals_due = 2", HELD, "entry-digest change-principal"),
     change("change_decisions", "is_final = NOT is_final", HELD, "entry-digest change-principal change-done"),
     Corruption("entries", BY_ANOTHER.format("robot", "evidence_recorded"), "entry-digest act-principal"),
-    Corruption("entries", BY_ANOTHER.format("server", "evidence_recorded"), "entry-digest act-principal"),
+    Corruption(
+        "entries", BY_ANOTHER.format("server", "evidence_recorded"), "entry-digest act-principal award-principal"
+    ),
     change(
         "acts",
         """after = jsonb_set(after, '{evidence}', '"surveillance"')""",

@@ -184,3 +184,26 @@ def test_one_that_goes_on_reads_the_days_again_that_were_reconciled_or_booked_on
                 changed.rollback()
 
     assert found == [set(), {WRONG}, {WRONG}, {WRONG}]
+
+
+def test_one_that_goes_on_looks_at_past_days_that_were_written_since(database_url: str) -> None:
+    """Also in a quiet book, in which nothing was booked since."""
+    world = World(database_url)
+    world.open(stripes=2)
+    world.bet(bet())
+    world.clock.advance(timedelta(days=1))
+    world.bet(bet(), round_id="later")
+    reached: list[Reached] = []
+    with snapshot(world.engine) as session:
+        verify(session, on_reached=reached.append)
+    assert reconcile_next(world.engine, now=world.clock())
+    world.engine.dispose()
+    engine = sqlalchemy.create_engine(owner_url(database_url), poolclass=NullPool)
+    with engine.connect() as superuser:
+        superuser.execute(text("SET session_replication_role = replica"))
+        since = reached[-1].books
+        changed = change("past_days", "number = 7", "kind = 'bets' AND day = '2026-11-20'", "day-figures")
+        mismatches = mismatches_after(superuser, changed.statement, since=since)
+        assert {mismatch.code for mismatch in mismatches} == changed.codes
+        superuser.rollback()
+    engine.dispose()

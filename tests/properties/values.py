@@ -1,6 +1,6 @@
 """Strategies for the domain's own values: sheets, bets, splits, rules, amounts, hands."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 
@@ -81,9 +81,9 @@ def hands(draw: st.DrawFn) -> tuple[Hand, ...]:
 
 
 @st.composite
-def payout_tiers(draw: st.DrawFn, published: JackpotRules) -> tuple[PayoutTier, ...]:
+def payout_tiers(draw: st.DrawFn, published: JackpotRules, prizes: Mapping[Tier, Prize]) -> tuple[PayoutTier, ...]:
     """The shipped tiers, none, or some that hold awards of any prize, or of some prizes alone."""
-    some = st.lists(st.sampled_from(list(published.prizes)), unique=True).map(tuple)
+    some = st.lists(st.sampled_from(list(prizes)), unique=True).map(tuple)
     drawn = st.builds(PayoutTier, st.one_of(st.just(Decimal(0)), amounts(1, 5_000)), st.integers(1, 3), some)
     return draw(st.one_of(st.just(published.payout_tiers), st.lists(drawn, max_size=3).map(tuple)))
 
@@ -95,14 +95,15 @@ def rules(draw: st.DrawFn, rulebooks: Sequence[str], policies: Sequence[Policy] 
     reset_amount = draw(st.one_of(st.just(Decimal(0)), amounts(0, 20_000)))
     limit = draw(st.one_of(st.none(), amounts(1, 5_000).map(lambda margin: reset_amount + margin)))
     split = draw(splits())
+    prizes = published.prizes if published.is_shared else draw(_owned_prizes())
     return replace(
         published,
         split=split if published.is_shared else replace(split, prize_fund=Decimal(0)),
         policy=published.policy if published.is_shared else draw(st.sampled_from(policies)),
-        prizes=published.prizes if published.is_shared else draw(_owned_prizes()),
+        prizes=prizes,
         reset_amount=reset_amount,
         limit=limit,
-        payout_tiers=draw(payout_tiers(published)),
+        payout_tiers=draw(payout_tiers(published, prizes)),
     )
 
 

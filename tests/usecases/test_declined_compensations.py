@@ -52,7 +52,7 @@ def test_two_people_decline_and_the_exception_says_who_and_why(denied: World) ->
     closed = exception(denied)
     assert closed["acknowledgement"] | {"acknowledged_at": None} == {
         "principal": "Bob",
-        "reason": "as agreed",
+        "reason": "checked",
         "acknowledged_at": None,
         "resolution": "declined",
     }
@@ -175,7 +175,7 @@ def test_the_report_and_the_feed_say_how_it_ended(denied: World) -> None:
 
     report = denied.get("/v1/reports/exceptions", key=denied.key(Role.FINANCE)).ok()
     (row,) = next(section["rows"] for section in report["sections"] if section["name"] == "exceptions")
-    assert (row["kind"], row["acknowledged_by"], row["reason"]) == ("prize-denied", "Bob", "as agreed")
+    assert (row["kind"], row["acknowledged_by"], row["reason"]) == ("prize-denied", "Bob", "checked")
     assert row["resolution"] == "declined"
     (event,) = (one for one in follow(denied, after=before) if one["type"] == "jackpot.compensation.declined")
     assert (event["data"]["bet_id"], event["data"]["exception_id"]) == ("b1", row["exception_id"])

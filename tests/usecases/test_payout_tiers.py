@@ -2,7 +2,10 @@
 
 from typing import Any, Final
 
+import psycopg
 import pytest
+from sqlalchemy import text
+from sqlalchemy.exc import DBAPIError
 
 from jackpot_service.domain.payout_tiers import Evidence
 from jackpot_service.domain.principals import Principal, Role
@@ -11,6 +14,7 @@ from tests.support.answers import Answer, Body
 from tests.support.bets import bet
 from tests.support.hands import FLUSH, FOUR_OF_A_KIND, NOTHING, ROYAL_FLUSH, hand
 from tests.support.payouts import held_from, shipped
+from tests.support.reading import past_the_service
 from tests.support.world import World
 
 pytestmark = pytest.mark.slow
@@ -129,17 +133,43 @@ def test_the_same_evidence_again_is_a_replay_and_other_under_its_id_a_conflict(h
     assert hit.books.counts() == before
 
 
-def test_evidence_on_a_paid_award_is_refused(world: World) -> None:
-    world.open(base_amount="1000")
+def test_evidence_on_a_paid_award_is_refused(hit: World) -> None:
+    evidence(hit, "surveillance").ok(201)
+    evidence(hit, "cards-checked").ok(201)
+    hit.change("held-awards", APPROVE)
+    for number, award in enumerate(hit.round("r1")["settlement"]["awards"]):
+        body = {"request_id": f"p{number}"}
+        hit.put(f"/v1/awards/{award['award_id']}/payment", body, key=hit.key(Role.TABLE)).ok(201)
+    before = hit.books.counts()
+
+    evidence(hit, "surveillance", request_id="late").problem(409, "award-state")
+
+    assert hit.books.counts() == before
+
+
+def test_who_made_a_key_of_the_round_records_no_evidence_of_it(world: World) -> None:
+    world.open(base_amount="1000", settings=shipped())
+    asked = {"principal": "a table", "role": "table", "casino_id": "c1", "request_id": "k1", "reason": "rotated"}
+    world.post("/v1/keys", asked, key=world.person("Olga", Role.OPERATOR)).ok(201)
     world.bet(bet("b1"))
-    (award,) = world.settle(hand("1", FLUSH))["awards"]
-    evidence(world, "surveillance").problem(409, "award-state")
-    world.put(f"/v1/awards/{award['award_id']}/payment", {"request_id": "p"}, key=world.key(Role.TABLE)).ok(201)
-    before = world.books.counts()
+    world.settle(hand("1", ROYAL_FLUSH))
 
-    evidence(world, "surveillance", request_id="late").problem(409, "award-state")
+    evidence(world, "surveillance", by="Olga", role=Role.OPERATOR).problem(403, "key-maker")
+    evidence(world, "surveillance").ok(201)
 
-    assert world.books.counts() == before
+    assert world.books.mismatches() == ()
+
+
+def test_a_casino_does_not_see_who_recorded_evidence(hit: World) -> None:
+    evidence(hit, "surveillance").ok(201)
+    hit.add_casino("c2")
+    own, other = (hit.key_of(Principal(f"finance of {one}", Role.FINANCE, one)) for one in ("c1", "c2"))
+
+    [recorded] = hit.get("/v1/tables/T1/rounds/r1/evidence", key=own).ok()["recorded"]
+
+    assert (recorded["principal"], recorded["statement"]) == (None, "surveillance, camera 12")
+    hit.get("/v1/tables/T1/rounds/r1/evidence", key=other).problem(404, "table-unknown")
+    hit.get("/v1/tables/T1/rounds/r1/evidence", key=hit.key(Role.TABLE)).problem(403, "role-forbidden")
 
 
 @pytest.mark.parametrize(
@@ -269,6 +299,124 @@ def test_a_rejection_needs_no_evidence_and_one_approval_but_a_reinstatement_does
     world.approve(by="Cleo").ok()
     assert states(world) == {"payable"}
     assert world.books.mismatches() == ()
+
+
+RIGHT_RESULT: Final[Body] = {"bet_count": 1, "hands": [hand("1", ROYAL_FLUSH)]}
+CORRECTION: Final[Body] = HELD | {"result": RIGHT_RESULT}
+
+
+@pytest.fixture
+def lost(world: World) -> World:
+    """A round without a win, at a jackpot whose royal flush takes three approvals and a witness."""
+    world.open(base_amount="1000", settings={"payout_tiers": held_from("250", Evidence.WITNESS, approvals=3)})
+    world.bet(bet("b1"))
+    world.settle(hand("1", NOTHING))
+    return world
+
+
+def test_a_correction_that_awards_a_royal_flush_takes_what_its_tier_asks_for(lost: World) -> None:
+    assert lost.ask("round-correction", CORRECTION).problem(409, "evidence-missing")["missing"] == ["witness"]
+    evidence(lost, "witness").ok(201)
+
+    asked = lost.ask("round-correction", CORRECTION).ok(201)
+    first, second = lost.approve(by="Bob").ok(), lost.approve(by="Cleo").ok()
+
+    assert asked["approvals_due"] == 3
+    assert (first["state"], second["state"]) == ("pending", "pending")
+    assert lost.books.value("SELECT count(*) FROM awards") == 0
+    assert lost.approve(by="Dan").ok()["state"] == "approved"
+    assert lost.books.rows("SELECT correction FROM awards") == [{"correction": 1}]
+    assert lost.books.mismatches() == ()
+
+
+def test_a_correction_that_awards_nothing_above_a_tier_takes_two_people(lost: World) -> None:
+    asked = lost.ask("round-correction", CORRECTION | {"result": RIGHT_RESULT | {"hands": [hand("1", FLUSH)]}}).ok(201)
+
+    assert asked["approvals_due"] == 1
+    lost.approve().ok()
+    assert lost.books.mismatches() == ()
+
+
+def test_evidence_from_before_a_rejection_counts_no_more(large: World) -> None:
+    large.change("held-awards", HELD | {"decision": "reject"}, request_id="reject")
+
+    reinstate = HELD | {"decision": "reinstate"}
+    assert large.ask("held-awards", reinstate).problem(409, "evidence-missing")["missing"] == ["witness"]
+    evidence(large, "witness", request_id="again").ok(201)
+    large.ask("held-awards", reinstate).ok(201)
+    for name in ("Bob", "Cleo", "Dan"):
+        large.approve(by=name).ok()
+
+    assert states(large) == {"payable"}
+    assert large.books.mismatches() == ()
+
+
+def test_who_approved_may_still_reject(large: World) -> None:
+    large.ask("held-awards", APPROVE).ok(201)
+    large.approve(by="Bob").ok()
+    path, body = "/v1/change-requests/q1/rejection", {"reason": "the cards are marked"}
+
+    rejected = large.post(path, body, key=large.person("Bob", Role.OPERATOR)).ok()
+
+    assert [(one["checker"], one["outcome"]) for one in rejected["decisions"]] == [
+        ("Bob", "approved"),
+        ("Bob", "rejected"),
+    ]
+    assert rejected["state"] == "rejected"
+    assert large.books.mismatches() == ()
+
+
+def test_a_request_that_states_fewer_approvals_than_are_due_is_stale(large: World) -> None:
+    large.ask("held-awards", APPROVE).ok(201)
+    past_the_service(large.database_url, "UPDATE change_requests SET approvals_due = 1 WHERE request_id = 'q1'")
+
+    large.approve().problem(409, "change-stale")
+
+    assert states(large) == {"held"}
+    past_the_service(large.database_url, "UPDATE change_requests SET approvals_due = 3 WHERE request_id = 'q1'")
+
+
+@pytest.mark.parametrize("step", ["approved", "reinstated", "paid"])
+def test_the_database_makes_no_held_award_payable_without_an_approval(large: World, step: str) -> None:
+    taken = f"""
+        INSERT INTO award_steps (jackpot_id, round_key, bet_id, tier, step, taken_at, act_seq, correction)
+        SELECT jackpot_id, round_key, bet_id, tier, '{step}', now(), 1, correction
+        FROM award_steps WHERE bet_id = 'b1'
+    """  # noqa: S608  a constant
+
+    with pytest.raises(DBAPIError) as caught, large.engine.begin() as session:
+        session.execute(text(taken))
+
+    assert isinstance(caught.value.orig, psycopg.errors.InsufficientPrivilege)
+    assert states(large) == {"held"}
+
+
+def test_an_emergency_marks_no_approval_of_others(large: World) -> None:
+    large.ask("held-awards", APPROVE).ok(201)
+    large.approve(by="Bob").ok()
+    large.switch_emergency()
+    large.approve(by="Ann", emergency=True).ok()
+
+    acts = large.get("/v1/audit?limit=20").ok()["items"]
+
+    marked = {(act["kind"], act["principal"]) for act in acts if act["is_emergency"]}
+    assert marked == {("change_approved", "Ann"), ("awards_approved", "Ann")}
+
+
+def test_a_corrected_hit_is_paid_when_its_correction_is(world: World) -> None:
+    world.open(base_amount="1000")
+    world.bet(bet("b1"), bet("b2", hand="2"))
+    world.settle(hand("1", ROYAL_FLUSH), hand("2", NOTHING))
+    other = {"bet_count": 2, "hands": [hand("1", ROYAL_FLUSH), {"hand": "2", "status": "forfeited"}]}
+    world.change("round-correction", HELD | {"result": other}, request_id="corrected")
+
+    assert world.get("/v1/jackpots/j1/meter").ok()["payment"] == "released"
+    assert world.get("/v1/jackpots/j1/hits").ok()["items"][0]["payment"] == "released"
+    for number, award in enumerate(world.get("/v1/awards?state=payable").ok()["items"]):
+        body = {"request_id": f"p{number}"}
+        world.put(f"/v1/awards/{award['award_id']}/payment", body, key=world.key(Role.TABLE)).ok(201)
+    assert world.get("/v1/jackpots/j1/meter").ok()["payment"] == "paid"
+    assert world.get("/v1/jackpots/j1/hits").ok()["items"][0]["payment"] == "paid"
 
 
 def test_the_tiers_are_those_of_the_cycle_in_which_the_round_was_settled(world: World) -> None:

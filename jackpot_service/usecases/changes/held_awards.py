@@ -220,9 +220,21 @@ class DecideAwards(RoundKind[RoundAwards]):
             settled,
             made_on,
             tiers=payout_tiers.of_round(session, round_),
-            evidence={one.kind for one in payout_tiers.evidence_of(session, round_)},
+            evidence={
+                one.kind
+                for one in payout_tiers.evidence_of(session, round_)
+                if one.act_seq > self._rejected_by(session, round_)
+            },
             running=running,
         )
+
+    def _rejected_by(self, session: Session, round_: Round) -> int:
+        """The last act that rejected what is to be reinstated: evidence from before counts no more."""
+        if self.decision is not Decision.REINSTATE:
+            return 0
+        keys = {one.key for one in self.decided(_with_states(self._awards(session, round_)))}
+        rejections = records.acts_of_step(session, round_, AwardStep.REJECTED)
+        return max(act_seq for key, act_seq in rejections.items() if key in keys)
 
     def approvals_due(self, session: Session) -> int:
         """Say how many people the payout tiers ask for; one releases or rejects, besides the one who requests it."""

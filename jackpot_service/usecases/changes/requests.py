@@ -217,6 +217,7 @@ def decide_change(session: Session, command: DecideChange) -> ChangeDecidedNow:
     conditions = Conditions(acts.booking_time(session, command.act), change.request_id)
     request = kind.read(change.payload).completed(conditions)
     changes.require_base_version(change.base_version, request.version(session))
+    changes.require_approvals(change, due=request.approvals_due(session))
     changes.require_confirmed(change, command.confirmed)
     _require_no_key_maker(session, command, request.releases(session))
     act = replace(command.act, request_id=None, decides=change.request_id)
@@ -262,6 +263,8 @@ def _require_another_user(session: Session, change: Change, command: DecideChang
         message = "Emergency approvals are switched off (jackpot db emergency): another user must approve."
         raise EmergencyOff(message)
     changes.require_checker(change, command.act.principal, is_emergency=command.is_emergency)
+    if command.outcome is Outcome.APPROVED:
+        changes.require_first_approval(change, command.act.principal)
 
 
 def _require_no_key_maker(session: Session, command: DecideChange, round_: Round | None) -> None:

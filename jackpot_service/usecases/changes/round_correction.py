@@ -4,7 +4,7 @@ A correction of a settled round: its right result, as its table server should ha
 The round is judged anew and paid for by a further entry; nothing is rewritten.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
@@ -13,6 +13,7 @@ from typing import Annotated, Any, ClassVar
 from marshmallow import fields, validate
 
 from jackpot_service.database.transactions import Session, pipelined
+from jackpot_service.domain import held_awards
 from jackpot_service.domain.accounts import Account, Pools
 from jackpot_service.domain.awards import AwardState
 from jackpot_service.domain.bets import Bet, BookedBet
@@ -25,12 +26,13 @@ from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.lives import require_not_retired
 from jackpot_service.domain.money import plain
 from jackpot_service.domain.outcomes import Result, require_hands_of_one_deck
+from jackpot_service.domain.payout_tiers import Evidence, PayoutTier, require_evidence, requirement_of
 from jackpot_service.domain.rounds import Round, RoundState
 from jackpot_service.domain.settlement import Award, Terms
 from jackpot_service.domain.shapes import LARGEST_MINOR
 from jackpot_service.ledger import books, replay, stripes
 from jackpot_service.ledger.books import Books
-from jackpot_service.records import awards, corrections, lives, manual_payments, rounds, verdicts
+from jackpot_service.records import awards, corrections, lives, manual_payments, payout_tiers, rounds, verdicts
 from jackpot_service.records import bets as bet_records
 from jackpot_service.records.rounds import RoundName
 from jackpot_service.usecases import round_terms
@@ -75,6 +77,7 @@ class SettledRound:
 
     `won_since` are the bets whose cycle was won since they were booked; the pools are those at the positions. `made_on`
     is the UTC day on which each verdict before was booked, by its number. `compensated` are the bets with a grant.
+    `tiers` are the payout tiers that the settlement was held by, `evidence` the kinds that were recorded.
     """
 
     round: Round
@@ -86,16 +89,34 @@ class SettledRound:
     won_since: frozenset[str]
     made_on: Mapping[int, date]
     compensated: frozenset[str]
+    tiers: Sequence[PayoutTier]
+    evidence: Collection[Evidence]
 
 
 def decide(state: SettledRound, result: Result) -> tuple[Correction, Done]:
     """
     Give a settled round another verdict, made from the right result under the round's own rules and rates.
 
-    Raises: BadHands, CardRepeated, HandMissing, NothingToCorrect, StopInForce, BetCompensated.
+    Raises: BadHands, CardRepeated, HandMissing, NothingToCorrect, StopInForce, BetCompensated, EvidenceMissing.
     """
+    correction = _correction(state, result)
+    paid_twice = sorted(state.compensated.intersection(award.bet.bet_id for award in correction.awards))
+    if paid_twice:
+        message = f"Bets {', '.join(paid_twice)} were compensated: take that back first."
+        raise BetCompensated(message, bet_ids=paid_twice)
+    requirement = requirement_of(state.tiers, correction.awards)
+    require_evidence(requirement, state.evidence, subject=f"round {state.round.table_id}/{state.round.round_id}")
+    recorded = {**_facts_of(correction, state, result), "requirement": held_awards.of_requirement(requirement)}
+    after = {**recorded, "postings": of_postings(correction.postings)}
+    before = _facts_of_verdict(state.in_force)
+    figures = of_correction(correction, terms=state.terms, won_since=state.won_since, made_on=state.made_on)
+    of = Attribution.of(state.round)
+    return correction, Done(EntryKind.ROUND_CORRECTED, before, recorded, correction.postings, after, figures, of)
+
+
+def _correction(state: SettledRound, result: Result) -> Correction:
     require_hands_of_one_deck(result.hands, result.dealer)
-    correction = correct(
+    return correct(
         state.live,
         result,
         state.in_force,
@@ -103,16 +124,6 @@ def decide(state: SettledRound, result: Result) -> tuple[Correction, Done]:
         pools=state.pools,
         won_since=state.won_since,
     )
-    paid_twice = sorted(state.compensated.intersection(award.bet.bet_id for award in correction.awards))
-    if paid_twice:
-        message = f"Bets {', '.join(paid_twice)} were compensated: take that back first."
-        raise BetCompensated(message, bet_ids=paid_twice)
-    recorded = _facts_of(correction, state, result)
-    after = {**recorded, "postings": of_postings(correction.postings)}
-    before = _facts_of_verdict(state.in_force)
-    figures = of_correction(correction, terms=state.terms, won_since=state.won_since, made_on=state.made_on)
-    of = Attribution.of(state.round)
-    return correction, Done(EntryKind.ROUND_CORRECTED, before, recorded, correction.postings, after, figures, of)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -142,6 +153,11 @@ class CorrectRound(RoundKind[SettledRound]):
         cycle = _lock_and_read(session, self.jackpot_id).cycle.cycle
         return f"{corrections.count(session, round_)}.{corrections.count_steps(session, round_)}.{cycle}"
 
+    def approvals_due(self, session: Session) -> int:
+        """Say how many people the payout tiers ask for that the new awards reach."""
+        state = self._settled_round(session)
+        return requirement_of(state.tiers, _correction(state, self.result).awards).approvals
+
     def state(self, session: Session, _act: Act) -> SettledRound:
         """
         Lock all stripes of the jackpot, and read the round.
@@ -150,6 +166,9 @@ class CorrectRound(RoundKind[SettledRound]):
 
         Raises: UnknownRound, RoundNotSettled, JackpotRetired, BetCountMismatch.
         """
+        return self._settled_round(session)
+
+    def _settled_round(self, session: Session) -> SettledRound:
         round_ = _settled(session, self)
         held = _lock_and_read(session, self.jackpot_id)
         require_not_retired(self.jackpot_id, lives.life_of(session, self.jackpot_id, is_accepting=held.is_accepting))
@@ -201,6 +220,8 @@ def _state(session: Session, round_: Round, live: Sequence[BookedBet], held: Boo
         round_terms.won_since(live, held.cycle, bet_records.places_of(cursor)),
         awards.made_on(session, round_.jackpot_id, round_.round_key),
         compensated(manual_payments.compensations_of(session, round_)),
+        tiers=payout_tiers.of_round(session, round_),
+        evidence={one.kind for one in payout_tiers.evidence_of(session, round_)},
     )
 
 

@@ -54,7 +54,7 @@ CREATE TABLE change_decisions (
     is_final BOOLEAN NOT NULL,
     decided_at TIMESTAMP WITH TIME ZONE NOT NULL,
     entry_seq BIGINT NOT NULL,
-    CONSTRAINT pk_change_decisions PRIMARY KEY (request_id, checker),
+    CONSTRAINT pk_change_decisions PRIMARY KEY (request_id, checker, outcome),
     CONSTRAINT fk_change_decisions_request_id_maker_change_requests FOREIGN KEY (request_id, maker)
         REFERENCES change_requests (request_id, maker),
     CONSTRAINT fk_change_decisions_checker_principals FOREIGN KEY (checker) REFERENCES principals (name),

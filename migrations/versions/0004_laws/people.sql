@@ -84,7 +84,7 @@ $$;
 CREATE TRIGGER require_payer BEFORE INSERT ON award_steps
     FOR EACH ROW WHEN (NEW.step = 'paid') EXECUTE FUNCTION require_payer();
 
--- A stopped award is not paid until two people released it.
+-- A stopped award is not paid until two people released it, nor a held one until they made it payable.
 CREATE FUNCTION require_release() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
 DECLARE
     taken text[] := ARRAY(
@@ -96,6 +96,9 @@ BEGIN
     IF 'stopped' = ANY (taken) AND 'released' <> ALL (taken) THEN
         RAISE insufficient_privilege USING MESSAGE = 'a stopped award is not paid';
     END IF;
+    IF 'held' = ANY (taken) AND NOT taken && ARRAY['approved', 'reinstated'] THEN
+        RAISE insufficient_privilege USING MESSAGE = 'a held award is not paid';
+    END IF;
     RETURN NEW;
 END
 $$;
@@ -103,7 +106,7 @@ $$;
 CREATE TRIGGER require_release BEFORE INSERT ON award_steps
     FOR EACH ROW WHEN (NEW.step = 'paid') EXECUTE FUNCTION require_release();
 
--- Two people release a stopped award, and decide about a denied prize. It is asked for at the commit: a request tries its
+-- Two people make a held award payable, release a stopped one, and decide about a denied prize. It is asked at the commit: a request tries its
 -- change, and takes it back, before it is written.
 CREATE FUNCTION require_approval(act bigint, what text) RETURNS void LANGUAGE plpgsql STABLE
     SET search_path = public, pg_temp AS $$
@@ -119,13 +122,13 @@ $$;
 
 CREATE FUNCTION require_releasers() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
 BEGIN
-    PERFORM require_approval(NEW.act_seq, 'release a stopped award');
+    PERFORM require_approval(NEW.act_seq, 'make an award payable that is held, rejected or stopped');
     RETURN NULL;
 END
 $$;
 
 CREATE CONSTRAINT TRIGGER require_releasers AFTER INSERT ON award_steps DEFERRABLE INITIALLY DEFERRED
-    FOR EACH ROW WHEN (NEW.step = 'released') EXECUTE FUNCTION require_releasers();
+    FOR EACH ROW WHEN (NEW.step IN ('approved', 'reinstated', 'released')) EXECUTE FUNCTION require_releasers();
 
 CREATE FUNCTION require_deciders() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
 BEGIN
