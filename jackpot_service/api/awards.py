@@ -149,7 +149,8 @@ def put_payment(body: Mapping[str, Any], award_id: str) -> tuple[AwardRecord, in
     """
     Acknowledge that the casino paid an award to its player.
 
-    Not by who made a key by which the round was played, nor by a key that the same person made: 403 `key-maker`.
+    Not by who made a key by which the round was played, nor by a key that the same person made: 403 `key-maker`. Not by
+    a table server's key for an award that takes more than one approval: 403 `user-required`.
     """
     command = AcknowledgePayment(signed(body), award_id, body["reference"], body["paid_at"])
     done = act(lambda session: acknowledge_payment(session, command))

@@ -175,6 +175,7 @@ class ActsOnRounds:
             awards = [made[key] for key in _named_by(row)]
             due = {**held_awards.of_step(round_.round, step, awards), "payment": row.after.get("payment")}
             yield from acts.says(row, due, book)
+            yield from payout_tiers.a_person_paid(row, awards, round_, self._jackpot)
             return
         if step is AwardStep.STOPPED:
             yield from self._stop_is_due(row, round_)

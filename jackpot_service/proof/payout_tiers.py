@@ -7,8 +7,10 @@ from sqlalchemy import Row
 
 from jackpot_service.domain import held_awards
 from jackpot_service.domain.facts import Facts
+from jackpot_service.domain.held_awards import MadeAward
 from jackpot_service.domain.journal import EntryKind
-from jackpot_service.domain.payout_tiers import Evidence, PayoutTier
+from jackpot_service.domain.payout_tiers import Evidence, PayoutTier, requirement_of
+from jackpot_service.domain.principals import Role
 from jackpot_service.ledger.mismatches import Code, Found, Mismatch
 from jackpot_service.proof import acts, people
 from jackpot_service.proof.documents import RoundDocuments
@@ -47,6 +49,15 @@ def enough_approve(act: Row[Any], recorded: Facts, jackpot: Jackpot) -> Found:
     if request.approvals_due != due:
         detail = f"act {act.seq}: {request.approvals_due} were to approve it, {due} was due"
         yield Mismatch(Code.CHANGE_PRINCIPAL, jackpot.jackpot_id, f"change request {act.decides}", detail)
+
+
+def a_person_paid(act: Row[Any], awards: Sequence[MadeAward], round_: RoundDocuments, jackpot: Jackpot) -> Found:
+    """No table's key recorded the payment of awards that several people approved."""
+    payer = jackpot.references.principals.get(act.principal)
+    approvals = requirement_of(tiers_of(round_, jackpot), awards).approvals
+    if payer is not None and payer.role == Role.TABLE and approvals > 1:
+        detail = f"act {act.seq} by {act.principal}: {approvals} people approve such an award"
+        yield Mismatch(Code.AWARD_PRINCIPAL, jackpot.jackpot_id, round_.place, detail)
 
 
 def _recorded(round_: RoundDocuments, jackpot: Jackpot) -> list[Row[Any]]:

@@ -10,10 +10,14 @@ from jackpot_service.domain.entries import Attribution
 from jackpot_service.domain.errors import Forbidden
 from jackpot_service.domain.facts import Facts
 from jackpot_service.domain.journal import EntryKind
+from jackpot_service.domain.lives import UserRequired
 from jackpot_service.domain.occurrence import require_paid_between
+from jackpot_service.domain.payout_tiers import requirement_of
 from jackpot_service.domain.principals import Principal, Role
 from jackpot_service.records import awards as records
+from jackpot_service.records import payout_tiers, rounds
 from jackpot_service.records.awards import AwardRecord
+from jackpot_service.records.rounds import RoundName
 from jackpot_service.usecases import acts, keys
 from jackpot_service.usecases.acts import Act
 
@@ -44,8 +48,9 @@ def acknowledge_payment(session: Session, command: AcknowledgePayment) -> Paymen
     """
     Record that an award was paid. The same said again, under whichever request id, changes nothing.
 
-    Raises: UnknownAward, also for another casino's; WrongCasino; RequestConflict; KeyMaker; AwardStateConflict if the
-    award is not payable, or was paid otherwise; OccurredAhead and DatedBeforeAward for a time that cannot be.
+    Raises: UnknownAward, also for another casino's; WrongCasino; RequestConflict; KeyMaker; UserRequired for a table's
+    key where several people approved the award; AwardStateConflict if it is not payable, or was paid otherwise;
+    OccurredAhead and DatedBeforeAward for a time that cannot be.
     """
     acts.lock(session)
     act, payment = command.act, held_awards.of_payment(reference=command.reference, paid_at=command.paid_at)
@@ -57,6 +62,7 @@ def acknowledge_payment(session: Session, command: AcknowledgePayment) -> Paymen
         return PaymentAcknowledged(record, is_replay=True)
     keys.require_not_maker(session, act, jackpot_id=record.jackpot_id, round_key=record.round_key)
     require_step(AwardStep.PAID, taken=record.award.steps, award_id=command.award_id)
+    _require_user(session, act.principal, record)
     awarded_at = records.credited_at(session, record)
     require_paid_between(command.paid_at, awarded_at=awarded_at, now=act.now)
     _record(session, act, record, request=request, payment=payment, awarded_at=awarded_at)
@@ -67,6 +73,17 @@ def _require_payer(principal: Principal) -> None:
     if principal.casino_id is None and principal.role is not Role.OPERATOR:
         message = f"A key of role {principal.role} that belongs to no casino acknowledges no payment."
         raise WrongCasino(message)
+
+
+def _require_user(session: Session, principal: Principal, record: AwardRecord) -> None:
+    """Raises: UserRequired for a table's key, if the payout tiers of the award ask for more than one approval."""
+    if principal.role is not Role.TABLE:
+        return
+    round_ = rounds.require(session, record.jackpot_id, RoundName(record.table_id, record.round_id))
+    approvals = requirement_of(payout_tiers.of_round(session, round_), [records.made(record.award)]).approvals
+    if approvals > 1:
+        message = f"{approvals} people approve such an award: a person records its payment, not a table's key."
+        raise UserRequired(message, award_id=record.award.award_id)
 
 
 def _record(

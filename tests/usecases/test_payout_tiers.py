@@ -10,6 +10,7 @@ from sqlalchemy.exc import DBAPIError
 from jackpot_service.domain.payout_tiers import Evidence
 from jackpot_service.domain.principals import Principal, Role
 from jackpot_service.domain.rulebooks import RULEBOOK_IDS
+from jackpot_service.ledger.mismatches import Code
 from tests.support.answers import Answer, Body
 from tests.support.bets import bet
 from tests.support.hands import FLUSH, FOUR_OF_A_KIND, NOTHING, ROYAL_FLUSH, hand
@@ -222,6 +223,31 @@ def test_scenario_48_as_many_people_approve_as_the_tier_says(large: World) -> No
     third = large.approve(by="Dan").ok()
     assert (third["state"], third["decision"]["checker"], states(large)) == ("approved", "Dan", {"payable"})
     assert large.books.mismatches() == ()
+
+
+PAID_BY: Final = """
+    UPDATE entries SET principal = '{}'
+    WHERE jackpot_id = '-' AND seq = (SELECT max(seq) FROM entries WHERE jackpot_id = '-' AND kind = 'award_paid')
+"""
+
+
+def test_a_tables_key_records_no_payment_of_what_several_people_approve(large: World) -> None:
+    large.ask("held-awards", APPROVE).ok(201)
+    for name in ("Bob", "Cleo", "Dan"):
+        large.approve(by=name).ok()
+    four, flush = (award["award_id"] for award in large.round("r1")["settlement"]["awards"])
+    before = large.books.counts()
+
+    paying = {"request_id": "paid"}
+    large.put(f"/v1/awards/{four}/payment", paying, key=large.key(Role.TABLE)).problem(403, "user-required")
+
+    assert large.books.counts() == before
+    large.put(f"/v1/awards/{flush}/payment", {"request_id": "flush"}, key=large.key(Role.TABLE)).ok(201)
+    large.put(f"/v1/awards/{four}/payment", paying, key=large.person("Ann", Role.OPERATOR)).ok(201)
+    assert large.books.mismatches() == ()
+    past_the_service(large.database_url, PAID_BY.format("a table"))
+    assert Code.AWARD_PRINCIPAL in {mismatch.code for mismatch in large.books.mismatches()}
+    past_the_service(large.database_url, PAID_BY.format("Ann"))
 
 
 def test_nobody_approves_twice(large: World) -> None:
