@@ -197,7 +197,7 @@ def _require_amounts(rules: JackpotRules) -> None:
 def _require_payout_tiers(rules: JackpotRules) -> None:
     for place, tier in enumerate(rules.payout_tiers):
         name = f"payout_tiers.{place}"
-        require_amount(f"{name}.from", tier.from_amount, decimals=STAKE_DECIMALS)
+        require_amount(f"{name}.from", tier.from_amount)
         _require(1 <= tier.approvals <= MOST_APPROVALS, f"{name}.approvals must be 1 to {MOST_APPROVALS}.")
         for prize in tier.prizes:
             _require(prize in rules.prizes, f"{name}.prizes names {prize}, which {rules.rulebook} does not pay.")

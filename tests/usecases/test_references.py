@@ -192,7 +192,7 @@ NO_JACKPOTS: tuple[tuple[str, str, str | None, dict[str, Setting], type[Exceptio
     (CYBER, "EUR", None, {"payout_tiers": None}, BadRules),
     (CYBER, "EUR", None, {"limit": held_from("0")}, BadRules),
     (CYBER, "EUR", None, {"payout_tiers": held_from("-1")}, BadRules),
-    (CYBER, "EUR", None, {"payout_tiers": held_from("0.00001")}, BadRules),
+    (CYBER, "EUR", None, {"payout_tiers": held_from("0.0000000000000000001")}, BadRules),
     (CYBER, "EUR", None, {"payout_tiers": held_from("0", approvals=0)}, BadRules),
     (CYBER, "EUR", None, {"payout_tiers": held_from("0", approvals=4)}, BadRules),
     (CYBER, "EUR", None, {"payout_tiers": held_from("0", Evidence.WITNESS, Evidence.WITNESS)}, BadRules),
