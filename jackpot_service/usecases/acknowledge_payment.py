@@ -48,9 +48,11 @@ def acknowledge_payment(session: Session, command: AcknowledgePayment) -> Paymen
     """
     Record that an award was paid. The same said again, under whichever request id, changes nothing.
 
-    Raises: UnknownAward, also for another casino's; WrongCasino; RequestConflict; KeyMaker; UserRequired for a table's
-    key where several people approved the award; AwardStateConflict if it is not payable, or was paid otherwise;
-    OccurredAhead and DatedBeforeAward for a time that cannot be.
+    Where several people approve the award, no table's key records it (UserRequired). AwardStateConflict says that it is
+    not payable, or was paid otherwise.
+
+    Raises: UnknownAward, also for another casino's; WrongCasino; RequestConflict; KeyMaker; UserRequired;
+    AwardStateConflict; OccurredAhead and DatedBeforeAward for a time that cannot be.
     """
     acts.lock(session)
     act, payment = command.act, held_awards.of_payment(reference=command.reference, paid_at=command.paid_at)
