@@ -87,6 +87,7 @@ def make_body_sensible(body: Body, number: int) -> None:
 
 
 CLOSING: Final = "PUT /v1/tables/{table_id}/rounds/{round_id}/closing"
+EVIDENCE: Final = "POST /v1/tables/{table_id}/rounds/{round_id}/evidence"
 
 NAMES: Final = {Role.RATES: "Bob", Role.OPERATOR: "Olga", Role.FINANCE: "Fay"}
 
@@ -135,9 +136,13 @@ def exercise(
             case.path_parameters["round_id"] = f"r{number}"
         if mode is GenerationMode.POSITIVE and number % 2 == 0:
             made_sensible(case, number)
-            if label == CLOSING:  # The only write that opens no round.
+            if label in {CLOSING, EVIDENCE}:  # The only writes that open no round.
                 world.bet(bet(), **case.path_parameters)
+            if label == CLOSING:
                 case.body = {"bet_count": 1}
+            if label == EVIDENCE:
+                world.settle(hand("1", FLUSH), **case.path_parameters)
+                case.body = {"request_id": f"e{number}", "kind": "witness", "statement": "seen"}
         response = case.call(app=world.app)
         seen.add(response.status_code)
         case.validate_response(response, checks=checks)
