@@ -206,7 +206,10 @@ def test_who_made_a_key_of_a_round_releases_none_of_its_awards(application: psyc
     decide(application, "Olga", request_id="rejection")
 
 
-def test_who_made_a_key_of_a_round_records_no_payment_of_its_awards(application: psycopg.Connection[Any]) -> None:
+def test_who_made_a_key_of_a_round_records_no_payment_of_its_awards(
+    world: World, application: psycopg.Connection[Any]
+) -> None:
+    world.approve("held", by="Otto").ok()
     paying = """
         INSERT INTO award_steps (jackpot_id, round_key, bet_id, tier, step, taken_at, act_seq)
         SELECT jackpot_id, round_key, bet_id, tier, 'paid', now(), (
@@ -237,7 +240,7 @@ def test_a_stopped_award_is_not_paid_and_no_act_of_one_person_releases_it(
         application.execute(STEP, ["paid"])
     application.rollback()
     application.execute(STEP, ["released"])
-    with pytest.raises(errors.InsufficientPrivilege, match="two people release a stopped award"):
+    with pytest.raises(errors.InsufficientPrivilege, match="two people make an award payable"):
         application.commit()
 
 
