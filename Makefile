@@ -18,7 +18,7 @@ SEED ?= 1
 export PYTHONDONTWRITEBYTECODE =
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run quick test test-long test-deep soak chaos tour wheel check check-format check-lint check-types check-layers check-words check-migrations check-openapi check-install check-advisories lock bench bench-large bench-reports bench-reports-large clean
+.PHONY: help setup run quick test test-long test-deep soak chaos tour wheel check check-format check-lint check-types check-layers check-words check-migrations check-openapi check-install check-advisories translations lock bench bench-large bench-reports bench-reports-large clean
 
 help:  ## say what there is
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 20
@@ -167,6 +167,9 @@ define LOCK
         | lock requirements-embedded.txt - --constraint requirements-dev.txt
 endef
 export LOCK
+
+translations: setup  ## compile the translations of printed rules, after a change of a .po file
+	@$(BIN)/pybabel --quiet compile --directory jackpot_service/locale --domain rules
 
 lock: setup  ## lock what pyproject.toml asks for, with hashes; ARGS=--upgrade for newer versions
 	@sh -euc "$$LOCK"

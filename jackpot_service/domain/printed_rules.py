@@ -227,6 +227,8 @@ def _payout_tiers(rules: JackpotRules, words: Words) -> Iterator[str]:
 def _payout_tier(tier: PayoutTier, rules: JackpotRules, words: Words) -> Iterator[str]:
     hands = [tier_name(prize, words) for prize in tier.prizes]
     named = _listed(hands, otherwise=words.say("all prizes"))
+    checks = [words.say(_EVIDENCE_NAMES[kind]) for kind in tier.evidence]
+    evidence = _listed(checks, otherwise=words.say("none"))
     if tier.from_amount:
         yield words.say(
             "An award of {amount} {base} or more waits for approval. This holds for: {hands}.",
@@ -239,7 +241,7 @@ def _payout_tier(tier: PayoutTier, rules: JackpotRules, words: Words) -> Iterato
     yield words.say(
         "One person requests it. So many others approve it: {approvals}. Evidence recorded before that: {evidence}.",
         approvals=words.number(tier.approvals),
-        evidence=_listed([words.say(_EVIDENCE_NAMES[kind]) for kind in tier.evidence], otherwise=words.say("none")),
+        evidence=evidence,
     )
 
 
