@@ -28,6 +28,7 @@ from bench import (
     latency,
     meters,
     overload,
+    player_index,
     report,
     reports,
     slow_flush,
@@ -220,6 +221,14 @@ def verification_command(*, thousands: tuple[int, ...], bets: int, json_file: Pa
 def reports_command(*, millions: tuple[int, ...], json_file: Path | None) -> None:
     """Measure how long every finance report of a month takes; ten million take most of an hour."""
     _end(_run([partial(reports.measure, plan=reports.Plan(millions))], json_file))
+
+
+@main.command("player-index")
+@click.option("--statements", type=click.IntRange(40, 100_000), default=1000, show_default=True, help="Of 1,000 bets.")
+@_json_option
+def player_index_command(*, statements: int, json_file: Path | None) -> None:
+    """Measure what the index of a player's bets costs a bet, compared with none and with a B-tree."""
+    _end(_run([partial(player_index.measure, plan=player_index.Plan(statements))], json_file))
 
 
 @main.command("all")
