@@ -51,9 +51,9 @@ def make(session: Session, scope: Scope) -> Sequence[Section]:
     rows: list[Row] = []
     totals: list[Row] = []
     for book in scope.books:
-        opening = pools.opening_pools(session, book)
-        rows += _rows(book, opening, _periods(session, book, by))
-        totals += _rows(book, opening, [_Period((), pools.movements(session, book))])
+        opening, periods = pools.opening_pools(session, book), list(_periods(session, book, by))
+        rows += _rows(book, opening, periods)
+        totals += _rows(book, opening, [_Period((), pools.together(period.moved for period in periods))])
     return (
         Section("movements", f"Movements by {by}", columns("jackpot_id", _KEYS[by], _FIGURES), rows),
         Section("totals", "Movements of the whole period", columns("jackpot_id", _FIGURES), totals),

@@ -34,11 +34,15 @@ def movements(session: Session, book: BookPeriod) -> Movements:
 
 def in_base(book: BookPeriod, lines: Iterable[Moved]) -> Movements:
     """Add together the sums in the base currency that were kept apart by some key."""
+    return together({(line.account, line.movement): line.amount} for line in lines if line.currency == book.base)
+
+
+def together(parts: Iterable[Movements]) -> Movements:
+    """Add movements together."""
     sums: dict[tuple[Account, Movement], Decimal] = {}
-    for line in lines:
-        if line.currency == book.base:
-            key = (line.account, line.movement)
-            sums[key] = sums.get(key, ZERO) + line.amount
+    for part in parts:
+        for key, amount in part.items():
+            sums[key] = sums.get(key, ZERO) + amount
     return sums
 
 
