@@ -146,7 +146,10 @@ class ChangeSchema(AnswerSchema):
         EffectSchema(),
         required=True,
         allow_none=True,
-        metadata={"description": "Of a request: what it would do; of an approval: what it did. Null otherwise."},
+        metadata={
+            "description": "Of a request, and of an approval that waits for others: what it would do. Of the "
+            "last approval: what it did. Null otherwise."
+        },
     )
 
     def get_attribute(self, obj: ChangeView, attr: str, default: Any) -> Any:  # noqa: ANN401  as the base

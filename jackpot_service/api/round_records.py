@@ -204,7 +204,11 @@ class RoundRecordSchema(AnswerSchema):
     compensations = listed(CompensationSchema)
     entries = listed(EntrySchema)
     rules = fields.Dict(
-        required=True, metadata={"description": "The rules version of the round, fixed when it opened."}
+        required=True,
+        metadata={
+            "description": "The rules version of the round, fixed when it opened. Of `reset_amount`, `limit` and "
+            "`payout_tiers` those of the cycle in which it is settled apply."
+        },
     )
     rate_sheet = fields.Dict(
         required=True, metadata={"description": "The rate sheet of the round, fixed when it opened."}

@@ -157,7 +157,7 @@ class RulesSheetSchema(RulesVersionSchema):
         RulesVersionSchema(),
         required=True,
         allow_none=True,
-        metadata={"description": "Approved, and in force for rounds opened once the jackpot is won."},
+        metadata={"description": "Approved, and in force once the jackpot is won. An open round keeps its prizes."},
     )
 
 

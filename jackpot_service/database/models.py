@@ -121,7 +121,28 @@ class EntryRow(Base):
     facts: Mapped[dict[str, Any] | None]
 
 
-class DayRow(Base):
+class _SummedFigures:
+    """The columns that days and past days share: what figures are attributed to, their other keys, and their sums."""
+
+    jackpot_id: Mapped[str] = primary_key()
+    day: Mapped[date] = primary_key()
+    cycle: Mapped[Count] = primary_key()
+    gaming_day: Mapped[date] = primary_key()
+    kind: Mapped[str] = primary_key()
+    casino_id: Mapped[str] = primary_key()
+    table_id: Mapped[str] = primary_key()
+    rules_version: Mapped[Count] = primary_key()
+    currency: Mapped[str] = primary_key()
+    account: Mapped[str] = primary_key()
+    tier: Mapped[str] = primary_key()
+    detail: Mapped[str] = primary_key()
+    made_on: Mapped[date] = primary_key()
+    number: Mapped[int]
+    minor: Mapped[Decimal]
+    value: Mapped[Decimal]
+
+
+class DayRow(_SummedFigures, Base):
     """
     The sums of the figures of a stripe's entries on a day, by what figures are attributed to and their other keys.
 
@@ -132,46 +153,13 @@ class DayRow(Base):
 
     __tablename__ = "days"
 
-    jackpot_id: Mapped[str] = primary_key()
     stripe_no: Mapped[Count] = primary_key()
-    day: Mapped[date] = primary_key()
-    cycle: Mapped[Count] = primary_key()
-    gaming_day: Mapped[date] = primary_key()
-    kind: Mapped[str] = primary_key()
-    casino_id: Mapped[str] = primary_key()
-    table_id: Mapped[str] = primary_key()
-    rules_version: Mapped[Count] = primary_key()
-    currency: Mapped[str] = primary_key()
-    account: Mapped[str] = primary_key()
-    tier: Mapped[str] = primary_key()
-    detail: Mapped[str] = primary_key()
-    made_on: Mapped[date] = primary_key()
-    number: Mapped[int]
-    minor: Mapped[Decimal]
-    value: Mapped[Decimal]
 
 
-class PastDayRow(Base):
+class PastDayRow(_SummedFigures, Base):
     """The sums of a day that is over, of all stripes together; otherwise as `DayRow`. Written once, when it is read."""
 
     __tablename__ = "past_days"
-
-    jackpot_id: Mapped[str] = primary_key()
-    day: Mapped[date] = primary_key()
-    cycle: Mapped[Count] = primary_key()
-    gaming_day: Mapped[date] = primary_key()
-    kind: Mapped[str] = primary_key()
-    casino_id: Mapped[str] = primary_key()
-    table_id: Mapped[str] = primary_key()
-    rules_version: Mapped[Count] = primary_key()
-    currency: Mapped[str] = primary_key()
-    account: Mapped[str] = primary_key()
-    tier: Mapped[str] = primary_key()
-    detail: Mapped[str] = primary_key()
-    made_on: Mapped[date] = primary_key()
-    number: Mapped[int]
-    minor: Mapped[Decimal]
-    value: Mapped[Decimal]
 
 
 class CycleRow(Base):

@@ -39,13 +39,6 @@ class AwardState(StrEnum):
     REVERSED = "reversed"
 
 
-CREDITED: Final = frozenset({AwardState.PAYABLE, AwardState.STOPPED})
-"""The states of an unpaid award that its casino was credited with."""
-
-UNPAID: Final = CREDITED | {AwardState.HELD}
-"""The states of an award that cost the pools something, and that a correction takes back."""
-
-
 class HitPayment(StrEnum):
     """Where the payment of a hit stands: awards wait for people, all may be paid, or all were."""
 
@@ -53,6 +46,12 @@ class HitPayment(StrEnum):
     RELEASED = "released"
     PAID = "paid"
 
+
+CREDITED: Final = frozenset({AwardState.PAYABLE, AwardState.STOPPED})
+"""The states of an unpaid award that its casino was credited with."""
+
+UNPAID: Final = CREDITED | {AwardState.HELD}
+"""The states of an award that cost the pools something, and that a correction takes back."""
 
 ORDER: Final = tuple(AwardStep)
 

@@ -170,7 +170,7 @@ def require_approvals(change: Change, *, due: int) -> None:
     """Raises: ChangeStale unless as many people are to approve it as are due now."""
     if change.approvals_due != due:
         message = f"{change.approvals_due} were to approve it; now it is {due}. Look again, and ask anew."
-        raise ChangeStale(message, base_version=change.base_version, version=change.base_version)
+        raise ChangeStale(message, approvals_due=change.approvals_due, due=due)
 
 
 def require_confirmed(change: Change, confirmed: Mapping[str, str]) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from enum import StrEnum
 
-from jackpot_service.domain.errors import Conflict, Forbidden
+from jackpot_service.domain.errors import Conflict
 from jackpot_service.domain.facts import Facts
 
 
@@ -17,10 +17,6 @@ class Life(StrEnum):
 
 class JackpotRetired(Conflict, code="jackpot-retired", title="The jackpot is retired"):
     """The jackpot's life is over: what it held went elsewhere, and nothing is put into it again."""
-
-
-class UserRequired(Forbidden, code="user-required", title="A user must do this"):
-    """A service account may suspend a jackpot and never resumes it; nor does it stop an award."""
 
 
 def require_not_retired(jackpot_id: str, life: Life) -> None:

@@ -36,7 +36,7 @@ class PayoutTier:
     From which cost on an award is held, in the base currency; of which prizes, or of all if none is named.
 
     `approvals` people approve it besides the one who requests that, once each kind of `evidence` was recorded.
-    `notify` names desks or people for those who pass the events on; the ledger itself sends nothing.
+    `notify` names the desks or people whom somebody notifies; the ledger itself sends nothing.
     """
 
     from_amount: Decimal
@@ -100,13 +100,17 @@ def missing_evidence(requirement: Requirement, recorded: Collection[Evidence]) -
     return tuple(kind for kind in requirement.evidence if kind not in recorded)
 
 
-def require_evidence(requirement: Requirement, recorded: Collection[Evidence], *, subject: str) -> None:
-    """Raises: EvidenceMissing, which names all that is missing."""
+def met_requirement(
+    tiers: Sequence[PayoutTier], awards: Iterable[Costly], recorded: Collection[Evidence], *, subject: str
+) -> Requirement:
+    """Return what the tiers ask for that the awards reach. Raises: EvidenceMissing, which names all that is missing."""
+    requirement = requirement_of(tiers, awards)
     missing = missing_evidence(requirement, recorded)
     if missing:
         named = [kind.value for kind in missing]
         message = f"The awards of {subject} need evidence before they are payable: {', '.join(named)}."
         raise EvidenceMissing(message, missing=named)
+    return requirement
 
 
 def as_document(tier: PayoutTier) -> dict[str, Any]:

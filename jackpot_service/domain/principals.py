@@ -36,6 +36,10 @@ class KeyForbidden(Forbidden, code="key-forbidden", title="Such a key is created
     """A user who holds two names could approve their own requests, so not everybody creates such a key."""
 
 
+class UserRequired(Forbidden, code="user-required", title="A user must do this"):
+    """A person has to do this: no service account, and no key of a table, may."""
+
+
 class KeyLimitReached(Conflict, code="key-limit-reached", title="One of the keys must be revoked first"):
     """The principal has as many live keys as rotation needs."""
 

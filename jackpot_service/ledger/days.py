@@ -72,7 +72,7 @@ WHERE jackpot_id = %(book)s AND stripe_no = %(stripe_no)s
 """
 
 # A day is written once: one that is no later than the last is there, or had no entry.
-_CLOSE = text(
+_KEEP_PAST = text(
     """
     INSERT INTO past_days (jackpot_id, day, kind, table_id, currency, account, tier, detail, cycle, gaming_day,
                            rules_version, casino_id, made_on, number, minor, value)
@@ -144,13 +144,13 @@ def _catch_up_one(session: Session, book: str, stripe_no: int) -> None:
         add(pipe, book, stripe_no=stripe_no)
 
 
-def close(session: Session, book: str, day: date) -> None:
+def keep_past(session: Session, book: str, day: date) -> None:
     """
     Write the sums of the days up to one that is over, of all stripes together, if they are not there.
 
     Nothing may be booked in them any more, and all that was must be in their days: see `catch_up`.
     """
-    session.execute(_CLOSE, {"book": book, "day": day, "kinds": [kind.value for kind in FigureKind]})
+    session.execute(_KEEP_PAST, {"book": book, "day": day, "kinds": [kind.value for kind in FigureKind]})
 
 
 def split_sums(session: Session, book: str) -> Mapping[Account, Decimal]:

@@ -233,7 +233,7 @@ class ActsOnRounds:
 
     def _rejected_by(self, row: Row[Any], round_: RoundDocuments) -> int:
         """The last act that rejected what an act reinstates: evidence from before counts no more."""
-        named = set(_named_by(row)) if STEP_OF[row.kind] is AwardStep.REINSTATED else set()
+        named = set(_named_by(row))
         rejections = [step for step in round_.of("award_steps") if step.step == AwardStep.REJECTED]
         return max((step.act_seq for step in rejections if _key(step) in named), default=0)
 

@@ -98,7 +98,7 @@ def reconcile_next(
 
 
 def _keep(session: Session, day: ReconciledDay, now: datetime) -> None:
-    days.close(session, day.jackpot_id, day.part.day)
+    days.keep_past(session, day.jackpot_id, day.part.day)
     checkpoints.add_day(session, read=day, now=now)
 
 

@@ -10,10 +10,9 @@ from jackpot_service.domain.entries import Attribution
 from jackpot_service.domain.errors import Forbidden
 from jackpot_service.domain.facts import Facts
 from jackpot_service.domain.journal import EntryKind
-from jackpot_service.domain.lives import UserRequired
 from jackpot_service.domain.occurrence import require_paid_between
 from jackpot_service.domain.payout_tiers import requirement_of
-from jackpot_service.domain.principals import Principal, Role
+from jackpot_service.domain.principals import Principal, Role, UserRequired
 from jackpot_service.records import awards as records
 from jackpot_service.records import payout_tiers, rounds
 from jackpot_service.records.awards import AwardRecord

@@ -18,7 +18,7 @@ from jackpot_service.domain.errors import Conflict
 from jackpot_service.domain.facts import Facts
 from jackpot_service.domain.figures import Figure
 from jackpot_service.domain.journal import EntryKind, Postings
-from jackpot_service.domain.principals import Principal
+from jackpot_service.domain.principals import Principal, UserRequired
 from jackpot_service.ledger import journal, stripes
 from jackpot_service.records import acts
 from jackpot_service.records.acts import RecordedAct
@@ -82,6 +82,13 @@ class Effect:
     booked_at: datetime
     kind: EntryKind
     recorded: Facts
+
+
+def require_user(act: Act) -> None:
+    """Raises: UserRequired for a service account."""
+    if act.principal.is_service_account:
+        message = f"{act.principal.name} is a service account."
+        raise UserRequired(message)
 
 
 def lock(session: Session) -> None:

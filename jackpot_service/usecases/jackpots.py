@@ -10,8 +10,9 @@ from jackpot_service.domain.entries import REFERENCE_BOOK
 from jackpot_service.domain.errors import Refused
 from jackpot_service.domain.facts import Facts
 from jackpot_service.domain.journal import EntryKind
-from jackpot_service.domain.lives import Life, UserRequired, facts_of_life, require_not_retired
+from jackpot_service.domain.lives import Life, facts_of_life, require_not_retired
 from jackpot_service.domain.money import plain
+from jackpot_service.domain.principals import UserRequired
 from jackpot_service.domain.rulebooks import published_rules
 from jackpot_service.domain.rules import BadRules, JackpotRules, require_amount
 from jackpot_service.domain.settings import Setting, require_payable_stakes

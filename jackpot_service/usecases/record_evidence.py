@@ -7,7 +7,6 @@ from jackpot_service.database.transactions import Session
 from jackpot_service.domain import held_awards
 from jackpot_service.domain.awards import UNPAID, AwardState, AwardStateConflict
 from jackpot_service.domain.journal import EntryKind
-from jackpot_service.domain.lives import UserRequired
 from jackpot_service.domain.payout_tiers import Evidence, Requirement, is_any_reached, missing_evidence, requirement_of
 from jackpot_service.domain.principals import Principal
 from jackpot_service.domain.rounds import Round, RoundState
@@ -42,7 +41,7 @@ class RoundEvidence:
     """
     The demands on a round's waiting awards, and the evidence recorded; whether this call repeats an earlier one.
 
-    `requirement` is None where no award is held or rejected. `is_over` says that what evidence is asked for was paid.
+    `requirement` is None where no award is held or rejected. `is_over` says that all awards that need it were paid.
     """
 
     round: Round
@@ -68,9 +67,7 @@ def record_evidence(session: Session, command: RecordEvidence) -> RoundEvidence:
     """
     acts.lock(session)
     act = command.act
-    if act.principal.is_service_account:
-        message = f"{act.principal.name} is a service account."
-        raise UserRequired(message)
+    acts.require_user(act)
     found = evidence_of(session, act.principal, command.table_id, command.round_id)
     round_ = found.round
     evidence = held_awards.of_evidence(round_, command.kind, statement=command.statement, sha256=command.sha256)

@@ -7,7 +7,6 @@ from jackpot_service.domain import figures, held_awards
 from jackpot_service.domain.awards import AwardStep, require_step
 from jackpot_service.domain.entries import Attribution
 from jackpot_service.domain.journal import EntryKind
-from jackpot_service.domain.lives import UserRequired
 from jackpot_service.records import awards as records
 from jackpot_service.records import rounds
 from jackpot_service.records.awards import AwardRecord
@@ -41,9 +40,7 @@ def stop_award(session: Session, command: StopAward) -> AwardStopped:
     """
     acts.lock(session)
     act = command.act
-    if act.principal.is_service_account:
-        message = f"{act.principal.name} is a service account."
-        raise UserRequired(message)
+    acts.require_user(act)
     record = records.visible(session, act.principal, command.award_id)
     request = {"award_id": command.award_id, "reason": act.reason}
     if acts.find_replay(session, act, EntryKind.AWARD_STOPPED, request) is not None:

@@ -96,7 +96,7 @@ def test_a_past_day_is_written_once_and_none_before_the_last(played: World) -> N
     before = played.books.rows(PAST)
 
     for day in (date(2026, 11, 20), date(2026, 11, 22)):
-        transact(played.engine, partial(days.close, book="j1", day=day))
+        transact(played.engine, partial(days.keep_past, book="j1", day=day))
 
     assert played.books.rows(PAST) == before
 

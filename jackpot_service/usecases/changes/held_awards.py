@@ -19,7 +19,7 @@ from jackpot_service.domain.figures import of_decision
 from jackpot_service.domain.held_awards import AwardKey, Decision, MadeAward
 from jackpot_service.domain.journal import EntryKind, Postings
 from jackpot_service.domain.money import RateSheet
-from jackpot_service.domain.payout_tiers import Evidence, PayoutTier, require_evidence, requirement_of
+from jackpot_service.domain.payout_tiers import Evidence, PayoutTier, met_requirement, requirement_of
 from jackpot_service.domain.rounds import Round, RoundState
 from jackpot_service.domain.rules import JackpotRules
 from jackpot_service.ledger import replay
@@ -132,8 +132,8 @@ def _released(state: RoundAwards, awards: Sequence[MadeAward]) -> _Decided:
 
 def _met(state: RoundAwards, awards: Sequence[MadeAward]) -> Facts:
     """Return the demands of the payout tiers that the awards reach. Raises: EvidenceMissing."""
-    requirement = requirement_of(state.tiers, awards)
-    require_evidence(requirement, state.evidence, subject=f"round {state.round.table_id}/{state.round.round_id}")
+    subject = f"round {state.round.table_id}/{state.round.round_id}"
+    requirement = met_requirement(state.tiers, awards, state.evidence, subject=subject)
     return {"requirement": held_awards.of_requirement(requirement)}
 
 
@@ -210,7 +210,7 @@ class DecideAwards(RoundKind[RoundAwards]):
         """Read the round and its awards. Raises: UnknownJackpot, UnknownRound, JackpotRetired, and as `decided`."""
         round_ = self.find_round(session)
         awards = _with_states(self._awards(session, round_))
-        self.decided(awards)
+        decided = self.decided(awards)
         running = _read_running(session, round_) if self.decision is Decision.REINSTATE else None
         settled, made_on = _settled(session, round_), records.made_on(session, round_.jackpot_id, round_.round_key)
         return RoundAwards(
@@ -220,21 +220,15 @@ class DecideAwards(RoundKind[RoundAwards]):
             settled,
             made_on,
             tiers=payout_tiers.of_round(session, round_),
-            evidence={
-                one.kind
-                for one in payout_tiers.evidence_of(session, round_)
-                if one.act_seq > self._rejected_by(session, round_)
-            },
+            evidence=self._evidence(session, round_, decided),
             running=running,
         )
 
-    def _rejected_by(self, session: Session, round_: Round) -> int:
-        """The last act that rejected what is to be reinstated: evidence from before counts no more."""
-        if self.decision is not Decision.REINSTATE:
-            return 0
-        keys = {one.key for one in self.decided(_with_states(self._awards(session, round_)))}
+    def _evidence(self, session: Session, round_: Round, awards: Sequence[MadeAward]) -> set[Evidence]:
+        """The kinds of evidence that count: of rejected awards those that were recorded after their rejection."""
         rejections = records.acts_of_step(session, round_, AwardStep.REJECTED)
-        return max(act_seq for key, act_seq in rejections.items() if key in keys)
+        after = max((rejections.get(award.key, 0) for award in awards), default=0)
+        return {one.kind for one in payout_tiers.evidence_of(session, round_) if one.act_seq > after}
 
     def approvals_due(self, session: Session) -> int:
         """Say how many people the payout tiers ask for; one releases or rejects, besides the one who requests it."""

@@ -26,7 +26,7 @@ from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.lives import require_not_retired
 from jackpot_service.domain.money import plain
 from jackpot_service.domain.outcomes import Result, require_hands_of_one_deck
-from jackpot_service.domain.payout_tiers import Evidence, PayoutTier, require_evidence, requirement_of
+from jackpot_service.domain.payout_tiers import Evidence, PayoutTier, met_requirement, requirement_of
 from jackpot_service.domain.rounds import Round, RoundState
 from jackpot_service.domain.settlement import Award, Terms
 from jackpot_service.domain.shapes import LARGEST_MINOR
@@ -77,7 +77,7 @@ class SettledRound:
 
     `won_since` are the bets whose cycle was won since they were booked; the pools are those at the positions. `made_on`
     is the UTC day on which each verdict before was booked, by its number. `compensated` are the bets with a grant.
-    `tiers` are the payout tiers that the settlement was held by, `evidence` the kinds that were recorded.
+    `tiers` are the payout tiers of the cycle in which it was settled, `evidence` the kinds that were recorded.
     """
 
     round: Round
@@ -104,8 +104,8 @@ def decide(state: SettledRound, result: Result) -> tuple[Correction, Done]:
     if paid_twice:
         message = f"Bets {', '.join(paid_twice)} were compensated: take that back first."
         raise BetCompensated(message, bet_ids=paid_twice)
-    requirement = requirement_of(state.tiers, correction.awards)
-    require_evidence(requirement, state.evidence, subject=f"round {state.round.table_id}/{state.round.round_id}")
+    subject = f"round {state.round.table_id}/{state.round.round_id}"
+    requirement = met_requirement(state.tiers, correction.awards, state.evidence, subject=subject)
     recorded = {**_facts_of(correction, state, result), "requirement": held_awards.of_requirement(requirement)}
     after = {**recorded, "postings": of_postings(correction.postings)}
     before = _facts_of_verdict(state.in_force)

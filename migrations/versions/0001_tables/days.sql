@@ -46,7 +46,10 @@ CREATE TABLE past_days (
     minor NUMERIC NOT NULL,
     value NUMERIC NOT NULL,
     CONSTRAINT pk_past_days PRIMARY KEY (jackpot_id, kind, day, table_id, currency, account, tier, detail, cycle,
-        gaming_day, rules_version, casino_id, made_on)
+        gaming_day, rules_version, casino_id, made_on),
+    CONSTRAINT ck_past_days_cycle CHECK (cycle >= 1),
+    CONSTRAINT ck_past_days_minor CHECK (scale(minor) = 0 AND abs(minor) < 'Infinity'),
+    CONSTRAINT ck_past_days_exact CHECK (scale(value) <= 36 AND abs(value) < 'Infinity')
 );
 
 CREATE INDEX ix_past_days_jackpot_id_day ON past_days (jackpot_id, day);

@@ -25,9 +25,9 @@ LEFT JOIN casinos c ON c.casino_id = e.casino_id
 CROSS JOIN LATERAL unnest(e.accounts, e.currencies, e.amounts, e.movements) AS p (account, currency, amount, movement)
 WHERE e.kind <> 'bets';
 
--- Figures of some kinds of a jackpot: its past days, those since, and what is not yet in them, as rows of one form. An entry is of the cycle
--- of the last cut that it stands after: mostly of the newest, which is looked up once a stripe. The opening stands after
--- none, and is of the first; so is all of a book that has no cycle.
+-- Figures of some kinds of a jackpot: its past days, those since, and what is not yet in them, as rows of one form. An
+-- entry is of the cycle of the last cut that it stands after: mostly of the newest, which is looked up once a stripe. The
+-- opening stands after none, and is of the first; so is all of a book that has no cycle.
 CREATE FUNCTION days_with_recent(of_jackpot text, of_kinds text[]) RETURNS SETOF days LANGUAGE sql STABLE AS $$
     SELECT jackpot_id, 0, day, cycle, gaming_day, kind, casino_id, table_id, rules_version, currency, account, tier,
            detail, made_on, number, minor, value
