@@ -44,7 +44,8 @@ STRIPES = (3, 5, 8)
 BEHIND = timedelta(seconds=0.2)
 REPORTS = [name for name in registry.REPORTS if name != "exceptions"]
 """Refused calls are no part of the books, and none are made here."""
-SETTINGS: dict[str, Setting] = {"reset_amount": "50", "payout_tiers": held_from("60")}
+SETTINGS: dict[str, Setting] = {"reset_amount": "50", "payout_tiers": held_from("20")}
+"""Every royal flush is held, as each of the two shares of a prize that starts anew is 25: some are rejected."""
 ABROAD = {"GBP": 250, "SEK": 1000, "JPY": 300}
 DEALS = (scene.ROYAL, scene.FLUSH, scene.STRAIGHT_FLUSH, scene.NOTHING, "dead")
 
