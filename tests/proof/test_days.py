@@ -52,7 +52,7 @@ COLUMNS: Final = [column.name for column in Base.metadata.tables["days"].columns
 
 
 def at_another_table(kind: FigureKind) -> Corruption:
-    """A day's row made of another, at a table that nobody bet at; columns by name, as the model has them in its order."""
+    """A row of days made of another, at a table that nobody bet at: by names, as a model orders columns as it likes."""
     names = ", ".join(COLUMNS)
     values = ", ".join("'T9'" if name == "table_id" else name for name in COLUMNS)
     forged = f"INSERT INTO days ({names}) SELECT {values} FROM days WHERE kind = '{kind}' LIMIT 1"  # noqa: S608  constants

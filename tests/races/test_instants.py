@@ -5,6 +5,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
+from decimal import Decimal
 from functools import partial
 from itertools import pairwise
 
@@ -15,7 +16,9 @@ from jackpot_service.app import create_app
 from jackpot_service.database.transactions import read, transact
 from jackpot_service.domain.bets import Bet, Bets
 from jackpot_service.domain.entries import REFERENCE_BOOK
+from jackpot_service.domain.payout_tiers import PayoutTier
 from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
+from jackpot_service.domain.prizes import Tier
 from jackpot_service.domain.settings import Setting
 from jackpot_service.ledger import instants
 from jackpot_service.ledger.instants import Positions
@@ -30,7 +33,6 @@ from tests.races import books, scene
 from tests.races.processes import CONFIG, Racer, in_threads, race
 from tests.support import equations, two_people
 from tests.support.accepting import accept_bets
-from tests.support.payouts import held_from
 from tests.support.told import Told, by_books, over_http
 
 pytestmark = pytest.mark.long
@@ -44,8 +46,9 @@ STRIPES = (3, 5, 8)
 BEHIND = timedelta(seconds=0.2)
 REPORTS = [name for name in registry.REPORTS if name != "exceptions"]
 """Refused calls are no part of the books, and none are made here."""
-SETTINGS: dict[str, Setting] = {"reset_amount": "50", "payout_tiers": held_from("20")}
-"""Every royal flush is held, as each of the two shares of a prize that starts anew is 25: some are rejected."""
+ROYALS_HELD = (PayoutTier(Decimal(0), prizes=(Tier.ROYAL_FLUSH,)),)
+SETTINGS: dict[str, Setting] = {"reset_amount": "50", "payout_tiers": ROYALS_HELD}
+"""Every royal flush is held, so that some are rejected; other prizes are awarded at once."""
 ABROAD = {"GBP": 250, "SEK": 1000, "JPY": 300}
 DEALS = (scene.ROYAL, scene.FLUSH, scene.STRAIGHT_FLUSH, scene.NOTHING, "dead")
 
