@@ -2,8 +2,7 @@
 Rounds of a house's tables, booked by the service's own use cases at whatever time they are told that it is.
 
 Seven bets a round, on six hands that are dealt from a real deck, so that fixed prizes are as frequent as in life. One
-round of a hundred is cancelled, one has a void bet, one of two hundred a dead hand; nine awards of ten are acknowledged
-as paid.
+round of a hundred is cancelled, one has a void bet, one of two hundred a dead hand; nine awards of ten are paid.
 """
 
 import random
@@ -27,9 +26,9 @@ from jackpot_service.domain.errors import LedgerError
 from jackpot_service.domain.outcomes import Cancellation, Hand, HandStatus, Result
 from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
 from jackpot_service.usecases.accept_bets import AcceptBets, accept_group
-from jackpot_service.usecases.acknowledge_payment import AcknowledgePayment, acknowledge_payment
 from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.cancel_round import CancelRound, cancel_round
+from jackpot_service.usecases.record_payment import RecordPayment, record_payment
 from jackpot_service.usecases.settle_round import SettleRound, settle_round
 from jackpot_service.usecases.void_bets import VoidBets, void_bets
 
@@ -141,4 +140,4 @@ class Tables:
 
 def _pay(session: Session, award_ids: Sequence[str], now: datetime) -> None:
     for award_id in award_ids:
-        acknowledge_payment(session, AcknowledgePayment(Act(SYSTEM_OPERATOR, now), award_id))
+        record_payment(session, RecordPayment(Act(SYSTEM_OPERATOR, now), award_id, "slip"))

@@ -20,11 +20,13 @@ from jackpot_service.api.schemas import (
 )
 from jackpot_service.auth.authenticator import allow
 from jackpot_service.domain.awards import AwardState, AwardStep
+from jackpot_service.domain.payments import Channel
 from jackpot_service.domain.principals import Role
+from jackpot_service.domain.shapes import LARGEST_MINOR
 from jackpot_service.records import awards as records
 from jackpot_service.records.awards import AwardFilters, AwardRecord, Position
-from jackpot_service.usecases.acknowledge_payment import AcknowledgePayment, acknowledge_payment
-from jackpot_service.usecases.fields import Identifier, Instant, Text
+from jackpot_service.usecases.fields import CurrencyCode, Identifier, Instant, Text, Whole
+from jackpot_service.usecases.record_payment import RecordPayment, record_payment
 from jackpot_service.usecases.stop_award import StopAward, stop_award
 
 READERS = (Role.TABLE, Role.FINANCE, Role.OPERATOR, Role.AUDITOR)
@@ -56,10 +58,19 @@ class AwardsQuerySchema(ListQuerySchema):
 
 
 class PaymentRequestSchema(IdentifiedSchema):
-    """That an award was paid to its player."""
+    """That an award was paid to its player, or a part of it."""
 
-    reference = Text(load_default=None, metadata={"description": "The casino's own."})
+    reference = Text(
+        required=True,
+        metadata={"description": "The casino's own. It names one payment of the award, for ever."},
+    )
+    amount_minor = Whole(
+        least=1, most=LARGEST_MINOR, load_default=None, metadata={"description": "Null for all that is unpaid."}
+    )
+    currency = CurrencyCode(load_default=None, metadata={"description": "The award's, if it is stated."})
     paid_at = Instant(load_default=None, metadata={"description": "Neither before the award nor ahead of the clock."})
+    channel = fields.Enum(Channel, by_value=True, load_default=None)
+    payer = Text(load_default=None, metadata={"description": "The person who handed the money over."})
 
 
 class StopRequestSchema(ReasonedSchema):
@@ -67,10 +78,15 @@ class StopRequestSchema(ReasonedSchema):
 
 
 class PaymentSchema(AnswerSchema):
-    """A casino's statement that it has paid."""
+    """A casino's statement that it has paid an award, or a part of it."""
 
-    reference = fields.String(required=True, allow_none=True)
-    paid_at = Moment(required=True, allow_none=True)
+    amount_minor = fields.Integer(required=True, attribute="payment.amount_minor")
+    reference = fields.String(required=True, attribute="payment.reference")
+    paid_at = Moment(required=True, allow_none=True, attribute="payment.paid_at")
+    channel = word(Channel, allow_none=True, attribute="payment.channel")
+    payer = fields.String(required=True, allow_none=True, attribute="payment.payer")
+    act = described(fields.Integer, "The act that recorded it: its seq.", attribute="act_seq")
+    reversed_by = described(fields.Integer, "The act that reversed it: its seq.", allow_none=True)
 
 
 class StepSchema(AnswerSchema):
@@ -100,7 +116,8 @@ class AwardRecordSchema(AwardSchema):
             "round_id": record.round_id,
             "funded_by": record.award.funded_by,
             "steps": record.steps,
-            "payment": record.payment,
+            "paid_minor": record.award.paid_minor,
+            "payments": record.payments,
         }
 
     jackpot_id = fields.String(required=True)
@@ -109,7 +126,8 @@ class AwardRecordSchema(AwardSchema):
     round_id = fields.String(required=True)
     funded_by = described(fields.String, "Which pool paid it: `prize_fund` or `meter`.")
     steps = listed(StepSchema)
-    payment = fields.Nested(PaymentSchema(), required=True, allow_none=True)
+    paid_minor = described(fields.Integer, "The amount that was paid of it, in minor units of its currency.")
+    payments = listed(PaymentSchema)
 
 
 @blueprint.route("", methods=["GET"])
@@ -144,16 +162,20 @@ def get_award(award_id: str) -> AwardRecord:
 @allow(*PAYERS)
 @blueprint.arguments(PaymentRequestSchema())
 @blueprint.response(201, AwardRecordSchema())
-@blueprint.alt_response(200, schema=AwardRecordSchema(), description="The same acknowledgement again.")
+@blueprint.alt_response(200, schema=AwardRecordSchema(), description="The same payment again.")
 def put_payment(body: Mapping[str, Any], award_id: str) -> tuple[AwardRecord, int]:
     """
-    Acknowledge that the casino paid an award to its player.
+    Record that the casino paid an award to its player, or a part of it.
+
+    Several parts come to the award at most, each under a reference of its own. Two people reverse a wrong payment by a
+    change request of kind `payment-reversal`.
 
     Not by who made a key by which the round was played, nor by a key that the same person made: 403 `key-maker`. Not by
     a table server's key for an award that takes more than one approval: 403 `user-required`.
     """
-    command = AcknowledgePayment(signed(body), award_id, body["reference"], body["paid_at"])
-    done = act(lambda session: acknowledge_payment(session, command))
+    stated = {name: body[name] for name in ("reference", "amount_minor", "currency", "paid_at", "channel", "payer")}
+    command = RecordPayment(signed(body), award_id, **stated)
+    done = act(lambda session: record_payment(session, command))
     return done.record, 200 if done.is_replay else 201
 
 
@@ -163,7 +185,7 @@ def put_payment(body: Mapping[str, Any], award_id: str) -> tuple[AwardRecord, in
 @blueprint.response(201, AwardRecordSchema())
 @blueprint.alt_response(200, schema=AwardRecordSchema(), description="The same request again.")
 def put_stop(body: Mapping[str, Any], award_id: str) -> tuple[AwardRecord, int]:
-    """Stop the payment of a payable award, as one person; two release it by a change request of `held-awards`."""
+    """Stop the payment of an award, or of its unpaid rest; two release it by a change request of `held-awards`."""
     command = StopAward(signed(body), award_id)
     done = act(lambda session: stop_award(session, command))
     return done.record, 200 if done.is_replay else 201

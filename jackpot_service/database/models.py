@@ -459,6 +459,27 @@ class AwardStepRow(Base):
     correction: Mapped[Count] = primary_key()
 
 
+class PaymentRow(Base):
+    """
+    A casino's statement, by the act of this seq, that it paid an award or a part of it; all of it is in the act.
+
+    One below zero reverses the payment of the act that it names. `cost` is the part's in the base currency.
+    """
+
+    __tablename__ = "payments"
+
+    jackpot_id: Mapped[str] = primary_key()
+    round_key: Mapped[int] = primary_key()
+    act_seq: Mapped[int] = primary_key()
+    bet_id: Mapped[str]
+    tier: Mapped[str]
+    correction: Mapped[Count]
+    amount_minor: Mapped[int]
+    cost: Mapped[Decimal]
+    reference: Mapped[str]
+    reverses: Mapped[int | None]
+
+
 class CorrectionRow(Base):
     """A correction of a settled round: `number` counts those of the round; the act says all of it."""
 

@@ -78,6 +78,7 @@ TABLES: Final[Mapping[str, Table]] = MappingProxyType(
             "cycles",
             "entries",
             "past_days",
+            "payments",
             "reconciled_days",
             "statement_settlements",
             "voids",

@@ -1,8 +1,8 @@
 """
-The life of an award: the steps it takes, which may follow which, and the state that they add up to.
+The life of an award: the steps it takes, which may follow which, and the state that they and its payments add up to.
 
 Steps are rows, each taken at most once, and they only ever follow one another in the order of `AwardStep`. So the last
-of those taken shows the state, whatever the clocks say.
+of those taken shows the state, whatever the clocks say; of a payable award, its payments show it.
 """
 
 from collections.abc import Collection, Mapping
@@ -24,7 +24,6 @@ class AwardStep(StrEnum):
     REINSTATED = "reinstated"
     STOPPED = "stopped"
     RELEASED = "released"
-    PAID = "paid"
     REVERSED = "reversed"
 
 
@@ -35,6 +34,7 @@ class AwardState(StrEnum):
     HELD = "held"
     REJECTED = "rejected"
     STOPPED = "stopped"
+    PART_PAID = "part-paid"
     PAID = "paid"
     REVERSED = "reversed"
 
@@ -47,29 +47,29 @@ class HitPayment(StrEnum):
     PAID = "paid"
 
 
+TO_PAY: Final = frozenset({AwardState.PAYABLE, AwardState.PART_PAID})
+"""The states of an award that may be paid, or the rest of it."""
+
 CREDITED: Final = frozenset({AwardState.PAYABLE, AwardState.STOPPED})
-"""The states of an unpaid award that its casino was credited with."""
+"""The states by steps of an award that its casino was credited with, whatever was paid of it."""
 
 UNPAID: Final = CREDITED | {AwardState.HELD}
-"""The states of an award that cost the pools something, and that a correction takes back."""
+"""The states of an award of which nothing was paid: it cost the pools something, and a correction takes it back."""
 
 ORDER: Final = tuple(AwardStep)
 
 FIRST_STEPS: Final = frozenset({AwardStep.PAYABLE, AwardStep.HELD})
 """How a settlement makes an award."""
 
-_FROM_PAYABLE: Final = frozenset({AwardStep.PAID, AwardStep.REVERSED})
-
 FOLLOWING: Final[Mapping[AwardStep, frozenset[AwardStep]]] = MappingProxyType(
     {
-        AwardStep.PAYABLE: _FROM_PAYABLE | {AwardStep.STOPPED},
+        AwardStep.PAYABLE: frozenset({AwardStep.STOPPED, AwardStep.REVERSED}),
         AwardStep.HELD: frozenset({AwardStep.APPROVED, AwardStep.REJECTED, AwardStep.REVERSED}),
-        AwardStep.APPROVED: _FROM_PAYABLE | {AwardStep.STOPPED},
+        AwardStep.APPROVED: frozenset({AwardStep.STOPPED, AwardStep.REVERSED}),
         AwardStep.REJECTED: frozenset({AwardStep.REINSTATED}),
-        AwardStep.REINSTATED: _FROM_PAYABLE | {AwardStep.STOPPED},
+        AwardStep.REINSTATED: frozenset({AwardStep.STOPPED, AwardStep.REVERSED}),
         AwardStep.STOPPED: frozenset({AwardStep.RELEASED, AwardStep.REVERSED}),
-        AwardStep.RELEASED: _FROM_PAYABLE,
-        AwardStep.PAID: frozenset(),
+        AwardStep.RELEASED: frozenset({AwardStep.REVERSED}),
         AwardStep.REVERSED: frozenset(),
     }
 )
@@ -84,11 +84,10 @@ STATE_AFTER: Final[Mapping[AwardStep, AwardState]] = MappingProxyType(
         AwardStep.REINSTATED: AwardState.PAYABLE,
         AwardStep.STOPPED: AwardState.STOPPED,
         AwardStep.RELEASED: AwardState.PAYABLE,
-        AwardStep.PAID: AwardState.PAID,
         AwardStep.REVERSED: AwardState.REVERSED,
     }
 )
-"""The state in which each step leaves an award."""
+"""The state in which each step leaves an award of which nothing is paid."""
 
 
 class AwardStateConflict(Conflict, code="award-state", title="The award's state does not allow this"):
@@ -105,25 +104,39 @@ def first_step(taken: Collection[AwardStep]) -> AwardStep:
     return min(taken, key=ORDER.index)
 
 
-def state_of(taken: Collection[AwardStep]) -> AwardState:
-    """Where an award stands after its steps."""
+def state_by_steps(taken: Collection[AwardStep]) -> AwardState:
+    """Where an award stands after its steps, whatever was paid of it."""
     return STATE_AFTER[last_step(taken)]
+
+
+def state_of(taken: Collection[AwardStep], *, amount_minor: int, paid_minor: int) -> AwardState:
+    """Where an award stands after its steps and payments. The rest of a part-paid one may be stopped."""
+    state = state_by_steps(taken)
+    if state is not AwardState.PAYABLE or paid_minor == 0:
+        return state
+    return AwardState.PAID if paid_minor == amount_minor else AwardState.PART_PAID
 
 
 def payment_of(states: Collection[AwardState]) -> HitPayment | None:
     """Where the payment of a hit stands by its awards' states; None where none of them is to be paid."""
     if AwardState.HELD in states or AwardState.STOPPED in states:
         return HitPayment.PENDING
-    if AwardState.PAYABLE in states:
+    if TO_PAY & set(states):
         return HitPayment.RELEASED
     return HitPayment.PAID if AwardState.PAID in states else None
 
 
-def require_step(step: AwardStep, *, taken: Collection[AwardStep], award_id: str) -> None:
-    """Raises: AwardStateConflict unless the step may follow those that the award took."""
-    if step not in FOLLOWING[last_step(taken)]:
-        state = state_of(taken)
-        message = f"Award {award_id} is {state}: it cannot become {STATE_AFTER[step]}."
+def require_stoppable(state: AwardState, *, taken: Collection[AwardStep], award_id: str) -> None:
+    """Raises: AwardStateConflict unless something of the award may be paid, and it was not released before."""
+    if state not in TO_PAY or AwardStep.STOPPED not in FOLLOWING[last_step(taken)]:
+        message = f"Award {award_id} is {state}: it cannot become {AwardState.STOPPED}."
+        raise AwardStateConflict(message, award_id=award_id, state=str(state))
+
+
+def require_to_pay(state: AwardState, *, award_id: str) -> None:
+    """Raises: AwardStateConflict unless the award may be paid, or the rest of it."""
+    if state not in TO_PAY:
+        message = f"Award {award_id} is {state}: nothing of it is to be paid."
         raise AwardStateConflict(message, award_id=award_id, state=str(state))
 
 

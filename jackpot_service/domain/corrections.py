@@ -82,6 +82,10 @@ class NothingToCorrect(Conflict, code="nothing-to-correct", title="The round has
     """The verdict in force was made from this very result."""
 
 
+class AwardPartPaid(Conflict, code="award-part-paid", title="An award is paid in part"):
+    """A correction takes back whole awards or none: the rest is paid first, or the payment reversed."""
+
+
 class StopInForce(Conflict, code="award-stopped", title="The award is stopped"):
     """The right result makes a stopped award again: two people release it first."""
 
@@ -128,9 +132,10 @@ def correct(
     `pools` must be read under the lock of all stripes. `won_since` names the bets whose cycle has been won since they
     were booked. No cycle is opened, and nothing is held: as many people approve it as each award asks for.
 
-    Raises: NothingToCorrect, HandMissing, StopInForce.
+    Raises: NothingToCorrect, HandMissing, StopInForce, AwardPartPaid.
     """
     _require_another_result(result, in_force)
+    _require_none_part_paid(in_force)
     verdict = judge(bets, result.hands, terms.rules)
     due = due_at(verdict, meter=in_force.meter, terms=terms)
     awards, charged = _still_due(due, in_force, terms)
@@ -173,6 +178,13 @@ def _require_another_result(result: Result, in_force: VerdictInForce) -> None:
     if result.content == in_force.result.content:
         message = "The verdict in force was made from this very result."
         raise NothingToCorrect(message, number=in_force.number)
+
+
+def _require_none_part_paid(in_force: VerdictInForce) -> None:
+    part_paid = sorted(past.award.bet.bet_id for past in in_force.awards if past.award.state is AwardState.PART_PAID)
+    if part_paid:
+        message = f"Awards of {', '.join(part_paid)} are paid in part: pay the rest, or reverse the payment."
+        raise AwardPartPaid(message, bet_ids=part_paid)
 
 
 def _require_no_stop(awards: Sequence[Award], in_force: VerdictInForce) -> None:

@@ -28,7 +28,8 @@ class FigureKind(StrEnum):
 
     Late refunds are those of bets whose cycle had been won: `house:adjustments` bears the parts of meter and reserve.
     Squares are the squares of what stood on each hand that was judged. Figures of these that a correction takes back
-    are negative. Award steps are those that acts took: decisions about awards, stops of payments, and reversals.
+    are negative. Award steps are those that acts took: decisions about awards, stops of payments, and reversals; a stop
+    and a release are of what was unpaid. Payments count awards that were paid as a whole, and sum all that was paid.
 
     Postings are no part of an entry's figures: they stand in the entry as postings. Days have them as figures of this
     kind, but for those of bets, whose rules say where they go.
@@ -229,8 +230,14 @@ def of_hands(bets: Iterable[Bet], sheet: RateSheet) -> tuple[Figure, ...]:
     )
 
 
-def of_payment(award: MadeAward, *, jackpot_id: str, made_on: date) -> Figure:
-    """An award that its casino said it had paid."""
-    amounts = award.amount_minor, award.cost
+def of_payment(
+    award: MadeAward, *, paid_minor: int, amount_minor: int, cost: Decimal, jackpot_id: str, made_on: date
+) -> Figure:
+    """
+    A payment of an award of which `paid_minor` had been paid, or, below zero, the reversal of one.
+
+    It counts as one if the whole award is paid by it, as minus one if it is no more, and otherwise as none.
+    """
+    number = int(paid_minor + amount_minor == award.amount_minor) - int(paid_minor == award.amount_minor)
     of_what = award.currency, award.tier, award.funded_by
-    return Figure(FigureKind.PAYMENTS, 1, *amounts, *of_what, jackpot_id, made_on)
+    return Figure(FigureKind.PAYMENTS, number, amount_minor, cost, *of_what, jackpot_id, made_on)

@@ -11,8 +11,7 @@ the players' money first. It is dealt out again in the order of bet id and tier,
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from enum import StrEnum
 from typing import Protocol
@@ -20,9 +19,10 @@ from typing import Protocol
 from jackpot_service.domain import posting_rules
 from jackpot_service.domain.accounts import HOUSE_ADJUSTMENTS, METER_HOUSE, METER_PLAYERS, PRIZE_FUND, Account, Pools
 from jackpot_service.domain.awards import AwardState, AwardStep
-from jackpot_service.domain.facts import Facts, instant
+from jackpot_service.domain.facts import Facts
 from jackpot_service.domain.journal import Movement, Postings
 from jackpot_service.domain.money import ZERO, RateSheet, plain
+from jackpot_service.domain.payments import Payment
 from jackpot_service.domain.payout_tiers import Evidence, Requirement
 from jackpot_service.domain.rules import FundedBy, JackpotRules
 from jackpot_service.domain.settlement import fill, missing_to_reset
@@ -81,6 +81,12 @@ class MadeAward:
     def key(self) -> AwardKey:
         """Which of the round's awards it is."""
         return self.bet_id, self.tier, self.correction
+
+
+def rest_of(award: MadeAward, *, paid_minor: int, sheet: RateSheet) -> MadeAward:
+    """The unpaid rest of an award, and its cost."""
+    paid = sheet.base_value(paid_minor, award.currency)
+    return replace(award, amount_minor=award.amount_minor - paid_minor, cost=award.cost - paid)
 
 
 _METER = frozenset({METER_PLAYERS, METER_HOUSE})
@@ -207,7 +213,7 @@ def of_step(
     return {
         "round": of_round(round_),
         "step": step.value,
-        "awards": [_of_award(award, step, origin) for award in ordered],
+        "awards": [_of_award(award) if origin is None else _of_decided(award, step, origin) for award in ordered],
     }
 
 
@@ -221,8 +227,8 @@ def of_reinstatement(
     return {**of_step(round_, AwardStep.REINSTATED, awards, origin=origin), "positions": list(positions)}
 
 
-def _of_award(award: MadeAward, step: AwardStep, origin: Mapping[AwardKey, Origin] | None) -> Facts:
-    made = {
+def _of_award(award: MadeAward) -> Facts:
+    return {
         "bet_id": award.bet_id,
         "tier": award.tier,
         "amount_minor": award.amount_minor,
@@ -230,9 +236,11 @@ def _of_award(award: MadeAward, step: AwardStep, origin: Mapping[AwardKey, Origi
         "cost": plain(award.cost),
         "correction": award.correction,
     }
-    if origin is None:
-        return made
-    return made | {_ORIGINS[step]: {account: plain(amount) for account, amount in origin[award.key].items()}}
+
+
+def _of_decided(award: MadeAward, step: AwardStep, origin: Mapping[AwardKey, Origin]) -> Facts:
+    accounts = {account: plain(amount) for account, amount in origin[award.key].items()}
+    return {**_of_award(award), _ORIGINS[step]: accounts}
 
 
 def of_requirement(requirement: Requirement) -> Facts:
@@ -245,6 +253,6 @@ def of_evidence(round_: OfRound, kind: Evidence, *, statement: str, sha256: str 
     return {"round": of_round(round_), "evidence": kind.value, "statement": statement, "sha256": sha256}
 
 
-def of_payment(*, reference: str | None, paid_at: datetime | None) -> Facts:
-    """The facts of a payment of an award: the casino's own reference and time."""
-    return {"reference": reference, "paid_at": instant(paid_at)}
+def of_payment(round_: OfRound, award: MadeAward, payment: Payment) -> Facts:
+    """A payment of an award of a round, or the payment that is reversed."""
+    return {"round": of_round(round_), "awards": [_of_award(award)], "payment": payment.facts}

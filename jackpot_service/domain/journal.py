@@ -48,6 +48,7 @@ class EntryKind(StrEnum):
     EVIDENCE_RECORDED = "evidence_recorded"
     AWARDS_RELEASED = "awards_released"
     AWARD_PAID = "award_paid"
+    PAYMENT_REVERSED = "payment_reversed"
     COMPENSATION = "compensation"
     COMPENSATION_DECLINED = "compensation_declined"
     ROUND_CORRECTED = "round_corrected"

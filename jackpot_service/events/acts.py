@@ -138,7 +138,7 @@ def _awards(type_: EventType) -> Callable[[_Act], list[Unplaced]]:
 
     def build(act: _Act) -> list[Unplaced]:
         recorded = act.recorded.after
-        of_all = {"payment": recorded["payment"]} if "payment" in recorded else {}
+        of_all = {name: recorded[name] for name in ("payment", "reverses") if name in recorded}
         return [
             AwardEvent(type_, _name(recorded["round"], award), {**_accounts(award), **of_all}, act.people)
             for award in recorded["awards"]
@@ -220,6 +220,7 @@ _BUILDERS: Final[Mapping[EntryKind, Callable[[_Act], list[Unplaced]]]] = {
     EntryKind.EVIDENCE_RECORDED: _of_round(EventType.EVIDENCE_RECORDED),
     EntryKind.AWARDS_RELEASED: _awards(EventType.AWARD_RELEASED),
     EntryKind.AWARD_PAID: _awards(EventType.AWARD_PAID),
+    EntryKind.PAYMENT_REVERSED: _awards(EventType.PAYMENT_REVERSED),
     EntryKind.COMPENSATION: _compensated,
     EntryKind.COMPENSATION_DECLINED: _of_round(EventType.COMPENSATION_DECLINED),
     EntryKind.ROUND_CORRECTED: _corrected,

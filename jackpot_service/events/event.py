@@ -31,6 +31,7 @@ class EventType(StrEnum):
     EVIDENCE_RECORDED = "jackpot.evidence.recorded"
     AWARD_RELEASED = "jackpot.award.released"
     AWARD_PAID = "jackpot.award.paid"
+    PAYMENT_REVERSED = "jackpot.award.payment-reversed"
     AWARD_REVERSED = "jackpot.award.reversed"
     OPENED = "jackpot.opened"
     SUSPENDED = "jackpot.suspended"

@@ -55,7 +55,7 @@ def next_head(head: bytes, entry_digest: bytes, booked_at: datetime) -> bytes:
     return hashlib.sha256(head + entry_digest + microseconds.to_bytes(8, "big", signed=True)).digest()
 
 
-_OF_ACTS: Final = frozenset({EntryKind.AWARD_PAID})
+_OF_ACTS: Final = frozenset({EntryKind.AWARD_PAID, EntryKind.PAYMENT_REVERSED})
 """The acts that have figures in the reference book."""
 
 _OF_EFFECTS: Final = frozenset(

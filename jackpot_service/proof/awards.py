@@ -12,7 +12,7 @@ from sqlalchemy import Row
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain import held_awards
 from jackpot_service.domain.accounts import AWARDS_HELD
-from jackpot_service.domain.awards import FIRST_STEPS, AwardState, AwardStep, is_a_life, state_of
+from jackpot_service.domain.awards import FIRST_STEPS, AwardState, AwardStep, is_a_life, state_by_steps
 from jackpot_service.domain.entries import Attribution
 from jackpot_service.domain.errors import Conflict
 from jackpot_service.domain.figures import of_decision
@@ -23,7 +23,7 @@ from jackpot_service.ledger import replay
 from jackpot_service.ledger.mismatches import Code, Found, Mismatch
 from jackpot_service.ledger.replay import BookedEntry
 from jackpot_service.ledger.verification import NOTHING, Verified
-from jackpot_service.proof import acts, corrections, documents, manual_payments, payout_tiers, people
+from jackpot_service.proof import acts, corrections, documents, figures, manual_payments, payments, payout_tiers, people
 from jackpot_service.proof.documents import RoundDocuments
 from jackpot_service.proof.jackpots import Jackpot
 from jackpot_service.proof.settlements import positions_are_right
@@ -36,7 +36,6 @@ STEP_OF: Final[Mapping[str, AwardStep]] = {
     EntryKind.AWARDS_REINSTATED: AwardStep.REINSTATED,
     EntryKind.AWARD_STOPPED: AwardStep.STOPPED,
     EntryKind.AWARDS_RELEASED: AwardStep.RELEASED,
-    EntryKind.AWARD_PAID: AwardStep.PAID,
 }
 """The step that awards take by each kind of act."""
 
@@ -93,7 +92,7 @@ def _held(round_: RoundDocuments, steps: Mapping[AwardKey, Sequence[Row[Any]]]) 
 
 
 def _stands(rows: Sequence[Row[Any]], state: AwardState) -> bool:
-    return bool(rows) and state_of([AwardStep(row.step) for row in rows]) is state
+    return bool(rows) and state_by_steps([AwardStep(row.step) for row in rows]) is state
 
 
 def _key(row: Row[Any]) -> AwardKey:
@@ -101,9 +100,9 @@ def _key(row: Row[Any]) -> AwardKey:
 
 
 def _stood_before(act: Row[Any], steps: Sequence[Row[Any]]) -> AwardState | None:
-    """Where an award stood before an act; None where it had taken no step."""
+    """Where an award stood by its steps before an act; None where it had taken none."""
     before = [AwardStep(row.step) for row in steps if row.act_seq is None or row.act_seq < act.seq]
-    return state_of(before) if before else None
+    return state_by_steps(before) if before else None
 
 
 def _steps(round_: RoundDocuments) -> defaultdict[AwardKey, list[Row[Any]]]:
@@ -158,25 +157,21 @@ class ActsOnRounds:
         yield from steps_were_taken_by_acts(round_, on_awards)
         for row in on_awards:
             yield from self._step_is_due(row, round_)
+        paid = [row for row in rows if row.kind in figures.OF_PAYMENTS]
+        made = {award.key: award for award in _made(round_)}
+        yield from payments.are_due(paid, made, round_, self._jackpot)
         given = [row for row in rows if row.kind == EntryKind.COMPENSATION]
         declined = [row for row in rows if row.kind == EntryKind.COMPENSATION_DECLINED]
         corrected = corrections.acts_on(round_, self._jackpot)
         released = [row for row in on_awards if row.kind not in {EntryKind.AWARDS_REJECTED, EntryKind.AWARD_STOPPED}]
         yield from people.nobody_released_what_an_own_key_won(
-            [*released, *given, *corrected], round_, self._jackpot.references
+            [*released, *paid, *given, *corrected], round_, self._jackpot.references
         )
         yield from manual_payments.compensations_are_due(given, round_, self._jackpot, self._entries)
         yield from manual_payments.declines_are_due(declined, round_, self._jackpot, self._entries)
 
     def _step_is_due(self, row: Row[Any], round_: RoundDocuments) -> Found:
         book, step = self._jackpot.jackpot_id, STEP_OF[row.kind]
-        if step is AwardStep.PAID:
-            made = {award.key: award for award in _made(round_)}
-            awards = [made[key] for key in _named_by(row)]
-            due = {**held_awards.of_step(round_.round, step, awards), "payment": row.after.get("payment")}
-            yield from acts.says(row, due, book)
-            yield from payout_tiers.a_person_paid(row, awards, round_, self._jackpot)
-            return
         if step is AwardStep.STOPPED:
             yield from self._stop_is_due(row, round_)
             return
@@ -193,12 +188,15 @@ class ActsOnRounds:
         """It shows one award, and its entry moves no money."""
         made = {award.key: award for award in _made(round_)}
         [award] = [made[key] for key in _named_by(row)]
-        made_on = corrections.booked_on(round_, self._jackpot)
+        made_on, sheet = corrections.booked_on(round_, self._jackpot), self._jackpot.sheet(round_.round.rate_sheet)
+        paid_minor = payments.paid_before(row.seq, round_)[award.key]
+        rest = held_awards.rest_of(award, paid_minor=paid_minor, sheet=sheet)
+        yield from payments.something_was_left(row, award, round_)
         done = Done(
             EntryKind.AWARD_STOPPED,
             {},
             held_awards.of_step(round_.round, AwardStep.STOPPED, [award]),
-            figures=of_decision(AwardStep.STOPPED, [award], made_on=made_on),
+            figures=of_decision(AwardStep.STOPPED, [rest], made_on=made_on),
             attributed_to=Attribution.of(round_.round),
         )
         yield from acts.says(row, done.recorded, self._jackpot.jackpot_id)
@@ -221,6 +219,7 @@ class ActsOnRounds:
             made_on,
             tiers=payout_tiers.tiers_of(round_, self._jackpot),
             evidence=payout_tiers.evidence_before(row, round_, self._jackpot, after=self._rejected_by(row, round_)),
+            paid_minor=payments.paid_before(row.seq, round_),
             running=running,
         )
         one = round_.round

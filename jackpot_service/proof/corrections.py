@@ -91,6 +91,7 @@ def _first(entry: BookedEntry, act: Row[Any], round_: RoundDocuments, jackpot: J
         awards=corrections.past_awards_of(
             [award for award in round_.of("awards") if award.correction <= number],
             [step for step in round_.of("award_steps") if step.act_seq is None or step.act_seq < act.seq],
+            [payment for payment in round_.of("payments") if payment.act_seq < act.seq],
         ),
         charged_to=charged_to_pools(settled.lines),
         its_meter_runs=settlement["cycle_after"] == jackpot.cycle_at(entry).cycle,
@@ -126,7 +127,7 @@ def awards_before(act: Row[Any], round_: RoundDocuments) -> Sequence[PastAward]:
     steps = [step for step in round_.of("award_steps") if step.act_seq is None or step.act_seq < act.seq]
     made = {(step.bet_id, step.tier, step.correction) for step in steps}
     awards = [award for award in round_.of("awards") if (award.bet_id, award.tier, award.correction) in made]
-    return corrections.past_awards_of(awards, steps)
+    return corrections.past_awards_of(awards, steps, [one for one in round_.of("payments") if one.act_seq < act.seq])
 
 
 def booked_on(round_: RoundDocuments, jackpot: Jackpot) -> Mapping[int, date]:

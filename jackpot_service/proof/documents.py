@@ -15,6 +15,7 @@ from jackpot_service.database.models import (
     CompensationRow,
     CorrectionRow,
     ExceptionRow,
+    PaymentRow,
     RoundRow,
     VoidRow,
 )
@@ -43,6 +44,7 @@ _TABLES = (
     VoidRow,
     AwardRow,
     AwardStepRow,
+    PaymentRow,
     CompensationRow,
     CorrectionRow,
 )

@@ -20,6 +20,8 @@ from jackpot_service.proof.decoding import UNDERIVABLE, unless_refused
 from jackpot_service.proof.documents import RoundDocuments
 from jackpot_service.proof.jackpots import Jackpot
 
+OF_PAYMENTS = frozenset({EntryKind.AWARD_PAID, EntryKind.PAYMENT_REVERSED})
+
 HAVE_FIGURES = frozenset(
     {
         EntryKind.ROUND_CORRECTED,
@@ -81,20 +83,22 @@ def effects_come_to_nothing_more(entries: Sequence[BookedEntry]) -> Found:
 
 
 def act_comes_to_payments_alone(entry: BookedEntry) -> Found:
-    """An entry of the reference book comes to one payment if it is of one, and otherwise to nothing."""
-    if entry.kind != EntryKind.AWARD_PAID:
+    """An entry of the reference book comes to one payment if it is of one, or reverses it, and otherwise to nothing."""
+    if entry.kind not in OF_PAYMENTS:
         yield from are(entry, Attribution(), ())
     elif len(entry.figures) != 1:
         yield _mismatch(entry, f"comes to {list(entry.figures)}, due was one payment")
 
 
-# The award that a payment is of, and its round, are looked up by their keys.
+# The award that a payment is of, its round, and what had been paid before, are looked up by their keys.
 _PAYMENTS = text(
     """
     WITH due AS (
         SELECT s.act_seq AS seq, r.casino_id, r.table_id, 0 AS rules_version, a.currency, a.tier,
-               a.funded_by AS account, d.made_on, 1 AS number, a.amount_minor AS minor, a.cost AS value
-        FROM award_steps s
+               a.funded_by AS account, d.made_on,
+               (b.paid_minor + s.amount_minor = a.amount_minor)::int - (b.paid_minor = a.amount_minor)::int AS number,
+               s.amount_minor AS minor, s.cost AS value
+        FROM payments s
         JOIN rounds r ON r.jackpot_id = s.jackpot_id AND r.round_key = s.round_key
         JOIN awards a ON a.jackpot_id = s.jackpot_id AND a.round_key = s.round_key AND a.bet_id = s.bet_id
                      AND a.tier = s.tier AND a.correction = s.correction
@@ -104,7 +108,13 @@ _PAYMENTS = text(
             WHERE v.jackpot_id = a.jackpot_id AND v.round_key = a.round_key AND v.number = a.correction
             LIMIT 1
         ) AS d ON true
-        WHERE s.jackpot_id = :book AND s.step = 'paid' AND s.act_seq > :after
+        CROSS JOIN LATERAL (
+            SELECT coalesce(sum(o.amount_minor), 0) AS paid_minor
+            FROM payments o
+            WHERE o.jackpot_id = :book AND o.round_key = s.round_key AND o.bet_id = s.bet_id
+              AND o.tier = s.tier AND o.correction = s.correction AND o.act_seq < s.act_seq
+        ) AS b
+        WHERE s.jackpot_id = :book AND s.act_seq > :after
     ),
     kept AS (
         SELECT seq, casino_id, table_id, rules_version, currency, tier, account, made_on, number, minor, value

@@ -44,6 +44,7 @@ OF_ROUNDS: Final = frozenset(
         EntryKind.EVIDENCE_RECORDED,
         EntryKind.AWARDS_RELEASED,
         EntryKind.AWARD_PAID,
+        EntryKind.PAYMENT_REVERSED,
         EntryKind.COMPENSATION,
         EntryKind.COMPENSATION_DECLINED,
     }

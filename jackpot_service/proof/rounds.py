@@ -156,10 +156,11 @@ def rows_were_written_by_an_entry(round_: RoundDocuments, _jackpot: Jackpot) -> 
     if round_.of("awards") and EntryKind.RESULT not in kinds.values():
         yield _mismatch(Code.DOCUMENT_WITHOUT_ENTRY, round_, "awards: without a settlement")
     awards = {(row.bet_id, row.tier, row.correction) for row in round_.of("awards")}
-    for row in round_.of("award_steps"):
-        if (row.bet_id, row.tier, row.correction) not in awards:
-            detail = f"award_steps: bet {row.bet_id} has no award for {row.tier}"
-            yield _mismatch(Code.DOCUMENT_WITHOUT_ENTRY, round_, detail)
+    for table in ("award_steps", "payments"):
+        for row in round_.of(table):
+            if (row.bet_id, row.tier, row.correction) not in awards:
+                detail = f"{table}: bet {row.bet_id} has no award for {row.tier}"
+                yield _mismatch(Code.DOCUMENT_WITHOUT_ENTRY, round_, detail)
 
 
 def _mismatch(code: Code, round_: RoundDocuments, detail: str) -> Mismatch:

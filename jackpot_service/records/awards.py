@@ -37,6 +37,7 @@ from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.principals import Principal
 from jackpot_service.domain.rounds import LAST_KEY, KeyRange, Round, spans_back
 from jackpot_service.records import players, verdicts
+from jackpot_service.records.payments import RecordedPayment, recorded_payments
 from jackpot_service.records.verdicts import BookedAward
 
 _RECORDS: Final = table(
@@ -62,11 +63,12 @@ _RECORDS: Final = table(
             "times",
             "acts",
             "correction",
-            "payment",
+            "paid_minor",
+            "payments",
         ),
     ),
 )
-"""The view of awards with their rounds, bets and steps."""
+"""The view of awards with their rounds, bets, steps and payments."""
 
 _ALL: Final = _RECORDS.c
 
@@ -86,6 +88,13 @@ _KEYS: Final = ("jackpot_id", "round_key", "bet_id", "tier", "correction")
 """The key of an award."""
 
 _KEY_OF_BET: Final = _KEYS[:3]
+
+_BY_PAYMENTS: Final[Mapping[AwardState, Sequence[ColumnElement[bool]]]] = {
+    AwardState.PAYABLE: (_ALL.paid_minor == 0,),
+    AwardState.PART_PAID: (_ALL.paid_minor > 0, _ALL.paid_minor < _ALL.amount_minor),
+    AwardState.PAID: (_ALL.paid_minor == _ALL.amount_minor,),
+}
+"""The states of awards that are payable by their steps: how much of them was paid."""
 
 _OUT_OF_THE_ORDINARY = frozenset({AwardState.HELD, AwardState.REJECTED, AwardState.STOPPED, AwardState.REVERSED})
 
@@ -111,7 +120,7 @@ class TakenStep(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class AwardRecord:
-    """An award with its round, whose it is, and what became of it; `payment` is what the casino said of having paid."""
+    """An award with its round, whose it is, and what became of it; payments that were reversed are there, too."""
 
     jackpot_id: str
     round_key: int
@@ -120,7 +129,7 @@ class AwardRecord:
     casino_id: str
     award: BookedAward
     steps: tuple[TakenStep, ...]
-    payment: Mapping[str, Any] | None
+    payments: tuple[RecordedPayment, ...]
 
     @property
     def position(self) -> Position:
@@ -141,11 +150,16 @@ class AwardFilters:
 
 def visible(session: Session, principal: Principal, award_id: str) -> AwardRecord:
     """Find an award. Raises: UnknownAward, also for one that the principal may not see."""
-    found = _read(session, select(_RECORDS).where(_ALL.award_id == award_id).limit(1))
-    if not found or not principal.sees_table(found[0].table_id, found[0].casino_id):
+    found = by_id(session, award_id)
+    if found is None or not principal.sees_table(found.table_id, found.casino_id):
         message = f"There is no award {award_id}."
         raise UnknownAward(message, award_id=award_id)
-    return found[0]
+    return found
+
+
+def by_id(session: Session, award_id: str) -> AwardRecord | None:
+    """Find an award; None if there is none."""
+    return next(iter(_read(session, select(_RECORDS).where(_ALL.award_id == award_id).limit(1))), None)
 
 
 def latest(
@@ -194,11 +208,12 @@ def _listed(principal: Principal, filters: AwardFilters) -> Select[Any]:
 
 def _in_state(question: Select[Any], state: AwardState) -> Select[Any]:
     """Look at the steps that each award of the list took, in the list's order: not at those of all awards first."""
-    into = sorted(steps_into(state))
+    by_steps = AwardState.PAYABLE if state in _BY_PAYMENTS else state
+    into = sorted(steps_into(by_steps))
     if state in _OUT_OF_THE_ORDINARY:
         question = question.join(taken := _those_that_took(into), _are_of_one_award(taken))
     steps = type_coerce(_ALL.steps, ARRAY(Text))
-    return question.where(or_(*(_stand_after(step, steps) for step in into)))
+    return question.where(or_(*(_stand_after(step, steps) for step in into)), *_BY_PAYMENTS.get(state, ()))
 
 
 def _stand_after(step: AwardStep, steps: ColumnElement[Any]) -> ColumnElement[bool]:
@@ -246,9 +261,10 @@ def _record(row: Row[Any]) -> AwardRecord:
             funded_by=row.funded_by,
             steps=frozenset(steps),
             correction=row.correction,
+            paid_minor=row.paid_minor,
         ),
         steps=tuple(map(TakenStep, steps, row.times, row.acts)),
-        payment=row.payment,
+        payments=recorded_payments(row.payments),
     )
 
 

@@ -1,5 +1,6 @@
 """Corrections of settled rounds: a row names the act that says all of it; awards stand among those of settlements."""
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -8,13 +9,14 @@ from typing import Any
 
 from sqlalchemy import Row, func, insert, select
 
-from jackpot_service.database.models import ActRow, AwardStepRow, Base, CorrectionRow
+from jackpot_service.database.models import ActRow, AwardStepRow, Base, CorrectionRow, PaymentRow
 from jackpot_service.database.transactions import Session, pipelined
 from jackpot_service.domain import facts
 from jackpot_service.domain.accounts import Account
 from jackpot_service.domain.awards import AwardState, AwardStep, state_of
 from jackpot_service.domain.bets import Bet
 from jackpot_service.domain.corrections import Correction, PastAward, VerdictInForce
+from jackpot_service.domain.held_awards import AwardKey
 from jackpot_service.domain.prizes import Tier
 from jackpot_service.domain.rounds import Round
 from jackpot_service.domain.rules import FundedBy
@@ -76,14 +78,13 @@ def of_round(session: Session, round_: Round) -> tuple[BookedCorrection, ...]:
 
 
 def count_steps(session: Session, round_: Round) -> int:
-    """Count the steps that a round's awards have taken."""
-    return (
+    """Count the steps that a round's awards have taken, and their payments."""
+    return sum(
         session.scalar(
-            select(func.count()).where(
-                AwardStepRow.jackpot_id == round_.jackpot_id, AwardStepRow.round_key == round_.round_key
-            )
+            select(func.count()).where(row.jackpot_id == round_.jackpot_id, row.round_key == round_.round_key)
         )
         or 0
+        for row in (AwardStepRow, PaymentRow)
     )
 
 
@@ -101,33 +102,39 @@ def count(session: Session, round_: Round) -> int:
 
 def past_awards(session: Session, round_: Round) -> tuple[PastAward, ...]:
     """Read all awards that the verdicts on a round made, in the state they are in; by bet id, tier and verdict."""
-    awards, steps = (
+    awards, steps, payments = (
         session.execute(
             select(table)
             .where(table.c.jackpot_id == round_.jackpot_id, table.c.round_key == round_.round_key)
             .order_by(*table.primary_key)
         ).all()
-        for table in (Base.metadata.tables["awards"], Base.metadata.tables["award_steps"])
+        for table in map(Base.metadata.tables.__getitem__, ("awards", "award_steps", "payments"))
     )
-    return past_awards_of(awards, steps)
+    return past_awards_of(awards, steps, payments)
 
 
-def past_awards_of(awards: Sequence[Row[Any]], steps: Iterable[Row[Any]]) -> tuple[PastAward, ...]:
-    """Put awards together with the steps that they had taken; both have the columns of their tables."""
-    taken: dict[tuple[str, str, int], set[AwardStep]] = {}
+def past_awards_of(
+    awards: Sequence[Row[Any]], steps: Iterable[Row[Any]], payments: Iterable[Row[Any]]
+) -> tuple[PastAward, ...]:
+    """Put awards together with the steps that they had taken and their payments; all have their tables' columns."""
+    paid: Counter[AwardKey] = Counter()
+    for payment in payments:
+        paid[payment.bet_id, payment.tier, payment.correction] += payment.amount_minor
+    taken: dict[AwardKey, set[AwardStep]] = {}
     for step in steps:
         taken.setdefault((step.bet_id, step.tier, step.correction), set()).add(AwardStep(step.step))
-    return tuple(_past_award(row, taken.get((row.bet_id, row.tier, row.correction), set())) for row in awards)
+    keys = [(row.bet_id, row.tier, row.correction) for row in awards]
+    return tuple(_past_award(row, taken.get(key, set()), paid[key]) for row, key in zip(awards, keys, strict=True))
 
 
-def _past_award(row: Row[Any], steps: Collection[AwardStep]) -> PastAward:
+def _past_award(row: Row[Any], steps: Collection[AwardStep], paid_minor: int) -> PastAward:
     award = Award(
         bet=Bet(row.bet_id, player_id="", hand="", currency=row.currency, stake_minor=0),
         tier=Tier(row.tier),
         amount_minor=row.amount_minor,
         cost=row.cost,
         funded_by=FundedBy(row.funded_by),
-        state=state_of(steps),
+        state=state_of(steps, amount_minor=row.amount_minor, paid_minor=paid_minor),
     )
     return PastAward(award, row.correction)
 

@@ -59,7 +59,10 @@ SELECT a.award_id, a.bet_id, b.player_id, b.hand, a.tier, a.amount_minor, a.curr
        ARRAY(SELECT s.step FROM award_steps s
              WHERE s.jackpot_id = %(jackpot_id)s AND s.round_key = a.round_key AND s.bet_id = a.bet_id
                AND s.tier = a.tier AND s.correction = a.correction),
-       a.correction
+       a.correction,
+       coalesce((SELECT sum(p.amount_minor) FROM payments p
+                 WHERE p.jackpot_id = %(jackpot_id)s AND p.round_key = a.round_key AND p.bet_id = a.bet_id
+                   AND p.tier = a.tier AND p.correction = a.correction), 0)::bigint
 FROM awards a
 CROSS JOIN LATERAL (
     SELECT o.player_id, o.hand
@@ -74,7 +77,11 @@ ORDER BY a.bet_id COLLATE "C", a.tier COLLATE "C"
 
 @dataclass(frozen=True, slots=True)
 class BookedAward:
-    """An award as the books hold it, with the steps it took until now; `correction` is the verdict that made it."""
+    """
+    An award as the books hold it, with the steps it took until now, and how much of it was paid.
+
+    `correction` is the verdict that made it.
+    """
 
     award_id: str
     bet_id: str
@@ -87,15 +94,21 @@ class BookedAward:
     funded_by: str
     steps: frozenset[AwardStep]
     correction: int = 0
+    paid_minor: int = 0
 
     @property
     def state(self) -> AwardState:
         """Where it stands now."""
-        return state_of(self.steps)
+        return state_of(self.steps, amount_minor=self.amount_minor, paid_minor=self.paid_minor)
+
+    @property
+    def unpaid_minor(self) -> int:
+        """How much of it was not paid, whatever its state."""
+        return self.amount_minor - self.paid_minor
 
     def as_it_began(self) -> "BookedAward":
         """The award as its settlement made it."""
-        return replace(self, steps=frozenset({first_step(self.steps)}))
+        return replace(self, steps=frozenset({first_step(self.steps)}), paid_minor=0)
 
 
 def award_id(round_: Round, award: Award, *, correction: int = 0) -> str:
@@ -189,8 +202,8 @@ def awards_of(cursor: Cursor) -> tuple[BookedAward, ...]:
 
 
 def _award(row: tuple[Any, ...]) -> BookedAward:
-    *made, steps, correction = row
-    return BookedAward(*(*made, frozenset(map(AwardStep, steps)), correction))
+    *made, steps, correction, paid_minor = row
+    return BookedAward(*(*made, frozenset(map(AwardStep, steps)), correction, paid_minor))
 
 
 def send_ending_cycles(pipe: Pipeline, rounds: Sequence[Round]) -> Cursor | None:

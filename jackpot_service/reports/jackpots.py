@@ -1,15 +1,16 @@
 """The state of a jackpot and its pools now, and its last hits."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 
 from sqlalchemy import text
 
+from jackpot_service.database.pipelines import Cursor
 from jackpot_service.database.transactions import Session, pipelined
 from jackpot_service.domain.accounts import Meter, Pools
-from jackpot_service.domain.awards import AwardStep, HitPayment, payment_of, state_of
+from jackpot_service.domain.awards import AwardState, AwardStep, HitPayment, payment_of, state_of
 from jackpot_service.domain.facts import Facts
 from jackpot_service.domain.lives import Life
 from jackpot_service.domain.money import ZERO, RateSheet
@@ -44,9 +45,14 @@ _LAST_HITS = text(
     """
 )
 
-# The steps of each award that the meter paid at the last hit, by any verdict on its round.
+# Each award that the meter paid at the last hit, by any verdict on its round: its steps, and what was paid of it.
 _LAST_PAYMENT = """
-SELECT array_agg(s.step)
+SELECT array_agg(s.step), a.amount_minor, coalesce((
+           SELECT sum(p.amount_minor)
+           FROM payments p
+           WHERE p.jackpot_id = %(jackpot_id)s AND p.round_key = a.round_key AND p.bet_id = a.bet_id
+             AND p.tier = a.tier AND p.correction = a.correction
+       ), 0)::bigint
 FROM cycles c
 JOIN entries e ON e.jackpot_id = %(jackpot_id)s AND e.stripe_no = c.stripe_no AND e.seq = c.seq
 JOIN awards a ON a.jackpot_id = %(jackpot_id)s AND a.round_key = e.round_key AND a.funded_by = 'meter'
@@ -54,7 +60,7 @@ JOIN award_steps s ON s.jackpot_id = %(jackpot_id)s AND s.round_key = a.round_ke
                   AND s.tier = a.tier AND s.correction = a.correction
 WHERE c.jackpot_id = %(jackpot_id)s AND c.cycle > 1
   AND c.cycle = (SELECT max(o.cycle) FROM cycles o WHERE o.jackpot_id = %(jackpot_id)s)
-GROUP BY a.bet_id, a.tier, a.correction
+GROUP BY a.round_key, a.bet_id, a.tier, a.correction, a.amount_minor
 """
 
 
@@ -128,8 +134,13 @@ def jackpot_state(session: Session, jackpot_id: str, *, at: datetime) -> Jackpot
         following_version=held.cycle.following_version,
         life=lives.life_of(session, jackpot_id, is_accepting=held.is_accepting),
         sheet=sheet_to_show(session, in_force.base, in_force.rate_sheets[0]),
-        payment=payment_of({state_of(list(map(AwardStep, steps))) for (steps,) in payment_cursor}),
+        payment=payment_of(set(_states_of(payment_cursor))),
     )
+
+
+def _states_of(cursor: Cursor) -> Iterator[AwardState]:
+    for steps, amount_minor, paid_minor in cursor:
+        yield state_of([*map(AwardStep, steps)], amount_minor=amount_minor, paid_minor=paid_minor)
 
 
 def last_hits(session: Session, jackpot_id: str, *, limit: int, before: int | None = None) -> tuple[Hit, ...]:

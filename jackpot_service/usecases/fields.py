@@ -134,13 +134,20 @@ class CurrencyCode(ReadField[str]):
 class Whole(ReadField[int]):
     """A whole number, written as one: no 1.0, no 1e2, no "5", no true."""
 
-    def __init__(self, *, most: int, metadata: Mapping[str, Any] | None = None, **kwargs: Any) -> None:  # noqa: ANN401
-        super().__init__(metadata={"type": "integer", "minimum": 0, "maximum": most, **(metadata or {})}, **kwargs)
-        self.most, self.wrong = most, f"must be a whole number from 0 to {most}"
+    def __init__(
+        self,
+        *,
+        most: int,
+        least: int = 0,
+        metadata: Mapping[str, Any] | None = None,
+        **kwargs: Any,  # noqa: ANN401
+    ) -> None:
+        super().__init__(metadata={"type": "integer", "minimum": least, "maximum": most, **(metadata or {})}, **kwargs)
+        self.least, self.most, self.wrong = least, most, f"must be a whole number from {least} to {most}"
 
     def accepts(self, value: object) -> bool:
         """Whether the value is such a one."""
-        return type(value) is int and 0 <= value <= self.most
+        return type(value) is int and self.least <= value <= self.most
 
 
 class QueryNumber(ReadField[int]):

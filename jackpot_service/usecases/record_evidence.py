@@ -17,6 +17,7 @@ from jackpot_service.usecases import acts, keys
 from jackpot_service.usecases.acts import Act
 
 WAITING = frozenset({AwardState.HELD, AwardState.REJECTED})
+PAID = frozenset({AwardState.PART_PAID, AwardState.PAID})
 """The states of an award that needs evidence before it is payable."""
 
 
@@ -102,9 +103,7 @@ def evidence_of(session: Session, principal: Principal, table_id: str, round_id:
         return RoundEvidence(round_, None, ())
     judged = awards.of_verdicts(session, round_, corrections=corrections.count(session, round_))
     tiers = payout_tiers.of_round(session, round_)
-    waiting, paid = (
-        [awards.made(one) for one in judged if one.state in states] for states in (WAITING, {AwardState.PAID})
-    )
+    waiting, paid = ([awards.made(one) for one in judged if one.state in states] for states in (WAITING, PAID))
     return RoundEvidence(
         round_,
         requirement_of(tiers, waiting) if waiting else None,

@@ -8,12 +8,13 @@ from decimal import Decimal
 from jackpot_service.database.transactions import Session, pipelined
 from jackpot_service.domain.accounts import Pools
 from jackpot_service.domain.bets import BookedBet
+from jackpot_service.domain.money import RateSheet
 from jackpot_service.domain.rounds import Round, RoundState
 from jackpot_service.domain.settlement import Terms
 from jackpot_service.ledger import books, stripes
 from jackpot_service.ledger.cycles import Cycle
 from jackpot_service.records import bets as bet_records
-from jackpot_service.records import immutable, rounds, settings_in_force
+from jackpot_service.records import immutable, references, rounds, settings_in_force
 from jackpot_service.records.immutable import Table
 from jackpot_service.records.rounds import RoundName
 from jackpot_service.records.settings_in_force import InForce
@@ -120,3 +121,8 @@ def terms(session: Session, round_: Round, cycle: Cycle) -> Terms:
         running=immutable.rules(session, round_.jackpot_id, cycle.rules_version),
         following=immutable.rules(session, round_.jackpot_id, cycle.following_version),
     )
+
+
+def sheet_of(session: Session, round_: Round) -> RateSheet:
+    """Return the rate sheet that a round keeps."""
+    return immutable.sheet(session, references.require_base(session, round_.jackpot_id), round_.rate_sheet)

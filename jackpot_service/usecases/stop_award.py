@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain import figures, held_awards
-from jackpot_service.domain.awards import AwardStep, require_step
+from jackpot_service.domain.awards import AwardStep, require_stoppable
 from jackpot_service.domain.entries import Attribution
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.records import awards as records
@@ -13,6 +13,7 @@ from jackpot_service.records.awards import AwardRecord
 from jackpot_service.records.rounds import RoundName
 from jackpot_service.usecases import acts
 from jackpot_service.usecases.acts import Act, Done
+from jackpot_service.usecases.round_terms import sheet_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,7 @@ class AwardStopped:
 
 def stop_award(session: Session, command: StopAward) -> AwardStopped:
     """
-    Stop the payment of a payable award. No money moves: the casino keeps it for the player, and must not pay.
+    Stop the payment of a payable award, or of its rest. No money moves: the casino keeps it, and must not pay.
 
     Raises: UserRequired; UnknownAward, also for another casino's; RequestConflict; AwardStateConflict for an award that
     is not payable, or was released before.
@@ -45,15 +46,16 @@ def stop_award(session: Session, command: StopAward) -> AwardStopped:
     request = {"award_id": command.award_id, "reason": act.reason}
     if acts.find_replay(session, act, EntryKind.AWARD_STOPPED, request) is not None:
         return AwardStopped(record, is_replay=True)
-    require_step(AwardStep.STOPPED, taken=record.award.steps, award_id=command.award_id)
+    require_stoppable(record.award.state, taken=record.award.steps, award_id=command.award_id)
     round_ = rounds.require(session, record.jackpot_id, RoundName(record.table_id, record.round_id))
     made = records.made(record.award)
+    rest = held_awards.rest_of(made, paid_minor=record.award.paid_minor, sheet=sheet_of(session, round_))
     made_on = records.made_on(session, record.jackpot_id, record.round_key)
     done = Done(
         EntryKind.AWARD_STOPPED,
         {"state": record.award.state.value},
         held_awards.of_step(record, AwardStep.STOPPED, [made]),
-        figures=figures.of_decision(AwardStep.STOPPED, [made], made_on=made_on),
+        figures=figures.of_decision(AwardStep.STOPPED, [rest], made_on=made_on),
         attributed_to=Attribution.of(round_),
     )
     subject = f"award {command.award_id}"

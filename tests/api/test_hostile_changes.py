@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
+from hashlib import sha256
 from itertools import count
 from typing import Any, Final
 
@@ -24,6 +25,7 @@ pytestmark = pytest.mark.long
 __all__ = ["books_verify"]
 
 ROUND: Final = {"jackpot_id": "j1", "table_id": "T1", "round_id": "r1"}
+PAID: Final = f"aw_{sha256(b'j1/T1/r4/b1/flush').hexdigest()[:32]}"
 
 WHOLE: Final[Mapping[str, Sequence[Body]]] = {
     "rate-sheet": (
@@ -65,6 +67,7 @@ WHOLE: Final[Mapping[str, Sequence[Body]]] = {
     "round-correction": (
         {**ROUND, "result": {"bet_count": 1, "hands": [hand("1", NOTHING), dead("2")], "dealer": ["2c"]}},
     ),
+    "payment-reversal": ({"jackpot_id": "j1", "award_id": PAID, "reference": "slip"},),
     "statement-settlement": (
         {
             "jackpot_id": "j1",
@@ -127,7 +130,7 @@ Place = tuple[str | int, ...]
 
 @pytest.fixture
 def played(world: World) -> World:
-    """A jackpot with an award that is held and a cancelled round, and two others."""
+    """A jackpot with an award that is held, a paid one and a cancelled round, and two others."""
     world.open(base_amount="1000", settings={"payout_tiers": held_from("1")})
     world.open(jackpot_id="j2", base_amount="10", tables=())
     world.open(jackpot_id="j3", tables=())
@@ -135,6 +138,13 @@ def played(world: World) -> World:
     world.settle(hand("1", ROYAL_FLUSH))
     world.bet(bet("b1"), round_id="r2")
     world.cancel(round_id="r2")
+    world.bet(bet("b1"), round_id="r4")
+    world.settle(hand("1", FLUSH), round_id="r4")
+    approval = {**ROUND, "round_id": "r4", "decision": "approve"}
+    world.ask("held-awards", approval, request_id="r4", by="Olga").ok(201)
+    world.approve("r4", by="Otto").ok()
+    payment = {"request_id": "p", "reference": "slip"}
+    world.put(f"/v1/awards/{PAID}/payment", payment, key=world.key(Role.TABLE)).ok(201)
     world.bet(bet("b1"), round_id="r3")
     world.settle(forfeited("1", FLUSH), round_id="r3")
     return world
@@ -210,7 +220,19 @@ def bodies(world: World) -> tuple[tuple[str, str, Body], ...]:
             {"request_id": "e", "kind": "witness", "statement": "seen", "sha256": "ab" * 32},
         ),
         ("PUT", f"/v1/awards/{award_id}/stop", {"request_id": "s", "reason": "in doubt"}),
-        ("PUT", f"/v1/awards/{award_id}/payment", {"request_id": "r", "reference": "x", "paid_at": "2026-11-20"}),
+        (
+            "PUT",
+            f"/v1/awards/{award_id}/payment",
+            {
+                "request_id": "r",
+                "reference": "x",
+                "paid_at": "2026-11-20",
+                "amount_minor": 1,
+                "currency": "EUR",
+                "channel": "cage",
+                "payer": "x",
+            },
+        ),
         ("POST", f"/v1/exceptions/{exception}/acknowledgement", asked),
         ("PUT", "/v1/jackpots/j2/suspension", asked),
         ("PUT", "/v1/jackpots/j2/resumption", asked),

@@ -246,7 +246,15 @@ WRITES: Final[Mapping[str, tuple[int, str, Body]]] = {
     "PUT /v1/awards/{award_id}/payment": (
         201,
         f"/v1/awards/{AWARD}/payment",
-        {"request_id": "p1", "reference": "slip", "paid_at": "2026-11-20T09:30:00Z"},
+        {
+            "request_id": "p1",
+            "reference": "slip",
+            "amount_minor": 1,
+            "currency": "EUR",
+            "paid_at": "2026-11-20T09:30:00Z",
+            "channel": "cage",
+            "payer": "Cleo",
+        },
     ),
     "POST /v1/tables/{table_id}/rounds/{round_id}/evidence": (
         201,

@@ -210,16 +210,23 @@ def test_who_made_a_key_of_a_round_records_no_payment_of_its_awards(
     world: World, application: psycopg.Connection[Any]
 ) -> None:
     world.approve("held", by="Otto").ok()
-    paying = """
-        INSERT INTO award_steps (jackpot_id, round_key, bet_id, tier, step, taken_at, act_seq)
-        SELECT jackpot_id, round_key, bet_id, tier, 'paid', now(), (
-            SELECT max(seq) FROM entries WHERE jackpot_id = '-' AND principal = %s
-        ) FROM awards
-    """
     with pytest.raises(errors.InsufficientPrivilege, match="who made a key of a round records no payment"):
-        application.execute(paying, ["Olga"])
+        pay(application, "Olga")
     application.rollback()
-    assert application.execute(paying, ["Ann"]).rowcount == 1
+    assert pay(application, "Ann") == 1
+
+
+def pay(
+    application: psycopg.Connection[Any], name: str, *, amount: str = "amount_minor", reverses: int | None = None
+) -> int:
+    """Write a payment of each award, or its reversal, by the last act of somebody."""
+    paying = f"""
+        INSERT INTO payments (jackpot_id, round_key, act_seq, bet_id, tier, amount_minor, cost, reference, reverses)
+        SELECT jackpot_id, round_key, (SELECT max(seq) FROM entries WHERE jackpot_id = '-' AND principal = %s),
+               bet_id, tier, {amount}, cost, 'slip', %s
+        FROM awards
+    """  # noqa: S608  a constant
+    return application.execute(paying, [name, reverses]).rowcount
 
 
 STEP: Final = """
@@ -237,10 +244,30 @@ def test_a_stopped_award_is_not_paid_and_no_act_of_one_person_releases_it(
     application.commit()
 
     with pytest.raises(errors.InsufficientPrivilege, match="a stopped award is not paid"):
-        application.execute(STEP, ["paid"])
+        pay(application, "Ann")
     application.rollback()
     application.execute(STEP, ["released"])
     with pytest.raises(errors.InsufficientPrivilege, match="two people make an award payable"):
+        application.commit()
+
+
+def test_no_more_is_paid_than_an_award_and_no_act_of_one_person_reverses_a_payment(
+    world: World, application: psycopg.Connection[Any]
+) -> None:
+    world.approve("held", by="Otto").ok()
+    for amount in ("amount_minor + 1", "-1"):
+        with pytest.raises(errors.CheckViolation):
+            pay(application, "Ann", amount=amount)
+        application.rollback()
+    pay(application, "Ann")
+    application.commit()
+
+    with pytest.raises(errors.CheckViolation, match="payments come to their award at most"):
+        pay(application, "Otto", amount="1")
+    application.rollback()
+    [(paid,)] = application.execute("SELECT act_seq FROM payments").fetchall()
+    pay(application, "Olga", amount="-amount_minor", reverses=paid)
+    with pytest.raises(errors.InsufficientPrivilege, match="two people reverse a payment"):
         application.commit()
 
 
@@ -290,12 +317,7 @@ def test_a_payment_that_states_an_earlier_time_is_refused_as_well(
     """
     application.execute(entry, [LONG_AGO])
     with pytest.raises(errors.InsufficientPrivilege, match="who made a key of a round records no payment"):
-        application.execute(
-            """
-            INSERT INTO award_steps (jackpot_id, round_key, bet_id, tier, step, taken_at, act_seq)
-            SELECT jackpot_id, round_key, bet_id, tier, 'paid', now(), 1000 FROM awards
-            """
-        )
+        pay(application, "Otto")
 
 
 def test_no_key_is_revoked_in_the_past(world: World, application: psycopg.Connection[Any]) -> None:

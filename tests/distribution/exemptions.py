@@ -81,8 +81,8 @@ PROCEDURES: Final[Mapping[str, str]] = {
     # Acts are rows of every machine; their entries are those of the reference book.
     "require_actor": "entries",
     "require_payer": "entries",
-    # The steps of one award, by the jackpot of the new row.
-    "require_release": "award_steps",
+    # An award, its steps and its payments, by the jackpot of the new row.
+    "require_unpaid": "award_steps awards payments",
     # A change request and its approval are rows of every machine; the round is found by its ids.
     "require_checker": "rounds",
 }
@@ -174,7 +174,7 @@ EXEMPTIONS: Final = (
         _PROOF,
         {
             Rule.UNRESTRICTED: "award_steps awards bets compensations corrections cycles days entries "
-            "past_days reconciled_days rounds statement_settlements stripes voids"
+            "past_days payments reconciled_days rounds statement_settlements stripes voids"
         },
     ),
     Exemption("SELECT sealed.number, s.seq, e.head", _PROOF, {Rule.UNRESTRICTED: "entries stripes"}),

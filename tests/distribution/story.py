@@ -112,7 +112,7 @@ def _act(world: World) -> None:
 
 def _pay(world: World) -> None:
     award, *_ = world.get("/v1/awards?state=payable").ok()["items"]
-    body = {"request_id": "paid"}
+    body = {"request_id": "paid", "reference": "slip"}
     for key in (world.person("Olga", Role.OPERATOR), world.key(Role.TABLE)):
         world.put(f"/v1/awards/{award['award_id']}/payment", body, key=key)
 

@@ -250,7 +250,9 @@ def test_awards_and_their_payments_are_kept_by_the_casino_and_the_table_of_their
             opened.settle(hand("1", FLUSH), **at)
             for award in opened.round(**at)["settlement"]["awards"]:
                 place = f"/v1/awards/{award['award_id']}/payment"
-                opened.put(place, {"request_id": f"p{award['award_id']}"}, key=opened.key(Role.OPERATOR)).ok(201)
+                opened.put(
+                    place, {"request_id": f"p{award['award_id']}", "reference": "slip"}, key=opened.key(Role.OPERATOR)
+                ).ok(201)
 
     for kind in ("awards", "payments"):
         rows = _days(opened, kind, "casino_id, table_id, number, value", "ORDER BY table_id")
@@ -271,7 +273,7 @@ def test_payments_are_kept_by_their_acts_day_and_by_the_day_tier_and_pool_of_wha
     for number, (award, opened.clock.at) in enumerate(zip(awards, (before, before, before, MIDNIGHT), strict=True)):
         for status in (201, 200):
             place = f"/v1/awards/{award['award_id']}/payment"
-            opened.put(place, {"request_id": f"p{number}"}, key=opened.key(Role.TABLE)).ok(status)
+            opened.put(place, {"request_id": f"p{number}", "reference": "slip"}, key=opened.key(Role.TABLE)).ok(status)
 
     columns = "detail, day, made_on, casino_id, table_id, tier, account, currency, number, minor, value"
     rows = _days(opened, "payments", columns, "ORDER BY day, currency")
@@ -293,7 +295,9 @@ def test_what_a_correction_awarded_was_made_on_its_day(opened: World) -> None:
     correcting.correct(opened, hand("1", FOUR_OF_A_KIND))
     opened.clock.at = MIDNIGHT + timedelta(days=1)
     (award,) = opened.get("/v1/awards?state=payable").ok()["items"]
-    opened.put(f"/v1/awards/{award['award_id']}/payment", {"request_id": "p"}, key=opened.key(Role.TABLE)).ok(201)
+    opened.put(
+        f"/v1/awards/{award['award_id']}/payment", {"request_id": "p", "reference": "slip"}, key=opened.key(Role.TABLE)
+    ).ok(201)
 
     (row,) = _days(opened, "payments", "day, made_on, tier, number")
     assert tuple(row.values()) == ((MIDNIGHT + timedelta(days=1)).date(), MIDNIGHT.date(), "four_of_a_kind", 1)
@@ -306,7 +310,9 @@ def test_no_day_pays_what_a_later_day_made_though_the_jackpots_book_is_ahead(ope
     opened.settle(hand("1", FLUSH))
     opened.clock.at = MIDNIGHT - timedelta(minutes=1)
     (award,) = opened.get("/v1/awards?state=payable").ok()["items"]
-    opened.put(f"/v1/awards/{award['award_id']}/payment", {"request_id": "p"}, key=opened.key(Role.TABLE)).ok(201)
+    opened.put(
+        f"/v1/awards/{award['award_id']}/payment", {"request_id": "p", "reference": "slip"}, key=opened.key(Role.TABLE)
+    ).ok(201)
 
     (row,) = _days(opened, "payments", "day, made_on", "")
     assert (row["day"], row["made_on"]) == (MIDNIGHT.date(), MIDNIGHT.date())
@@ -346,6 +352,7 @@ def test_bets_without_their_turnover_are_not_booked(opened: World) -> None:
         ("j1", "awards_reinstated"),
         ("j1", "round_corrected"),
         ("-", "award_paid"),
+        ("-", "payment_reversed"),
     ],
 )
 def test_acts_about_awards_without_their_figures_are_not_booked(opened: World, book: str, kind: str) -> None:

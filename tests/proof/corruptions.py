@@ -161,7 +161,7 @@ SETTLEMENTS: Final = (
         f"{HELD} AND bet_id = 'a'",
         "entry-digest award-figures award-steps held-balance day-figures",
     ),
-    change("award_steps", "step = 'paid'", MIXED, "entry-digest award-figures award-steps day-figures"),
+    change("award_steps", "step = 'stopped'", MIXED, "entry-digest award-figures award-steps day-figures"),
     change("award_steps", "taken_at = taken_at + interval '1 us'", MIXED, "award-steps"),
     remove("award_steps", MIXED, "entry-digest award-figures award-steps day-figures"),
     forge(

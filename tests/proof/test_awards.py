@@ -110,7 +110,6 @@ def test_the_books_of_an_untouched_history_are_right(superuser: Session) -> None
         "approved",
         "rejected",
         "reinstated",
-        "paid",
     }
     assert {decided(superuser, request_id) for request_id in ("yes-r4", "yes-a", "yes-b")} == {
         ("pool:prize_fund",),
@@ -140,7 +139,7 @@ def entry_of(kind: str) -> str:
     return f"jackpot_id = 'j1' AND stripe_no = 0 AND seq = ({entry})"
 
 
-PAID = f"step = 'paid' AND {in_round('r2')}"
+PAYABLE = f"step = 'payable' AND {in_round('r2')}"
 APPROVED = f"step = 'approved' AND {in_round('r1')} AND tier = 'four_of_a_kind'"
 HELD = f"step = 'held' AND {in_round('r1')} AND bet_id = 'c'"
 AWARD = "jackpot_id, round_key, bet_id, tier"
@@ -150,20 +149,23 @@ FIRST = "reference = 's0'"
 
 STEPS: Final = (
     change("award_steps", "taken_at = taken_at + interval '1 us'", APPROVED, "award-steps"),
-    change("award_steps", "act_seq = act_seq - 1", PAID, "award-steps day-figures"),
-    change("award_steps", "act_seq = NULL", PAID, "award-steps day-figures"),
-    change("award_steps", "act_seq = 1", f"step = 'payable' AND {in_round('r2')}", "award-steps"),
-    change("award_steps", "step = 'reversed'", PAID, "award-steps day-figures"),
+    change("award_steps", "act_seq = act_seq - 1", APPROVED, f"{REINSTATED_BY} day-figures"),
+    change("award_steps", "act_seq = NULL", APPROVED, f"{REINSTATED_BY} day-figures"),
+    change("award_steps", "act_seq = 1", PAYABLE, "award-steps"),
     change("award_steps", "step = 'payable'", HELD, "award-figures award-steps entry-digest held-balance day-figures"),
-    remove("award_steps", PAID, "award-steps day-figures"),
-    remove("award_steps", f"{APPROVED}", "award-steps"),
+    remove("award_steps", APPROVED, "award-steps award-payments held-balance"),
     remove("award_steps", f"step = 'rejected' AND {in_round('r1')}", "award-steps held-balance"),
     forge(
         "award_steps", f"{AWARD}, 0, 'rejected', taken_at, 3", f"award_steps WHERE {HELD}", "award-steps held-balance"
     ),
     remove("award_steps", f"step = 'reinstated' AND {in_round('r4')}", "award-steps"),
     change("award_steps", "act_seq = act_seq - 1", f"step = 'reinstated' AND {in_round('r4')}", REINSTATED_BY),
-    forge("award_steps", f"{AWARD}, 0, 'reversed', taken_at, act_seq", f"award_steps WHERE {PAID}", "award-steps"),
+    forge(
+        "award_steps",
+        f"{AWARD}, 0, 'reversed', taken_at, 3",
+        f"award_steps WHERE {PAYABLE}",
+        "award-steps award-payments",
+    ),
     change(
         "awards",
         "cost = cost + 1",
@@ -183,10 +185,10 @@ ACTS: Final = (
         "acts",
         "after = jsonb_set(after, '{round,round_key}', '17')",
         act_of("award_paid"),
-        "act-record award-steps entry-digest",
+        "act-record award-payments entry-digest",
     ),
-    change("acts", "after = '{}'", act_of("award_paid"), "award-steps entry-digest"),
-    change("acts", "after = '[]'", act_of("award_paid"), "award-steps entry-digest record-unreadable"),
+    change("acts", "after = '{}'", act_of("award_paid"), "award-payments entry-digest"),
+    change("acts", "after = '[]'", act_of("award_paid"), "award-payments entry-digest record-unreadable"),
     change("acts", "effects = '[]'", act_of("awards_rejected"), "act-record entry-digest entry-kind"),
     change(
         "acts",
@@ -359,7 +361,7 @@ def test_a_change_of_any_column_is_found(superuser: Session, column: sqlalchemy.
     if value is None and isinstance(column.type, ARRAY):
         value = f"array_append({column.name}, 1)"
     value = value or next(how for kind, how in BY_TYPE if isinstance(column.type, kind)).format(column.name)
-    where = "step = 'paid'" if column.table.name == "award_steps" else "true"
+    where = APPROVED if column.table.name == "award_steps" else "true"
     assert mismatches_after_changing(superuser, column, value, where=where)
 
 

@@ -16,9 +16,9 @@ from jackpot_service.domain.outcomes import Hand, HandStatus, Result
 from jackpot_service.ledger.mismatches import Code
 from jackpot_service.proof.proof import verify
 from jackpot_service.records.rounds import RoundName
-from jackpot_service.usecases.acknowledge_payment import AcknowledgePayment, acknowledge_payment
 from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.jackpots import ChangeSuspension, suspend_jackpot
+from jackpot_service.usecases.record_payment import RecordPayment, record_payment
 from tests.proof.corruption import (
     Corruption,
     change,
@@ -59,7 +59,7 @@ def _pay(casino: history.Casino, round_id: str) -> None:
 
     def act(session: Session) -> None:
         for award_id in session.scalars(text(payable), {"round_id": round_id}).all():
-            acknowledge_payment(session, AcknowledgePayment(casino.operate(), award_id))
+            record_payment(session, RecordPayment(casino.operate(), award_id, "slip"))
 
     casino.act(act)
 
@@ -143,7 +143,7 @@ CORRUPTIONS: Final = (
         "awards",
         "cost = cost + 1",
         f"{MISREAD} AND correction = 1",
-        "award-figures correction-figures act-record day-figures",
+        "award-figures correction-figures act-record",
     ),
     remove("awards", f"{FALSE} AND correction = 1", "award-figures document-without-entry"),
     forge(
@@ -168,11 +168,10 @@ CORRUPTIONS: Final = (
         f"award_steps WHERE {UNTOUCHED}",
         "award-steps",
     ),
-    change(
-        "award_steps",
-        "step = 'approved'",
-        f"{MISREAD} AND step = 'paid' AND correction = 1",
-        "award-steps correction-figures entry-postings award-figures day-figures",
+    remove(
+        "payments",
+        f"{MISREAD} AND correction = 1",
+        "award-payments award-steps correction-figures entry-postings award-figures day-figures",
     ),
     change("acts", "before = before || '{\"number\": 7}'", f"seq = {ACT}", "entry-digest correction-figures"),
     change("acts", "before = NULL", f"seq = {ACT}", "entry-digest correction-figures"),

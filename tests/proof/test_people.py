@@ -15,11 +15,11 @@ from jackpot_service.domain.payout_tiers import Evidence
 from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
 from jackpot_service.ledger.mismatches import Code
 from jackpot_service.proof.proof import verify
-from jackpot_service.usecases.acknowledge_payment import AcknowledgePayment, acknowledge_payment
 from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.changes.requests import DecideChange, RequestChange, decide_change, request_change
 from jackpot_service.usecases.keys import create_key
 from jackpot_service.usecases.record_evidence import RecordEvidence, record_evidence
+from jackpot_service.usecases.record_payment import RecordPayment, record_payment
 from tests.proof.corruption import Corruption, change, codes_after, forge, mismatches_after, remove
 from tests.races import scene
 from tests.support import history, people
@@ -60,8 +60,8 @@ def _play(engine: sqlalchemy.Engine) -> None:
         scene.bet(engine, "T1", round_id, scene.euro("b1"))
         for award in scene.settle(engine, "T1", round_id, 1, {"1": cards}).awards:
             if round_id == "won":
-                paying = AcknowledgePayment(act(OTTO, "p1"), award.award_id)
-                transact(engine, partial(acknowledge_payment, command=paying))
+                paying = RecordPayment(act(OTTO, "p1"), award.award_id, "slip")
+                transact(engine, partial(record_payment, command=paying))
     scene.bet(engine, "T1", "cancelled", scene.euro("b1"))
     scene.cancel(engine, "T1", "cancelled")
     seen = RecordEvidence(act(ODA, "seen"), "T1", "held", Evidence.WITNESS, "the floor manager was there")

@@ -46,6 +46,7 @@ PROVED_ELSEWHERE: Final = {
     "exception_counts": "test_exceptions",
     "exceptions": "test_exceptions",
     "past_days": "test_reconciled_days",
+    "payments": "test_payments",
     "reconciled_days": "test_reconciled_days",
     "seals": "test_seals",
     "statement_settlements": "test_awards",

@@ -39,7 +39,6 @@ CORRUPTIONS: Final = (
     remove("award_steps", RELEASE, "award-steps"),
     change("award_steps", "bet_id = 'b2'", STOP, "award-steps"),
     change("award_steps", "step = 'released'", STOP, "award-steps"),
-    change("award_steps", "step = 'paid'", RELEASE, "award-steps day-figures"),
     change("award_steps", "act_seq = act_seq + 1", STOP, "award-steps"),
     change(
         "acts",

@@ -16,8 +16,8 @@ from jackpot_service.domain.corrections import NothingToCorrect
 from jackpot_service.domain.principals import SYSTEM_OPERATOR
 from jackpot_service.domain.settings import Setting
 from jackpot_service.records.rounds import RoundName
-from jackpot_service.usecases.acknowledge_payment import AcknowledgePayment, acknowledge_payment
 from jackpot_service.usecases.acts import Act
+from jackpot_service.usecases.record_payment import RecordPayment, record_payment
 from tests.races import books, scene
 from tests.support import two_people
 from tests.support.hands import NO_COLLISIONS
@@ -37,6 +37,9 @@ _PAYABLE = text(
       AND (SELECT string_agg(s.step, ' ') FROM award_steps s
            WHERE (s.jackpot_id, s.round_key, s.bet_id, s.tier, s.correction)
                  = (a.jackpot_id, a.round_key, a.bet_id, a.tier, a.correction)) = 'payable'
+      AND NOT EXISTS (SELECT FROM payments p
+                      WHERE (p.jackpot_id, p.round_key, p.bet_id, p.tier, p.correction)
+                            = (a.jackpot_id, a.round_key, a.bet_id, a.tier, a.correction))
     ORDER BY a.bet_id, a.tier LIMIT 1
     """
 )
@@ -121,7 +124,7 @@ class History:
 
 def _pay(session: Session, *, name: RoundName) -> None:
     for award_id in session.scalars(_PAYABLE, {"table_id": name.table_id, "round_id": name.round_id}).all():
-        acknowledge_payment(session, AcknowledgePayment(Act(SYSTEM_OPERATOR, scene.now()), award_id))
+        record_payment(session, RecordPayment(Act(SYSTEM_OPERATOR, scene.now()), award_id, "slip"))
 
 
 @pytest.mark.parametrize("seed", range(8))

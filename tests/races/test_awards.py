@@ -1,6 +1,7 @@
 """Decisions on awards that race: with hits and bets, with each other, and a payment told by several at once."""
 
 from collections import Counter
+from collections.abc import Mapping
 from decimal import Decimal
 from functools import partial
 
@@ -11,10 +12,10 @@ from jackpot_service.database.transactions import transact
 from jackpot_service.domain.awards import AwardStateConflict
 from jackpot_service.domain.changes import ChangeDecided, Outcome
 from jackpot_service.domain.errors import LedgerError
+from jackpot_service.domain.payments import PaymentTooLarge
 from jackpot_service.domain.principals import Principal, Role
 from jackpot_service.domain.settings import Setting
 from jackpot_service.records.verdicts import BookedAward
-from jackpot_service.usecases.acknowledge_payment import AcknowledgePayment, acknowledge_payment
 from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.changes.requests import (
     ChangeDecidedNow,
@@ -23,6 +24,7 @@ from jackpot_service.usecases.changes.requests import (
     decide_change,
     request_change,
 )
+from jackpot_service.usecases.record_payment import RecordPayment, record_payment
 from jackpot_service.usecases.stop_award import StopAward, stop_award
 from tests.races import books, scene
 from tests.races.processes import Racer, race
@@ -197,17 +199,17 @@ def test_of_three_approvers_at_once_two_are_enough_and_one_does_it(
 
 
 def pay(racer: Racer, *, award_ids: list[str], who: str) -> list[bool]:
-    """Acknowledge each award's payment; tells of each whether it was a replay."""
+    """Record each award's payment; tells of each whether it was a replay."""
     replays = []
     for award_id in award_ids:
         racer.meet()
         act = people.enrolled(racer.engine, Act(scene.SERVER, scene.now(), request_id=f"{who}-{award_id}"))
-        command = AcknowledgePayment(act, award_id, "slip")
-        replays.append(transact(racer.engine, partial(acknowledge_payment, command=command)).is_replay)
+        command = RecordPayment(act, award_id, "slip")
+        replays.append(transact(racer.engine, partial(record_payment, command=command)).is_replay)
     return replays
 
 
-def test_a_payment_that_is_told_by_several_at_once_is_one_step(engine: sqlalchemy.Engine, database_url: str) -> None:
+def test_a_payment_that_is_told_by_several_at_once_is_one(engine: sqlalchemy.Engine, database_url: str) -> None:
     scene.open_live(engine, "live", tables=["T1"], base_amount="1000")
     awards = [award for number in range(PAYMENTS) for award in win(engine, "T1", f"r{number}")]
     award_ids = [award.award_id for award in awards]
@@ -215,8 +217,36 @@ def test_a_payment_that_is_told_by_several_at_once_is_one_step(engine: sqlalchem
     told = race(database_url, *(partial(pay, award_ids=award_ids, who=who) for who in ("x", "x", "y")))
 
     assert [sorted(replays) for replays in zip(*told, strict=True)] == [[False, True, True]] * len(award_ids)
-    assert books.ask(engine, "SELECT count(*) FROM award_steps WHERE step = 'paid'") == [(len(award_ids),)]
+    assert books.ask(engine, "SELECT count(*) FROM payments") == [(len(award_ids),)]
     assert books.ask(engine, "SELECT count(*) FROM entries WHERE kind = 'award_paid'") == [(len(award_ids),)]
+    books.require_clean(engine)
+    assert books.deadlocks(engine) == 0
+
+
+def pay_parts(racer: Racer, *, parts: Mapping[str, int], who: str) -> list[bool]:
+    """Pay more than a third of each award; tells of each whether that could be."""
+    paid = []
+    for award_id, amount_minor in parts.items():
+        racer.meet()
+        act = people.enrolled(racer.engine, Act(scene.SERVER, scene.now(), request_id=f"{who}-{award_id}"))
+        command = RecordPayment(act, award_id, f"slip of {who}", amount_minor=amount_minor)
+        answer = scene.attempted(partial(transact, racer.engine, partial(record_payment, command=command)))
+        paid.append(not isinstance(answer, PaymentTooLarge))
+    return paid
+
+
+def test_parts_that_several_pay_at_once_come_to_no_more_than_their_award(
+    engine: sqlalchemy.Engine, database_url: str
+) -> None:
+    scene.open_live(engine, "live", tables=["T1"], base_amount="1000")
+    awards = [award for number in range(PAYMENTS) for award in win(engine, "T1", f"r{number}")]
+    parts = {award.award_id: award.amount_minor // 3 + 1 for award in awards}
+
+    paid = race(database_url, *(partial(pay_parts, parts=parts, who=who) for who in "xyz"))
+
+    assert [sum(done) for done in zip(*paid, strict=True)] == [2] * len(parts)
+    booked = books.ask(engine, "SELECT sum(amount_minor) FROM payments GROUP BY round_key ORDER BY round_key")
+    assert booked == [(2 * part,) for part in parts.values()]
     books.require_clean(engine)
     assert books.deadlocks(engine) == 0
 
@@ -234,13 +264,13 @@ def stop(racer: Racer, *, award_ids: list[str], who: str) -> list[bool]:
 
 
 def pay_or_not(racer: Racer, *, award_ids: list[str]) -> list[bool]:
-    """Acknowledge each award's payment; tells of each whether that could be."""
+    """Record each award's payment; tells of each whether that could be."""
     paid = []
     for award_id in award_ids:
         racer.meet()
         act = people.enrolled(racer.engine, Act(scene.SERVER, scene.now(), request_id=f"paid-{award_id}"))
-        command = AcknowledgePayment(act, award_id, "slip")
-        answer = scene.attempted(partial(transact, racer.engine, partial(acknowledge_payment, command=command)))
+        command = RecordPayment(act, award_id, "slip")
+        answer = scene.attempted(partial(transact, racer.engine, partial(record_payment, command=command)))
         paid.append(not isinstance(answer, AwardStateConflict))
     return paid
 
@@ -258,7 +288,8 @@ def test_of_a_payment_and_two_stops_at_once_one_is_done(engine: sqlalchemy.Engin
 
     assert [sum(done) for done in zip(by_ann, by_bob, paid, strict=True)] == [1] * len(award_ids)
     steps = Counter(step for (step,) in books.ask(engine, "SELECT step FROM award_steps WHERE step <> 'payable'"))
-    assert steps == Counter(stopped=sum(by_ann) + sum(by_bob), paid=sum(paid))
+    assert steps == Counter(stopped=sum(by_ann) + sum(by_bob))
+    assert books.ask(engine, "SELECT count(*) FROM payments") == [(sum(paid),)]
     books.require_clean(engine)
     assert books.deadlocks(engine) == 0
 

@@ -101,7 +101,9 @@ class Chance:
         payable = self.house.get("/v1/awards?state=payable").ok()["items"]
         for award in payable[:2]:
             key = self.house.key(Role.TABLE, casino_id="c2" if award["table_id"] == "T2" else "c1")
-            self.house.put(f"/v1/awards/{award['award_id']}/payment", {"request_id": self.name()}, key=key).ok(201)
+            self.house.put(
+                f"/v1/awards/{award['award_id']}/payment", {"request_id": self.name(), "reference": "slip"}, key=key
+            ).ok(201)
 
     def decide(self) -> None:
         """Decide about awards that are held; or reinstate rejected ones."""

@@ -71,7 +71,7 @@ def _pay(world: World, awards: Sequence[Mapping[str, Any]], table_id: str) -> No
     """Its casino says that it paid awards."""
     server = world.key(Role.TABLE, casino_id=TABLES[table_id])
     for award in awards:
-        body = {"request_id": f"paid-{award['award_id']}"}
+        body = {"request_id": f"paid-{award['award_id']}", "reference": "slip"}
         world.put(f"/v1/awards/{award['award_id']}/payment", body, key=server).ok(201)
 
 

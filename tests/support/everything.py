@@ -22,10 +22,10 @@ from jackpot_service.records.noted_exceptions import ExceptionFilters
 from jackpot_service.records.rounds import RoundName
 from jackpot_service.reports.reconciling import reconcile_next
 from jackpot_service.usecases.acknowledge_exception import AcknowledgeException, acknowledge_exception
-from jackpot_service.usecases.acknowledge_payment import AcknowledgePayment, acknowledge_payment
 from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.changes.requests import DecideChange, RequestChange, decide_change, request_change
 from jackpot_service.usecases.keys import create_key
+from jackpot_service.usecases.record_payment import RecordPayment, record_payment
 from jackpot_service.usecases.seal_books import SealBooks, seal_books
 from tests.races import scene
 from tests.support import people, rolling
@@ -67,8 +67,8 @@ def play(engine: sqlalchemy.Engine, *, now: datetime) -> None:
     scene.cancel(engine, "T1", "r2")
     scene.bet(engine, "T1", "r4", scene.euro("b1"))
     (won,) = scene.settle(engine, "T1", "r4", 1, {"1": scene.FLUSH}).awards
-    paid = AcknowledgePayment(Act(SYSTEM_OPERATOR, scene.now(), request_id="paid"), won.award_id)
-    transact(engine, lambda session: acknowledge_payment(session, paid))
+    paid = RecordPayment(Act(SYSTEM_OPERATOR, scene.now(), request_id="paid"), won.award_id, "slip")
+    transact(engine, lambda session: record_payment(session, paid))
     record = ExceptionRecord(
         kind="late-bet",
         table_id="T1",

@@ -50,7 +50,7 @@ BODIES: Final[Mapping[str, Body]] = {
     "PUT /v1/tables/{table_id}/rounds/{round_id}/cancellation": {"reason": "misdeal"},
     "PUT /v1/tables/{table_id}/rounds/{round_id}/closing": {"bet_count": 0},
     "POST /v1/exceptions/{exception_id}/acknowledgement": {"request_id": "a1", "reason": "looked into"},
-    "PUT /v1/awards/{award_id}/payment": {"request_id": "p1"},
+    "PUT /v1/awards/{award_id}/payment": {"request_id": "p1", "reference": "slip"},
     "POST /v1/tables/{table_id}/rounds/{round_id}/evidence": {
         "request_id": "e1",
         "kind": "witness",

@@ -55,7 +55,7 @@ _HAPPENED: Final = {
         WHERE decided.step IN ('approved', 'rejected')
           AND CAST(act.booked_at AT TIME ZONE 'UTC' AS date) > CAST(settled.booked_at AT TIME ZONE 'UTC' AS date)
     """,
-    "payment": "SELECT count(*) FROM award_steps WHERE step = 'paid'",
+    "payment": "SELECT count(*) FROM payments",
 }
 """How often each of it happened, as the books tell."""
 
@@ -114,5 +114,5 @@ class Story:
     def _pay(self) -> None:
         """What a correction awards is payable at once; unless chance paid all there is."""
         for award in self._world.get("/v1/awards?state=payable").ok()["items"][:1]:
-            path, body = f"/v1/awards/{award['award_id']}/payment", {"request_id": "paid"}
+            path, body = f"/v1/awards/{award['award_id']}/payment", {"request_id": "paid", "reference": "slip"}
             self._world.put(path, body, key=self._world.person("Olga", Role.OPERATOR)).ok(201)

@@ -136,7 +136,7 @@ figured AS (
            e.version, a.currency, a.funded_by, a.tier,
            CASE WHEN s.step = 'reversed' AND held.only THEN 'reversed_while_held'
                 WHEN s.step = 'reversed' AND held.is_stopped THEN 'reversed_while_stopped' ELSE s.step END, made.day,
-           1, a.amount_minor, a.cost
+           1, a.amount_minor - rest.paid, a.cost - rest.cost
     FROM booked e
     JOIN award_steps s ON s.jackpot_id = e.jackpot_id AND s.round_key = e.of_round
                       AND (s.act_seq = e.act_seq OR s.act_seq IS NULL AND e.act_seq IS NULL)
@@ -150,6 +150,13 @@ figured AS (
         WHERE z.jackpot_id = s.jackpot_id AND z.round_key = s.round_key AND z.bet_id = s.bet_id AND z.tier = s.tier
           AND z.correction = s.correction
     ) AS held ON true
+    -- A stop and a release are of what was not paid then.
+    CROSS JOIN LATERAL (
+        SELECT coalesce(sum(p.amount_minor), 0) AS paid, coalesce(sum(p.cost), 0) AS cost
+        FROM payments p
+        WHERE p.jackpot_id = s.jackpot_id AND p.round_key = s.round_key AND p.bet_id = s.bet_id AND p.tier = s.tier
+          AND p.correction = s.correction AND s.step IN ('stopped', 'released') AND p.act_seq < s.act_seq
+    ) AS rest
     WHERE e.kind IN ('result', 'round_corrected', 'awards_approved', 'awards_rejected', 'awards_reinstated',
                      'award_stopped', 'awards_released')
     UNION ALL
@@ -161,15 +168,21 @@ figured AS (
     SELECT '-', 0, (e.booked_at AT TIME ZONE 'UTC')::date, 1,
            ((e.booked_at AT TIME ZONE c.zone) - c.day_starts)::date, 'payments', r.casino_id, r.table_id, 0,
            a.currency, a.funded_by, a.tier, a.jackpot_id,
-           made.day, 1, a.amount_minor, a.cost
-    FROM award_steps s
+           made.day, (paid.minor = a.amount_minor)::int - (paid.minor - s.amount_minor = a.amount_minor)::int,
+           s.amount_minor, s.cost
+    FROM payments s
     JOIN rounds r ON r.jackpot_id = s.jackpot_id AND r.round_key = s.round_key
     JOIN casinos c ON c.casino_id = r.casino_id
     JOIN awards a ON a.jackpot_id = s.jackpot_id AND a.round_key = s.round_key AND a.bet_id = s.bet_id
                  AND a.tier = s.tier AND a.correction = s.correction
     JOIN entries e ON e.jackpot_id = '-' AND e.stripe_no = 0 AND e.seq = s.act_seq
     JOIN made ON made.jackpot_id = a.jackpot_id AND made.round_key = a.round_key AND made.correction = a.correction
-    WHERE s.step = 'paid'
+    CROSS JOIN LATERAL (
+        SELECT sum(p.amount_minor) AS minor
+        FROM payments p
+        WHERE p.jackpot_id = s.jackpot_id AND p.round_key = s.round_key AND p.bet_id = s.bet_id AND p.tier = s.tier
+          AND p.correction = s.correction AND p.act_seq <= s.act_seq
+    ) AS paid
 )
 INSERT INTO days (jackpot_id, stripe_no, day, cycle, gaming_day, kind, casino_id, table_id, rules_version, currency,
                   account, tier, detail, made_on, number, minor, value)

@@ -89,6 +89,10 @@ def _stop(world: World) -> None:
     world.put(f"/v1/awards/{award['award_id']}/stop", body, key=world.person("Fay", Role.FINANCE)).ok(201)
     released = {"jackpot_id": "j6", "table_id": "T6", "round_id": "stopped", "decision": "release"}
     world.change("held-awards", released, request_id="release")
+    payment = {"request_id": "part", "reference": "slip 8", "amount_minor": 1000, "channel": "cage", "payer": "Cleo"}
+    world.put(f"/v1/awards/{award['award_id']}/payment", payment, key=world.key(Role.TABLE)).ok(201)
+    reversal = {"jackpot_id": "j6", "award_id": award["award_id"], "reference": "slip 8"}
+    world.change("payment-reversal", reversal, request_id="reversal")
 
 
 def _decline(world: World) -> None:

@@ -51,7 +51,7 @@ def play(world: World, round_id: str, cards: tuple[str, ...], *, key: str) -> No
 
 def pay(world: World, key: str, *, round_id: str = "won", request_id: str = "p1") -> Answer:
     award_id = world.round(round_id)["settlement"]["awards"][0]["award_id"]
-    return world.put(f"/v1/awards/{award_id}/payment", {"request_id": request_id}, key=key)
+    return world.put(f"/v1/awards/{award_id}/payment", {"request_id": request_id, "reference": "slip"}, key=key)
 
 
 def operator(world: World, name: str) -> str:

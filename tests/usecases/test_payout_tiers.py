@@ -55,7 +55,7 @@ def test_scenario_47_as_shipped_no_royal_flush_is_payable_at_once(world: World, 
     assert {award["state"] for award in settlement["awards"]} == {"held"}
     assert world.books.balance("j1", "awards:held") > 10_000
     award_id = settlement["awards"][0]["award_id"]
-    paying = {"request_id": "paid"}
+    paying = {"request_id": "paid", "reference": "slip"}
     world.put(f"/v1/awards/{award_id}/payment", paying, key=world.key(Role.TABLE)).problem(409, "award-state")
 
 
@@ -94,7 +94,7 @@ def test_scenario_47_with_its_evidence_a_royal_flush_is_approved_and_paid(hit: W
     assert hit.get("/v1/jackpots/j1/meter").ok()["payment"] == "released"
     assert hit.get("/v1/jackpots/j1/hits").ok()["items"][0]["payment"] == "released"
     for number, award in enumerate(hit.round("r1")["settlement"]["awards"]):
-        body = {"request_id": f"p{number}"}
+        body = {"request_id": f"p{number}", "reference": "slip"}
         hit.put(f"/v1/awards/{award['award_id']}/payment", body, key=hit.key(Role.TABLE)).ok(201)
     assert hit.get("/v1/jackpots/j1/hits").ok()["items"][0]["payment"] == "paid"
     assert hit.get("/v1/jackpots/j1/meter").ok()["payment"] == "paid"
@@ -139,7 +139,7 @@ def test_evidence_on_a_paid_award_is_refused(hit: World) -> None:
     evidence(hit, "cards-checked").ok(201)
     hit.change("held-awards", APPROVE)
     for number, award in enumerate(hit.round("r1")["settlement"]["awards"]):
-        body = {"request_id": f"p{number}"}
+        body = {"request_id": f"p{number}", "reference": "slip"}
         hit.put(f"/v1/awards/{award['award_id']}/payment", body, key=hit.key(Role.TABLE)).ok(201)
     before = hit.books.counts()
 
@@ -238,11 +238,13 @@ def test_a_tables_key_records_no_payment_of_what_several_people_approve(large: W
     four, flush = (award["award_id"] for award in large.round("r1")["settlement"]["awards"])
     before = large.books.counts()
 
-    paying = {"request_id": "paid"}
+    paying = {"request_id": "paid", "reference": "slip"}
     large.put(f"/v1/awards/{four}/payment", paying, key=large.key(Role.TABLE)).problem(403, "user-required")
 
     assert large.books.counts() == before
-    large.put(f"/v1/awards/{flush}/payment", {"request_id": "flush"}, key=large.key(Role.TABLE)).ok(201)
+    large.put(
+        f"/v1/awards/{flush}/payment", {"request_id": "flush", "reference": "slip"}, key=large.key(Role.TABLE)
+    ).ok(201)
     large.put(f"/v1/awards/{four}/payment", paying, key=large.person("Ann", Role.OPERATOR)).ok(201)
     assert large.books.mismatches() == ()
     past_the_service(large.database_url, PAID_BY.format("a table"))
@@ -402,13 +404,20 @@ def test_a_request_that_states_fewer_approvals_than_are_due_is_stale(large: Worl
     past_the_service(large.database_url, "UPDATE change_requests SET approvals_due = 3 WHERE request_id = 'q1'")
 
 
-@pytest.mark.parametrize("step", ["approved", "reinstated", "paid"])
-def test_the_database_makes_no_held_award_payable_without_an_approval(large: World, step: str) -> None:
-    taken = f"""
-        INSERT INTO award_steps (jackpot_id, round_key, bet_id, tier, step, taken_at, act_seq, correction)
-        SELECT jackpot_id, round_key, bet_id, tier, '{step}', now(), 1, correction
-        FROM award_steps WHERE bet_id = 'b1'
-    """  # noqa: S608  a constant
+PAID: Final = """
+    INSERT INTO payments (jackpot_id, round_key, act_seq, bet_id, tier, correction, amount_minor, cost, reference)
+    SELECT jackpot_id, round_key, 1, bet_id, tier, correction, amount_minor, cost, 'slip'
+    FROM awards WHERE bet_id = 'b1'
+"""
+STEP: Final = """
+    INSERT INTO award_steps (jackpot_id, round_key, bet_id, tier, step, taken_at, act_seq, correction)
+    SELECT jackpot_id, round_key, bet_id, tier, '{}', now(), 1, correction
+    FROM award_steps WHERE bet_id = 'b1'
+"""
+
+
+@pytest.mark.parametrize("taken", [STEP.format("approved"), STEP.format("reinstated"), PAID])
+def test_the_database_makes_no_held_award_payable_without_an_approval(large: World, taken: str) -> None:
 
     with pytest.raises(DBAPIError) as caught, large.engine.begin() as session:
         session.execute(text(taken))
@@ -439,7 +448,7 @@ def test_a_corrected_hit_is_paid_when_its_correction_is(world: World) -> None:
     assert world.get("/v1/jackpots/j1/meter").ok()["payment"] == "released"
     assert world.get("/v1/jackpots/j1/hits").ok()["items"][0]["payment"] == "released"
     for number, award in enumerate(world.get("/v1/awards?state=payable").ok()["items"]):
-        body = {"request_id": f"p{number}"}
+        body = {"request_id": f"p{number}", "reference": "slip"}
         world.put(f"/v1/awards/{award['award_id']}/payment", body, key=world.key(Role.TABLE)).ok(201)
     assert world.get("/v1/jackpots/j1/meter").ok()["payment"] == "paid"
     assert world.get("/v1/jackpots/j1/hits").ok()["items"][0]["payment"] == "paid"

@@ -40,7 +40,9 @@ def stop(
 
 
 def pay(world: World, award_id: str) -> Answer:
-    return world.put(f"/v1/awards/{award_id}/payment", {"request_id": "paid"}, key=world.key(Role.TABLE))
+    return world.put(
+        f"/v1/awards/{award_id}/payment", {"request_id": "paid", "reference": "slip"}, key=world.key(Role.TABLE)
+    )
 
 
 @pytest.mark.parametrize("role", [Role.FINANCE, Role.OPERATOR, Role.AUDITOR])

@@ -50,6 +50,7 @@ DONE_AS: Final[Mapping[str, str]] = {
     "compensation": "compensation",
     "declined-compensation": "compensation_declined",
     "round-correction": "round_corrected",
+    "payment-reversal": "payment_reversed",
     "statement-settlement": "statement_settled",
 }
 """The act by which a change of a kind is done, where it is approved as it is here."""
@@ -95,8 +96,8 @@ class Years:
         decided = self.world.approve(kind, by=approves, role=role, reason=SEEN).ok()
         self.effects[kind] = decided["effect"]
 
-    def put(self, path: str, request_id: str, key: str) -> Body:
-        return self.world.put(path, {"request_id": request_id}, key=key).ok(201)
+    def put(self, path: str, request_id: str, key: str, **more: object) -> Body:
+        return self.world.put(path, {"request_id": request_id, **more}, key=key).ok(201)
 
     def post(self, path: str, request_id: str, key: str, **more: object) -> Body:
         return self.world.post(path, {"request_id": request_id, "reason": WHY, **more}, key=key).ok(201)
@@ -114,7 +115,8 @@ def first_year(years: Years) -> None:
     years.change("rate-sheet", {"base": "EUR", "rates": {"GBP": "1.18"}})
     (award,) = play(world, "won", hand("1", FLUSH), currency="GBP")["awards"]
     assert award["cost_base"] == "29.5"
-    years.put(f"/v1/awards/{award['award_id']}/payment", "paid", world.key(Role.TABLE))
+    years.put(f"/v1/awards/{award['award_id']}/payment", "paid", world.key(Role.TABLE), reference="slip 7")
+    years.change("payment-reversal", {"jackpot_id": "j1", "award_id": award["award_id"], "reference": "slip 7"})
     assert play(world, "dead", dead("1"))["refunds"]
     world.post_bets(bet("late"), round_id="dead").problem(409, "round-settled")
     (late,) = world.get("/v1/exceptions").ok()["items"]
@@ -241,6 +243,7 @@ APPEND_ONLY: Final = (
     "acts",
     "awards",
     "award_steps",
+    "payments",
     "corrections",
     "statement_settlements",
     "change_requests",
@@ -395,7 +398,7 @@ MONEY: Final[Mapping[str, TakenBack]] = {
 
 FOR_GOOD: Final = {"retirement"}
 
-NO_MONEY: Final = {"rate-sheet", "rules", "declined-compensation"}
+NO_MONEY: Final = {"rate-sheet", "rules", "declined-compensation", "payment-reversal"}
 
 
 def test_of_every_kind_it_is_said_whether_it_moves_money_and_what_takes_it_back() -> None:

@@ -34,6 +34,7 @@ class AwardState(StrEnum):
     HELD = "held"
     REJECTED = "rejected"
     STOPPED = "stopped"
+    PART_PAID = "part-paid"
     PAID = "paid"
     REVERSED = "reversed"
 

@@ -32,6 +32,9 @@ _STEPS = """
 
 _MADE_WITHIN: Final = "made_on >= :made_from AND made_on < :made_before"
 
+PAYMENT: Final = "payment"
+"""The name of payments among the steps: they move amounts from payable to paid, in one part or in several."""
+
 STATES: Final[Mapping[str, tuple[AwardState | None, AwardState]]] = {
     AwardStep.PAYABLE: (None, AwardState.PAYABLE),
     AwardStep.HELD: (None, AwardState.HELD),
@@ -40,17 +43,21 @@ STATES: Final[Mapping[str, tuple[AwardState | None, AwardState]]] = {
     AwardStep.REINSTATED: (AwardState.REJECTED, AwardState.PAYABLE),
     AwardStep.STOPPED: (AwardState.PAYABLE, AwardState.STOPPED),
     AwardStep.RELEASED: (AwardState.STOPPED, AwardState.PAYABLE),
-    AwardStep.PAID: (AwardState.PAYABLE, AwardState.PAID),
+    PAYMENT: (AwardState.PAYABLE, AwardState.PAID),
     AwardStep.REVERSED: (AwardState.PAYABLE, AwardState.REVERSED),
     REVERSED_WHILE_HELD: (AwardState.HELD, AwardState.REVERSED),
     REVERSED_WHILE_STOPPED: (AwardState.STOPPED, AwardState.REVERSED),
 }
-"""The state of an award before each step, if it was there, and after it."""
+"""The state of an award before each step or payment, if it was there, and after it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Amounts:
-    """The number of awards, their sum in units of their currency, and their cost in the base."""
+    """
+    The number of awards, their sum in units of their currency, and their cost in the base.
+
+    An award that is paid in part is payable; what was paid of it is among the sum of those that are paid.
+    """
 
     awards: int
     amount: Decimal
@@ -78,11 +85,11 @@ class StepSum:
 
 
 def added_up(parts: Iterable[tuple[K, Amounts]]) -> list[tuple[K, Amounts]]:
-    """Add up the amounts of each key, in the order of the keys, without those of which no award is left."""
+    """Add up the amounts of each key, in the order of the keys, without those of which nothing is left."""
     sums: dict[K, Amounts] = {}
     for key, amounts in parts:
         sums[key] = sums[key].plus(amounts) if key in sums else amounts
-    return [(key, sums[key]) for key in sorted(sums) if sums[key].awards]
+    return [(key, sums[key]) for key in sorted(sums) if sums[key].awards or sums[key].amount]
 
 
 def steps(session: Session, book: BookPeriod) -> Sequence[StepSum]:
@@ -121,7 +128,7 @@ def _payments(session: Session, book: BookPeriod, condition: _Condition, *, acts
         parameters={**condition.parameters, "paid_jackpot": book.jackpot_id},
     )
     for one in _steps(session, acts, [FigureKind.PAYMENTS], of_jackpot):
-        yield replace(one, step=AwardStep.PAID)
+        yield replace(one, step=PAYMENT)
 
 
 def _steps(session: Session, book: BookPeriod, kinds: Sequence[FigureKind], condition: _Condition) -> Iterator[StepSum]:

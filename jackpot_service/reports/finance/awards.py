@@ -19,7 +19,8 @@ from jackpot_service.reports.finance.period import BookPeriod
 from jackpot_service.reports.questions import Parameter
 
 # An award took the steps of which the entry in the jackpot's book stands before the end. A payment has none: there the
-# act counts. Acts that decide about awards hold all of them in their effects: they are read once, not for each award.
+# act counts, and a reversed one no more. Acts that decide about awards hold all of them in their effects: they are read
+# once, not for each award.
 _LIST = """
 WITH made AS MATERIALIZED (
     SELECT *
@@ -39,29 +40,46 @@ taken AS MATERIALIZED (
            max(act.booked_at) FILTER (WHERE s.step = 'reinstated') AS reinstated_at,
            max(act.booked_at) FILTER (WHERE s.step = 'stopped') AS stopped_at,
            max(act.booked_at) FILTER (WHERE s.step = 'released') AS released_at,
-           max(act.booked_at) FILTER (WHERE s.step = 'paid') AS paid_at,
-           max(act.booked_at) FILTER (WHERE s.step = 'reversed') AS reversed_at,
-           max(payment.after #>> '{payment,reference}') AS payment_reference
+           max(act.booked_at) FILTER (WHERE s.step = 'reversed') AS reversed_at
     FROM made
     JOIN award_steps s ON s.jackpot_id = :jackpot_id AND s.round_key = made.round_key
                       AND s.correction = made.correction
     JOIN award_step_states AS of ON of.step = s.step
     LEFT JOIN decided ON decided.act_seq = s.act_seq
     LEFT JOIN entries act ON act.jackpot_id = '-' AND act.stripe_no = 0 AND act.seq = s.act_seq
-    LEFT JOIN acts payment ON payment.seq = s.act_seq AND s.step = 'paid'
     WHERE s.act_seq IS NULL OR CASE WHEN decided.effect_seq IS NULL THEN s.act_seq <= :acts_end
                                     ELSE decided.effect_seq <= :upto END
     GROUP BY s.round_key, s.bet_id, s.tier, s.correction
+),
+paid AS MATERIALIZED (
+    SELECT p.round_key, p.bet_id, p.tier, p.correction, sum(p.amount_minor) AS minor,
+           max(act.booked_at) FILTER (WHERE p.reverses IS NULL AND r.act_seq IS NULL) AS paid_at,
+           string_agg(p.reference, ', ' ORDER BY p.act_seq)
+               FILTER (WHERE p.reverses IS NULL AND r.act_seq IS NULL) AS payment_reference
+    FROM made
+    JOIN payments p ON p.jackpot_id = :jackpot_id AND p.round_key = made.round_key AND p.correction = made.correction
+    JOIN entries act ON act.jackpot_id = '-' AND act.stripe_no = 0 AND act.seq = p.act_seq
+    LEFT JOIN payments r ON r.jackpot_id = :jackpot_id AND r.round_key = p.round_key AND r.reverses = p.act_seq
+                        AND r.act_seq <= :acts_end
+    WHERE p.act_seq <= :acts_end
+    GROUP BY p.round_key, p.bet_id, p.tier, p.correction
 )
 SELECT a.award_id, r.casino_id, r.table_id, r.round_id, a.bet_id, b.hand, b.player_id, a.tier,
        a.amount_minor * CAST('1e-' || rate.exponent AS numeric) AS amount, a.currency, a.cost AS cost_base,
-       a.funded_by, a.correction, taken.state, made.booked_at AS made_at, taken.approved_at, taken.rejected_at,
-       taken.reinstated_at, taken.stopped_at, taken.released_at, taken.paid_at,
-       taken.payment_reference, taken.reversed_at
+       a.funded_by, a.correction,
+       CASE WHEN taken.state = 'payable' AND paid.minor = a.amount_minor THEN 'paid'
+            WHEN taken.state = 'payable' AND paid.minor > 0 THEN 'part-paid'
+            ELSE taken.state END AS state,
+       coalesce(paid.minor, 0) * CAST('1e-' || rate.exponent AS numeric) AS paid_amount,
+       made.booked_at AS made_at, taken.approved_at, taken.rejected_at,
+       taken.reinstated_at, taken.stopped_at, taken.released_at, paid.paid_at,
+       paid.payment_reference, taken.reversed_at
 FROM made
 JOIN awards a ON a.jackpot_id = :jackpot_id AND a.round_key = made.round_key AND a.correction = made.correction
 JOIN taken ON taken.round_key = a.round_key AND taken.bet_id = a.bet_id AND taken.tier = a.tier
           AND taken.correction = a.correction
+LEFT JOIN paid ON paid.round_key = a.round_key AND paid.bet_id = a.bet_id AND paid.tier = a.tier
+              AND paid.correction = a.correction
 JOIN rounds r ON r.jackpot_id = a.jackpot_id AND r.round_key = a.round_key
 JOIN bets b ON b.jackpot_id = a.jackpot_id AND b.round_key = a.round_key AND b.bet_id = a.bet_id
 JOIN rates rate ON rate.base = :base AND rate.number = r.rate_sheet AND rate.currency = a.currency
@@ -81,10 +99,10 @@ _ONE_BY_ONE = text(
     decided AS MATERIALIZED (
         SELECT * FROM acts_with_effects(:jackpot_id)
     )
-    SELECT one.tier, one.currency, one.state, count(*), sum(one.amount_minor) * unit.one, sum(one.cost)
+    SELECT one.tier, one.currency, part.state, sum(part.number), sum(part.minor) * unit.one, sum(part.cost)
     FROM made
     CROSS JOIN LATERAL (
-        SELECT a.tier, a.currency, a.amount_minor, a.cost,
+        SELECT a.tier, a.currency, a.amount_minor, a.cost, paid.minor AS paid_minor, paid.cost AS paid_cost,
                (SELECT of.state
                 FROM award_steps s
                 JOIN award_step_states AS of ON of.step = s.step
@@ -97,12 +115,23 @@ _ONE_BY_ONE = text(
                 ORDER BY of.place DESC
                 LIMIT 1) AS state
         FROM awards a
+        CROSS JOIN LATERAL (
+            SELECT coalesce(sum(p.amount_minor), 0) AS minor, coalesce(sum(p.cost), 0) AS cost
+            FROM payments p
+            WHERE p.jackpot_id = :jackpot_id AND p.round_key = a.round_key AND p.bet_id = a.bet_id
+              AND p.tier = a.tier AND p.correction = a.correction AND p.act_seq <= :acts_end
+        ) AS paid
         WHERE a.jackpot_id = :jackpot_id AND a.round_key = made.round_key AND a.correction = made.correction
         OFFSET 0  -- They are looked up round by round: no statistics count them.
     ) AS one
+    CROSS JOIN LATERAL (
+        VALUES (one.state, (one.paid_minor < one.amount_minor)::int, one.amount_minor - one.paid_minor,
+                one.cost - one.paid_cost),
+               ('paid', (one.paid_minor = one.amount_minor)::int, one.paid_minor, one.paid_cost)
+    ) AS part (state, number, minor, cost)
     JOIN currency_units(:base) AS unit ON unit.currency = one.currency
     WHERE one.state IS NOT NULL
-    GROUP BY one.tier, one.currency, one.state, unit.one
+    GROUP BY one.tier, one.currency, part.state, unit.one
     """
 )
 
@@ -118,6 +147,7 @@ AWARDS = columns(
     texts(funded_by="Paid by"),
     counts(correction="Correction"),
     "state",
+    amounts(paid_amount="Paid amount"),
     instants(made_at="Made", approved_at="Approved", rejected_at="Rejected", reinstated_at="Reinstated"),
     instants(stopped_at="Stopped", released_at="Released", paid_at="Paid"),
     texts(payment_reference="Payment"),
@@ -131,7 +161,11 @@ Key = tuple[str, str, str]
 
 
 def make(session: Session, scope: Scope) -> Sequence[Section]:
-    """List awards in the order in which they were made, and sum them up by their state at the end."""
+    """
+    List awards in the order in which they were made, and sum them up by their state at the end.
+
+    The sums have two parts of an award that is paid in part: the unpaid one is payable, the other one is paid.
+    """
     return (
         LongList(session, _LIST, scope, AWARDS).section("awards", "Awards"),
         Section("totals", "Awards by tier, currency and state", TOTALS, _totals(session, scope)),

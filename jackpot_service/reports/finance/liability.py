@@ -36,7 +36,7 @@ def make(session: Session, scope: Scope) -> Sequence[Section]:
         Section("liability", "Liability", ITEMS, [row for book, items in held for row in _rows(book, items)]),
         Section("jackpots", "Total liability by jackpot", JACKPOTS, by_jackpot),
         Section("totals", "Total liability by currency", _MONEY, list(_by_currency(held))),
-        Section("unpaid", "Memorandum: awarded and payable or stopped, payment not yet acknowledged", UNPAID, unpaid),
+        Section("unpaid", "Memorandum: awarded and payable or stopped, not yet paid", UNPAID, unpaid),
     )
 
 

@@ -37,7 +37,7 @@ OF_ENTRIES: Final = {
         "entry_kind IN ('round_corrected', 'awards_approved', 'awards_rejected', 'awards_reinstated', 'award_stopped', "
         "'awards_released')"
     ),
-    FigureKind.PAYMENTS: "entry_kind = 'award_paid'",
+    FigureKind.PAYMENTS: "entry_kind IN ('award_paid', 'payment_reversed')",
     FigureKind.POSTINGS: "entry_kind <> 'bets'",
 }
 """WHERE this: the entries that have figures of a kind, so that the figures of all others are not taken apart."""

@@ -25,9 +25,10 @@ from jackpot_service.records import corrections, exceptions, manual_payments
 from jackpot_service.records.exceptions import DeniedBet
 from jackpot_service.records.manual_payments import Compensation
 from jackpot_service.usecases.acts import Act, Done
-from jackpot_service.usecases.changes.kinds import RoundKind, sheet_of
+from jackpot_service.usecases.changes.kinds import RoundKind
 from jackpot_service.usecases.fields import CurrencyCode, Identifier, MinorUnits, Text
 from jackpot_service.usecases.payloads import bad_field
+from jackpot_service.usecases.round_terms import sheet_of
 
 
 class RoundNotCancelled(Conflict, code="round-not-cancelled", title="The round was not cancelled"):

@@ -1,7 +1,7 @@
 """A decision on awards of a round that were held, rejected or stopped: whether they are payable after all."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
 from hashlib import sha256
 from typing import Annotated, Any, ClassVar, Final
@@ -29,9 +29,10 @@ from jackpot_service.records import awards as records
 from jackpot_service.records.verdicts import BookedAward
 from jackpot_service.usecases import jackpot_acts
 from jackpot_service.usecases.acts import NO_POSTINGS, Act, Done
-from jackpot_service.usecases.changes.kinds import RoundKind, sheet_of
+from jackpot_service.usecases.changes.kinds import RoundKind
 from jackpot_service.usecases.fields import Identifier, ListOf
 from jackpot_service.usecases.payloads import bad_field
+from jackpot_service.usecases.round_terms import sheet_of
 
 MOST_BETS = 100_000
 """Far more than a round has."""
@@ -88,7 +89,8 @@ class RoundAwards:
     The awards of a settled round, each with its state, and what its settlement booked.
 
     `made_on` is the UTC day on which each verdict on the round was booked, by its number. `tiers` are the payout tiers
-    under which they were held, `evidence` the kinds that were recorded. `running` is seen of reinstatements alone.
+    under which they were held, `evidence` the kinds that were recorded. `paid_minor` is what was paid of stopped ones.
+    `running` is seen of reinstatements alone.
     """
 
     round: Round
@@ -98,6 +100,7 @@ class RoundAwards:
     made_on: Mapping[int, date]
     tiers: Sequence[PayoutTier]
     evidence: Collection[Evidence]
+    paid_minor: Mapping[AwardKey, int] = field(default_factory=dict)
     running: Running | None = None
 
 
@@ -209,7 +212,8 @@ class DecideAwards(RoundKind[RoundAwards]):
     def state(self, session: Session, _act: Act) -> RoundAwards:
         """Read the round and its awards. Raises: UnknownJackpot, UnknownRound, JackpotRetired, and as `decided`."""
         round_ = self.find_round(session)
-        awards = _with_states(self._awards(session, round_))
+        booked = self._awards(session, round_)
+        awards = _with_states(booked)
         decided = self.decided(awards)
         running = _read_running(session, round_) if self.decision is Decision.REINSTATE else None
         settled, made_on = _settled(session, round_), records.made_on(session, round_.jackpot_id, round_.round_key)
@@ -221,6 +225,7 @@ class DecideAwards(RoundKind[RoundAwards]):
             made_on,
             tiers=payout_tiers.of_round(session, round_),
             evidence=self._evidence(session, round_, decided),
+            paid_minor={records.made(one).key: one.paid_minor for one in booked},
             running=running,
         )
 
@@ -261,7 +266,11 @@ class DecideAwards(RoundKind[RoundAwards]):
         awards = self.decided(state.awards)
         kind, recorded, postings = _DECIDED[self.decision](state, awards)
         before = {"state": self.decision.state.value}
-        figures = of_decision(self.decision.step, awards, made_on=state.made_on)
+        moved = [
+            held_awards.rest_of(award, paid_minor=state.paid_minor.get(award.key, 0), sheet=state.sheet)
+            for award in awards
+        ]
+        figures = of_decision(self.decision.step, moved, made_on=state.made_on)
         return Done(
             kind,
             before,

@@ -10,11 +10,10 @@ from typing import Annotated, Any, ClassVar, Generic, Self, TypeVar
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain.facts import Facts
 from jackpot_service.domain.journal import EntryKind
-from jackpot_service.domain.money import RateSheet
 from jackpot_service.domain.principals import Role
 from jackpot_service.domain.rates import DEFAULT_BAND
 from jackpot_service.domain.rounds import Round
-from jackpot_service.records import immutable, references, rounds
+from jackpot_service.records import references, rounds
 from jackpot_service.records.rounds import RoundName
 from jackpot_service.usecases import acts, payloads
 from jackpot_service.usecases.acts import Act, Done, Effect
@@ -187,8 +186,3 @@ class RoundKind(BookedKind[S]):
     def releases(self, session: Session) -> Round | None:
         """Return the round."""
         return self.find_round(session)
-
-
-def sheet_of(session: Session, round_: Round) -> RateSheet:
-    """Return the rate sheet that a round keeps."""
-    return immutable.sheet(session, references.require_base(session, round_.jackpot_id), round_.rate_sheet)

@@ -9,6 +9,7 @@ from jackpot_service.usecases.changes.compensation import Compensate
 from jackpot_service.usecases.changes.declined_compensation import DeclineCompensation
 from jackpot_service.usecases.changes.held_awards import DecideAwards
 from jackpot_service.usecases.changes.kinds import Kind
+from jackpot_service.usecases.changes.payment_reversal import ReversePayment
 from jackpot_service.usecases.changes.prize_fund_true_up import TrueUp
 from jackpot_service.usecases.changes.rate_sheet import ChangeRates
 from jackpot_service.usecases.changes.retirement import RetireJackpot
@@ -28,6 +29,7 @@ _ALL: Final[tuple[type[Kind], ...]] = (
     Compensate,
     DeclineCompensation,
     CorrectRound,
+    ReversePayment,
     SettleStatement,
 )
 

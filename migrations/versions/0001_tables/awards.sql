@@ -36,14 +36,35 @@ CREATE TABLE award_steps (
     act_seq BIGINT,
     CONSTRAINT ck_award_steps_correction CHECK (correction >= 0),
     CONSTRAINT ck_award_steps_step
-        CHECK (step IN ('payable', 'held', 'approved', 'rejected', 'reinstated', 'stopped', 'released', 'paid',
-                        'reversed'))
+        CHECK (step IN ('payable', 'held', 'approved', 'rejected', 'reinstated', 'stopped', 'released', 'reversed'))
 );
 
 CREATE INDEX ix_award_steps_out_of_the_ordinary ON award_steps (round_key, step)
     WHERE step IN ('held', 'rejected', 'stopped', 'reversed');
 ALTER TABLE award_steps
     ADD CONSTRAINT pk_award_steps PRIMARY KEY (jackpot_id, round_key, bet_id, tier, step, correction);
+
+-- Each of some act. An amount below zero reverses the payment of the act that it names.
+CREATE TABLE payments (
+    jackpot_id TEXT COLLATE "C" NOT NULL,
+    round_key BIGINT NOT NULL,
+    act_seq BIGINT NOT NULL,
+    bet_id TEXT COLLATE "C" NOT NULL,
+    tier TEXT COLLATE "C" NOT NULL,
+    correction INTEGER NOT NULL DEFAULT 0,
+    amount_minor BIGINT NOT NULL,
+    cost NUMERIC NOT NULL,
+    reference TEXT COLLATE "C" NOT NULL,
+    reverses BIGINT,
+    CONSTRAINT pk_payments PRIMARY KEY (jackpot_id, round_key, act_seq),
+    CONSTRAINT ck_payments_correction CHECK (correction >= 0),
+    CONSTRAINT ck_payments_amount_minor CHECK (amount_minor <> 0 AND (amount_minor < 0) = (reverses IS NOT NULL)),
+    CONSTRAINT ck_payments_exact CHECK (scale(cost) <= 18 AND abs(cost) < 1e20)
+);
+
+CREATE UNIQUE INDEX uq_payments_reference ON payments (jackpot_id, round_key, bet_id, tier, correction, reference)
+    WHERE reverses IS NULL;
+CREATE UNIQUE INDEX uq_payments_reverses ON payments (jackpot_id, round_key, reverses) WHERE reverses IS NOT NULL;
 
 -- An amount below zero takes a compensation back.
 CREATE TABLE compensations (

@@ -1,10 +1,10 @@
--- One row an award, with its round, its bet, the steps that it took, in their order, and what the casino said of having
--- paid it. Rounds, bets and steps are looked up by their keys for each award (LATERAL, LIMIT): a join would read all of
--- a jackpot's while the tables are thought to be small.
+-- One row an award, with its round, its bet, the steps that it took, in their order, and its payments. Rounds, bets,
+-- steps and payments are looked up by their keys for each award (LATERAL, LIMIT): a join would read all of a jackpot's
+-- while the tables are thought to be small.
 CREATE VIEW award_records AS
 SELECT a.jackpot_id, a.round_key, r.table_id, r.round_id, r.casino_id, a.award_id, a.bet_id, b.player_id, b.hand,
        a.tier, a.amount_minor, a.currency, a.cost, a.funded_by, taken.steps, taken.times, taken.acts,
-       a.correction, paid.after -> 'payment' AS payment
+       a.correction, paid.minor AS paid_minor, paid.payments
 FROM awards a
 CROSS JOIN LATERAL (
     SELECT o.table_id, o.round_id, o.casino_id
@@ -21,13 +21,20 @@ CROSS JOIN LATERAL (
 CROSS JOIN LATERAL (
     SELECT array_agg(s.step ORDER BY s.taken_at, s.act_seq NULLS FIRST) AS steps,
            array_agg(s.taken_at ORDER BY s.taken_at, s.act_seq NULLS FIRST) AS times,
-           array_agg(s.act_seq ORDER BY s.taken_at, s.act_seq NULLS FIRST) AS acts,
-           max(s.act_seq) FILTER (WHERE s.step = 'paid') AS paid_by
+           array_agg(s.act_seq ORDER BY s.taken_at, s.act_seq NULLS FIRST) AS acts
     FROM award_steps s
     WHERE s.jackpot_id = a.jackpot_id AND s.round_key = a.round_key AND s.bet_id = a.bet_id AND s.tier = a.tier
       AND s.correction = a.correction
 ) AS taken
-LEFT JOIN acts paid ON paid.seq = taken.paid_by;
+CROSS JOIN LATERAL (
+    SELECT coalesce(sum(p.amount_minor), 0)::bigint AS minor,
+           jsonb_agg(act.after -> 'payment' || jsonb_build_object('act_seq', p.act_seq, 'reverses', p.reverses)
+                     ORDER BY p.act_seq) AS payments
+    FROM payments p
+    JOIN acts act ON act.seq = p.act_seq
+    WHERE p.jackpot_id = a.jackpot_id AND p.round_key = a.round_key AND p.bet_id = a.bet_id AND p.tier = a.tier
+      AND p.correction = a.correction
+) AS paid;
 
 -- The UTC day on which each verdict on a round was booked, and its awards made: 0 is the result, then come corrections. A
 -- correction and its entry in the jackpot's book are booked at the same time.
@@ -40,9 +47,9 @@ SELECT d.jackpot_id, d.round_key, d.number, (e.booked_at AT TIME ZONE 'UTC')::da
 FROM corrections d
 JOIN entries e ON e.jackpot_id = '-' AND e.stripe_no = 0 AND e.seq = d.act_seq;
 
--- Each step that an award can take, its place in the order of all, and the state that it leads to.
+-- Each step that an award can take, its place in the order of all, and the state that it leads to before payments.
 CREATE VIEW award_step_states AS
 SELECT *
 FROM (VALUES ('payable', 1, 'payable'), ('held', 2, 'held'), ('approved', 3, 'payable'), ('rejected', 4, 'rejected'),
-             ('reinstated', 5, 'payable'), ('stopped', 6, 'stopped'), ('released', 7, 'payable'), ('paid', 8, 'paid'),
-             ('reversed', 9, 'reversed')) AS known (step, place, state);
+             ('reinstated', 5, 'payable'), ('stopped', 6, 'stopped'), ('released', 7, 'payable'),
+             ('reversed', 8, 'reversed')) AS known (step, place, state);

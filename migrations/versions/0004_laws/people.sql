@@ -81,18 +81,34 @@ BEGIN
 END
 $$;
 
-CREATE TRIGGER require_payer BEFORE INSERT ON award_steps
-    FOR EACH ROW WHEN (NEW.step = 'paid') EXECUTE FUNCTION require_payer();
+CREATE TRIGGER require_payer BEFORE INSERT ON payments
+    FOR EACH ROW WHEN (NEW.reverses IS NULL) EXECUTE FUNCTION require_payer();
 
--- A stopped award is not paid until two people released it, nor a held one until they made it payable.
-CREATE FUNCTION require_release() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+-- A stopped award is not paid until two people released it, nor a held one until they made it payable. What was paid of
+-- an award lies between nothing and all of it.
+CREATE FUNCTION require_unpaid() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
 DECLARE
     taken text[] := ARRAY(
         SELECT s.step FROM award_steps AS s
         WHERE s.jackpot_id = NEW.jackpot_id AND s.round_key = NEW.round_key AND s.bet_id = NEW.bet_id
           AND s.tier = NEW.tier AND s.correction = NEW.correction
     );
+    paid bigint := NEW.amount_minor + coalesce((
+        SELECT sum(p.amount_minor) FROM payments AS p
+        WHERE p.jackpot_id = NEW.jackpot_id AND p.round_key = NEW.round_key AND p.bet_id = NEW.bet_id
+          AND p.tier = NEW.tier AND p.correction = NEW.correction
+    ), 0);
 BEGIN
+    IF NOT EXISTS (
+        SELECT FROM awards AS a
+        WHERE a.jackpot_id = NEW.jackpot_id AND a.round_key = NEW.round_key AND a.bet_id = NEW.bet_id
+          AND a.tier = NEW.tier AND a.correction = NEW.correction AND paid BETWEEN 0 AND a.amount_minor
+    ) THEN
+        RAISE check_violation USING MESSAGE = 'payments come to their award at most', CONSTRAINT = 'require_unpaid';
+    END IF;
+    IF 'reversed' = ANY (taken) THEN
+        RAISE insufficient_privilege USING MESSAGE = 'an award that a correction took back is not paid';
+    END IF;
     IF 'stopped' = ANY (taken) AND 'released' <> ALL (taken) THEN
         RAISE insufficient_privilege USING MESSAGE = 'a stopped award is not paid';
     END IF;
@@ -103,11 +119,10 @@ BEGIN
 END
 $$;
 
-CREATE TRIGGER require_release BEFORE INSERT ON award_steps
-    FOR EACH ROW WHEN (NEW.step = 'paid') EXECUTE FUNCTION require_release();
+CREATE TRIGGER require_unpaid BEFORE INSERT ON payments FOR EACH ROW EXECUTE FUNCTION require_unpaid();
 
--- Two people make a held award payable, release a stopped one, and decide about a denied prize. It is asked at the commit: a request tries its
--- change, and takes it back, before it is written.
+-- Two people make a held award payable, release a stopped one, reverse a payment, and decide about a denied prize. It is
+-- asked at the commit: a request tries its change, and takes it back, before it is written.
 CREATE FUNCTION require_approval(act bigint, what text) RETURNS void LANGUAGE plpgsql STABLE
     SET search_path = public, pg_temp AS $$
 BEGIN
@@ -129,6 +144,16 @@ $$;
 
 CREATE CONSTRAINT TRIGGER require_releasers AFTER INSERT ON award_steps DEFERRABLE INITIALLY DEFERRED
     FOR EACH ROW WHEN (NEW.step IN ('approved', 'reinstated', 'released')) EXECUTE FUNCTION require_releasers();
+
+CREATE FUNCTION require_reversers() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+    PERFORM require_approval(NEW.act_seq, 'reverse a payment');
+    RETURN NULL;
+END
+$$;
+
+CREATE CONSTRAINT TRIGGER require_reversers AFTER INSERT ON payments DEFERRABLE INITIALLY DEFERRED
+    FOR EACH ROW WHEN (NEW.reverses IS NOT NULL) EXECUTE FUNCTION require_reversers();
 
 CREATE FUNCTION require_deciders() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
 BEGIN

@@ -6,7 +6,7 @@ So are those of one casino and of one table.
 
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
-from decimal import Decimal
+from fractions import Fraction
 from itertools import pairwise, product
 from typing import Any, Final
 
@@ -15,7 +15,7 @@ from sqlalchemy import text
 
 from jackpot_service.domain.principals import Role
 from tests.properties.profile import seeds
-from tests.reports.finance.test_awards import PayingPlay, brute_force, decide, pay, sums
+from tests.reports.finance.test_awards import PayingPlay, Sums, brute_force, decide, pay, sums
 from tests.support import correcting, rolling, story
 from tests.support.asking import figures, report, rows
 from tests.support.bets import bet
@@ -65,10 +65,10 @@ def of_each_casino_and_table(world: World) -> list[dict[str, str]]:
     ]
 
 
-def by_key(totals: Any) -> dict[tuple[Any, ...], tuple[int, Decimal, Decimal]]:
+def by_key(totals: Any) -> Sums:
     named = ("jackpot_id", "tier", "currency", "state")
     return {
-        tuple(row[name] for name in named): (row["awards"], Decimal(row["amount"]), Decimal(row["cost_base"]))
+        tuple(row[name] for name in named): (row["awards"], Fraction(row["amount"]), Fraction(row["cost_base"]))
         for row in totals
     }
 
@@ -236,15 +236,15 @@ class LongPlay(PayingPlay):
         if made and self.chance.random() < 0.5:
             award_id = self.chance.choice(made)["award_id"]
             operator = self.house.person("Olga", Role.OPERATOR)
-            body = {"request_id": f"again-{award_id}"}
+            body = {"request_id": f"again-{award_id}", "reference": "slip"}
             self.house.put(f"/v1/awards/{award_id}/payment", body, key=operator)
 
 
 PARTS: Final = 4
 
 EVERYTHING: Final = {
-    *("approved", "rejected", "reversed", "paid", "corrected and paid", "paid later"),
-    *("stopped", "released", "released and paid", "reversed while it was stopped"),
+    *("approved", "rejected", "reversed", "corrected and paid", "paid later", "paid in part", "payment reversed"),
+    *("stopped", "released", "released and paid", "reversed while it was stopped", "stopped when paid in part"),
 }
 
 
@@ -290,13 +290,26 @@ LIVES: Final = """
 """
 
 
+PAID_AFTER: Final = """
+    SELECT FROM award_steps s JOIN payments p USING (jackpot_id, round_key, bet_id, tier, correction)
+    WHERE s.step = '{}' AND p.act_seq > s.act_seq
+"""
+PAID_BEFORE: Final = """
+    SELECT FROM award_steps s JOIN payments p USING (jackpot_id, round_key, bet_id, tier, correction)
+    WHERE s.step = '{}' AND p.act_seq < s.act_seq
+"""
+
+
 def what_happened(world: World) -> set[str]:
     steps = {row["step"] for row in world.books.rows("SELECT DISTINCT step FROM award_steps")}
     lives = [set(row["steps"]) for row in world.books.rows(LIVES)]
     seen = {
-        "corrected and paid": world.books.rows("SELECT FROM award_steps WHERE step = 'paid' AND correction > 0"),
+        "corrected and paid": world.books.rows("SELECT FROM payments WHERE correction > 0"),
+        "paid in part": world.books.rows("SELECT FROM figures WHERE kind = 'payments' AND number = 0 AND minor > 0"),
+        "payment reversed": world.books.rows("SELECT FROM payments WHERE reverses IS NOT NULL"),
         "paid later": world.books.rows("SELECT FROM figures WHERE made_on < day"),
-        "released and paid": [one for one in lives if one >= {"released", "paid"}],
+        "released and paid": world.books.rows(PAID_AFTER.format("released")),
+        "stopped when paid in part": world.books.rows(PAID_BEFORE.format("stopped")),
         "reversed while it was stopped": [
             one for one in lives if one >= {"stopped", "reversed"} and "released" not in one
         ],

@@ -4,6 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
 from decimal import Decimal
+from fractions import Fraction
 from typing import Any, Final
 
 import pytest
@@ -77,6 +78,7 @@ def test_an_award_is_told_with_all_that_finance_asks(won: World) -> None:
         "state": "paid",
         "rejected_at": None,
         "reinstated_at": None,
+        "paid_amount": "25",
         "payment_reference": "slip 7",
         "reversed_at": None,
     }
@@ -177,16 +179,32 @@ def test_a_hit_that_many_share_is_one_total(world: World) -> None:
 
 
 class PayingPlay(Play):
-    """Pays some of the awards besides."""
+    """Pays some of the awards besides, in one part or in two, and has a payment reversed at times."""
 
     def go_on(self, acts: int) -> None:
         for _ in range(acts // 10):
             super().go_on(10)
-            payable = self.house.get("/v1/awards?state=payable&limit=100").ok()["items"]
-            for award in payable[:2]:
-                operator = self.house.person("Olga", Role.OPERATOR)
-                body = {"request_id": f"payment-{award['award_id']}", "reference": "=slip"}
-                self.house.put(f"/v1/awards/{award['award_id']}/payment", body, key=operator).ok(201)
+            for state in ("payable", "part-paid"):
+                for award in self.house.get(f"/v1/awards?state={state}&limit=100").ok()["items"][:2]:
+                    self._pay(award)
+            if self.chance.random() < 0.2:
+                self._reverse_a_payment()
+
+    def _pay(self, award: Body) -> None:
+        number = len(award["payments"])
+        reference = f"payment-{number}-{award['award_id']}"
+        body: Body = {"request_id": reference, "reference": f"=slip {number}"}
+        if self.chance.random() < 0.5:
+            body["amount_minor"] = self.chance.randint(1, award["amount_minor"] - award["paid_minor"])
+        operator = self.house.person("Olga", Role.OPERATOR)
+        self.house.put(f"/v1/awards/{award['award_id']}/payment", body, key=operator).ok(201)
+
+    def _reverse_a_payment(self) -> None:
+        for state in ("paid", "part-paid"):
+            for award in self.house.get(f"/v1/awards?state={state}&limit=1").ok()["items"]:
+                standing = [one for one in award["payments"] if one["reversed_by"] is None]
+                payload = {"jackpot_id": award["jackpot_id"], "award_id": award["award_id"]}
+                self._change("payment-reversal", payload | {"reference": standing[0]["reference"]})
 
 
 STANDS: Final = {
@@ -197,7 +215,6 @@ STANDS: Final = {
     "reinstated": "payable",
     "stopped": "stopped",
     "released": "payable",
-    "paid": "paid",
     "reversed": "reversed",
 }
 """Where each step leaves an award, in the order in which steps are taken: the last says how it stands."""
@@ -226,10 +243,18 @@ def brute_force(world: World, *, start: datetime, end: datetime) -> Iterator[Map
         key = tuple(row[name] for name in ("jackpot_id", "round_key", "bet_id", "tier", "correction"))
         if row["act_seq"] is None or booked["-", 0, row["act_seq"]] < end:
             steps[key].append(row["step"])
+    paid: Counter[tuple[Any, ...]] = Counter()
+    for row in world.books.rows("TABLE payments"):
+        if booked["-", 0, row["act_seq"]] < end:
+            paid[tuple(row[name] for name in ("jackpot_id", "round_key", "bet_id", "tier", "correction"))] += row[
+                "amount_minor"
+            ]
     for row in world.books.rows("TABLE awards"):
         if start <= made[row["jackpot_id"], row["round_key"], row["correction"]] < end:
             key = tuple(row[name] for name in ("jackpot_id", "round_key", "bet_id", "tier", "correction"))
             exponent = 0 if row["currency"] == "JPY" else 2
+            by_steps = [state for step, state in STANDS.items() if step in steps[key]][-1]
+            of_payable = "paid" if paid[key] == row["amount_minor"] else "part-paid" if paid[key] else "payable"
             yield {
                 "award_id": row["award_id"],
                 "casino_id": rounds[row["jackpot_id"], row["round_key"]]["casino_id"],
@@ -240,7 +265,8 @@ def brute_force(world: World, *, start: datetime, end: datetime) -> Iterator[Map
                 "currency": row["currency"],
                 "amount": Decimal(row["amount_minor"]).scaleb(-exponent),
                 "cost_base": row["cost"],
-                "state": [state for step, state in STANDS.items() if step in steps[key]][-1],
+                "state": of_payable if by_steps == "payable" else by_steps,
+                "paid_amount": Decimal(paid[key]).scaleb(-exponent),
             }
 
 
@@ -270,7 +296,7 @@ def test_awards_add_up_to_the_journal_whatever_happens(world: World, seed: int) 
         assert compared(listed) == compared(due)
         assert sums(listed) == sums(due)
         assert {
-            tuple(row[name] for name in NAMED): (row["awards"], Decimal(row["amount"]), Decimal(row["cost_base"]))
+            tuple(row[name] for name in NAMED): (row["awards"], Fraction(row["amount"]), Fraction(row["cost_base"]))
             for row in totals
         } == sums(due)
         of_c2 = [row for row in listed if row["casino_id"] == "c2"]
@@ -284,19 +310,26 @@ def test_awards_add_up_to_the_journal_whatever_happens(world: World, seed: int) 
 
 
 def compared(found: Any) -> dict[str, tuple[Any, ...]]:
-    return {row["award_id"]: (row["casino_id"], row["state"], Decimal(row["cost_base"])) for row in found}
-
-
-def sums(found: Any) -> dict[tuple[Any, ...], tuple[int, Decimal, Decimal]]:
-    counts: Counter[tuple[Any, ...]] = Counter(tuple(row[name] for name in NAMED) for row in found)
     return {
-        key: (
-            count,
-            sum((Decimal(row["amount"]) for row in found if tuple(row[name] for name in NAMED) == key), Decimal(0)),
-            cost_of([row for row in found if tuple(row[name] for name in NAMED) == key]),
-        )
-        for key, count in counts.items()
+        row["award_id"]: (row["casino_id"], row["state"], Decimal(row["paid_amount"]), Decimal(row["cost_base"]))
+        for row in found
     }
+
+
+Sums = dict[tuple[Any, ...], tuple[int, Fraction, Fraction]]
+
+
+def sums(found: Any) -> Sums:
+    """Awards by state; what was paid of one is paid, and the rest is where it stands otherwise."""
+    summed: Sums = {}
+    for row in found:
+        amount, cost, paid = (Fraction(row[name]) for name in ("amount", "cost_base", "paid_amount"))
+        state = "payable" if row["state"] in {"paid", "part-paid"} else row["state"]
+        for of, number, part in ((state, paid < amount, amount - paid), ("paid", paid == amount, paid)):
+            key = tuple(of if name == "state" else row[name] for name in NAMED)
+            before = summed.get(key, (0, Fraction(), Fraction()))
+            summed[key] = before[0] + number, before[1] + part, before[2] + cost * part / amount
+    return {key: figures for key, figures in summed.items() if any(figures)}
 
 
 def cost_of(found: Any) -> Decimal:

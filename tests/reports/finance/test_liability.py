@@ -1,6 +1,9 @@
 from collections import defaultdict
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from fractions import Fraction
+from typing import Any
 
 import pytest
 
@@ -135,16 +138,22 @@ def unpaid_at(world: World, jackpot_id: str, *, end: datetime) -> dict[tuple[str
     start = datetime.min.replace(tzinfo=UTC)
     found = defaultdict(list)
     for award in brute_force(world, start=start, end=end):
-        if award["jackpot_id"] == jackpot_id and award["state"] in {"payable", "stopped"}:
+        if award["jackpot_id"] == jackpot_id and award["state"] in {"payable", "part-paid", "stopped"}:
             found[award["paid_from"], award["currency"]].append(award)
     return {
         key: (
             len(awards),
-            sum((one["amount"] for one in awards), ZERO),
-            sum((one["cost_base"] for one in awards), ZERO),
+            sum((one["amount"] - one["paid_amount"] for one in awards), ZERO),
+            sum((one["cost_base"] - _cost_of_paid(one) for one in awards), ZERO),
         )
         for key, awards in found.items()
     }
+
+
+def _cost_of_paid(award: Mapping[str, Any]) -> Decimal:
+    """An award's cost is its amount times a rate, and so is that of a part."""
+    cost = Fraction(award["cost_base"]) * Fraction(award["paid_amount"]) / Fraction(award["amount"])
+    return Decimal(cost.numerator) / Decimal(cost.denominator)
 
 
 def test_nothing_is_paid_before_it_was_awarded_whatever_the_clocks_say(world: World) -> None:
@@ -156,7 +165,9 @@ def test_nothing_is_paid_before_it_was_awarded_whatever_the_clocks_say(world: Wo
     settled = world.clock.at
     world.clock.at = settled - timedelta(minutes=9)
     (award,) = world.get("/v1/awards?state=payable").ok()["items"]
-    world.put(f"/v1/awards/{award['award_id']}/payment", {"request_id": "p1"}, key=world.key(Role.TABLE)).ok(201)
+    world.put(
+        f"/v1/awards/{award['award_id']}/payment", {"request_id": "p1", "reference": "slip"}, key=world.key(Role.TABLE)
+    ).ok(201)
     between = world.clock()
     world.clock.at = settled + timedelta(minutes=1)
 
@@ -170,16 +181,18 @@ def require_unpaid(world: World, document: dict[str, object], jackpot_id: str) -
     """The memorandum is what the lists of awards say."""
     listed = [
         award
-        for state in ("payable", "stopped")
+        for state in ("payable", "part-paid", "stopped")
         for award in world.get(f"/v1/awards?state={state}&jackpot_id={jackpot_id}&limit=100").ok()["items"]
     ]
     unpaid = [row for row in rows_of(document, "unpaid") if row["jackpot_id"] == jackpot_id]
     assert sum(row["awards"] for row in unpaid) == len(listed)
-    assert sum((Decimal(row["cost_base"]) for row in unpaid), ZERO) == sum(
-        (Decimal(award["cost_base"]) for award in listed), ZERO
+    assert sum(Fraction(row["cost_base"]) for row in unpaid) == sum(
+        Fraction(award["cost_base"]) * (award["amount_minor"] - award["paid_minor"]) / award["amount_minor"]
+        for award in listed
     )
     for row in unpaid:
-        own = [award["amount_minor"] for award in listed if award["currency"] == row["currency"]]
+        of_currency = [award for award in listed if award["currency"] == row["currency"]]
+        own = [award["amount_minor"] - award["paid_minor"] for award in of_currency]
         assert Decimal(row["amount"]) * 100 <= sum(own)
 
 
@@ -237,7 +250,7 @@ def test_an_award_waits_until_its_casino_says_that_it_paid(world: World) -> None
     world.settle(hand("1", THREE_OF_A_KIND))
     unpaid_then = world.clock()
     (award,) = world.round()["settlement"]["awards"]
-    body = {"request_id": "p1"}
+    body = {"request_id": "p1", "reference": "slip"}
     world.put(f"/v1/awards/{award['award_id']}/payment", body, key=world.key(Role.TABLE)).ok(201)
 
     assert rows(world, "liability", "unpaid") == []
@@ -263,7 +276,7 @@ def test_payments_count_from_their_act_on_whatever_the_day_and_whoever_owns_the_
     told = [first + timedelta(hours=hours) for hours in (1, 23, 25, 48)]
     for number, world.clock.at in enumerate(told):
         (award,) = world.round(f"r{number}")["settlement"]["awards"]
-        body = {"request_id": f"p{number}"}
+        body = {"request_id": f"p{number}", "reference": "slip"}
         world.put(f"/v1/awards/{award['award_id']}/payment", body, key=world.key(Role.TABLE)).ok(201)
     world.clock.at = told[-1] + timedelta(hours=30)
 

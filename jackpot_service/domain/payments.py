@@ -1,0 +1,92 @@
+"""
+Payments of awards: a casino's statements that it paid an award to its player, in one or several parts.
+
+The parts come to the award's amount at most. A wrong one is reversed by two people, and then recorded anew. No money
+moves in the books: the award itself moved it.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from jackpot_service.domain.errors import Conflict, FieldError, NotFound, Refused
+from jackpot_service.domain.facts import Facts, instant
+
+
+class Channel(StrEnum):
+    """The way in which a player was paid."""
+
+    WALLET = "wallet"
+    CAGE = "cage"
+    CHECK = "check"
+    BANK = "bank"
+    ANNUITY = "annuity"
+
+
+@dataclass(frozen=True, slots=True)
+class Payment:
+    """
+    A payment of an award, whole or in part, in minor units of the award's currency.
+
+    `reference` is the casino's own, and names one payment of an award for ever. `payer` is who handed the money over.
+    """
+
+    amount_minor: int
+    reference: str
+    paid_at: datetime | None = None
+    channel: Channel | None = None
+    payer: str | None = None
+
+    @property
+    def facts(self) -> Facts:
+        """The payment as its act shows it."""
+        return {
+            "amount_minor": self.amount_minor,
+            "reference": self.reference,
+            "paid_at": instant(self.paid_at),
+            "channel": None if self.channel is None else self.channel.value,
+            "payer": self.payer,
+        }
+
+
+class PaymentTooLarge(Conflict, code="payment-too-large", title="The payment is larger than what is unpaid"):
+    """Payments come to their award at most. Facts: `unpaid_minor`, `currency`."""
+
+
+class PaymentReferenceTaken(Conflict, code="payment-reference-taken", title="The reference names another payment"):
+    """The award has another payment under this reference, or had one that was reversed."""
+
+
+class WrongPaymentCurrency(Refused, code="payment-currency", title="The award is in another currency"):
+    """A payment is stated in the award's currency."""
+
+
+class UnknownPayment(NotFound, code="payment-unknown", title="Unknown payment"):
+    """The award has no payment under this reference."""
+
+
+class PaymentReversed(Conflict, code="payment-reversed", title="The payment was reversed before"):
+    """A payment is reversed once."""
+
+
+def require_currency(stated: str | None, *, currency: str) -> None:
+    """Raises: WrongPaymentCurrency if a currency is stated that is not the award's."""
+    if stated is not None and stated != currency:
+        message = f"The award is in {currency}, not in {stated}."
+        error = FieldError("/currency", WrongPaymentCurrency.code, message)
+        raise WrongPaymentCurrency(message, field_errors=(error,), currency=currency)
+
+
+def require_room(amount_minor: int, *, unpaid_minor: int, currency: str) -> None:
+    """Raises: PaymentTooLarge."""
+    if amount_minor > unpaid_minor:
+        message = f"{unpaid_minor} {currency} minor units of the award are unpaid, not {amount_minor}."
+        raise PaymentTooLarge(message, unpaid_minor=unpaid_minor, currency=currency)
+
+
+def require_new_reference(reference: str, taken: Iterable[str]) -> None:
+    """Raises: PaymentReferenceTaken."""
+    if reference in taken:
+        message = f"The award has another payment under the reference {reference}, or had one that was reversed."
+        raise PaymentReferenceTaken(message, reference=reference)

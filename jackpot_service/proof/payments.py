@@ -1,0 +1,86 @@
+"""Whether payments of a round's awards are what their acts say, and were possible then."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import Row
+
+from jackpot_service.domain import held_awards
+from jackpot_service.domain.awards import TO_PAY, AwardState, AwardStep, state_of
+from jackpot_service.domain.held_awards import AwardKey, MadeAward
+from jackpot_service.domain.journal import EntryKind
+from jackpot_service.ledger.mismatches import Code, Found, Mismatch
+from jackpot_service.proof import acts, payout_tiers
+from jackpot_service.proof.documents import RoundDocuments
+from jackpot_service.proof.jackpots import Jackpot
+from jackpot_service.records.payments import payment_of
+from jackpot_service.usecases.changes.payment_reversal import POSSIBLE_IN
+
+
+def paid_before(seq: int, round_: RoundDocuments) -> Counter[AwardKey]:
+    """Sum what had been paid of each of a round's awards before an act, in minor units."""
+    paid: Counter[AwardKey] = Counter()
+    for row in round_.of("payments"):
+        if row.act_seq < seq:
+            paid[key_of(row)] += row.amount_minor
+    return paid
+
+
+def key_of(row: Row[Any]) -> AwardKey:
+    """Return the award that a row is of."""
+    return row.bet_id, row.tier, row.correction
+
+
+def are_due(rows: Sequence[Row[Any]], made: Mapping[AwardKey, MadeAward], round_: RoundDocuments, of: Jackpot) -> Found:
+    """Each payment is what an act says, of an award that was to be paid; each reversal is of one that stood."""
+    due = set()
+    for act in rows:
+        [said] = act.after["awards"]
+        award = made[said["bet_id"], said["tier"], said["correction"]]
+        payment, reverses = payment_of(act.after["payment"]), act.after.get("reverses")
+        is_reversal = act.kind == EntryKind.PAYMENT_REVERSED
+        shown = held_awards.of_payment(round_.round, award, payment)
+        yield from acts.says(act, {**shown, "reverses": reverses} if is_reversal else shown, of.jackpot_id)
+        if not is_reversal:
+            yield from payout_tiers.a_person_paid(act, [award], round_, of)
+        minor = -payment.amount_minor if is_reversal else payment.amount_minor
+        cost = of.sheet(round_.round.rate_sheet).base_value(minor, award.currency)
+        due.add((*award.key, act.seq, minor, cost, payment.reference, reverses))
+        for why in _reasons_against(act, award, minor, round_):
+            yield _mismatch(round_, f"act {act.seq}, bet {award.bet_id}, {award.tier}: {why}")
+    found = {
+        (*key_of(row), row.act_seq, row.amount_minor, row.cost, row.reference, row.reverses)
+        for row in round_.of("payments")
+    }
+    for bet_id, tier, _, seq, *figures in sorted(due ^ found, key=str):
+        yield _mismatch(round_, f"bet {bet_id}, {tier}: {figures} is missing, or act {seq} did not record it")
+
+
+def _reasons_against(act: Row[Any], award: MadeAward, minor: int, round_: RoundDocuments) -> Iterator[str]:
+    """Say why a payment, or a reversal, was not possible when its act was booked."""
+    steps = [row for row in round_.of("award_steps") if key_of(row) == award.key]
+    taken = [AwardStep(row.step) for row in steps if row.act_seq is None or row.act_seq < act.seq]
+    before = [row for row in round_.of("payments") if key_of(row) == award.key and row.act_seq < act.seq]
+    paid_minor = sum(row.amount_minor for row in before)
+    state = state_of(taken, amount_minor=award.amount_minor, paid_minor=paid_minor) if taken else None
+    if state not in (TO_PAY if minor > 0 else POSSIBLE_IN):
+        yield f"a {act.kind} while it was {state}"
+    if not 0 <= paid_minor + minor <= award.amount_minor:
+        yield f"{paid_minor + minor} of {award.amount_minor} would be paid"
+    reference = act.after["payment"]["reference"]
+    same = [row for row in before if row.reference == reference]
+    if minor > 0 and same:
+        yield f"its reference {reference} named another payment"
+    if minor < 0 and [(row.act_seq, row.amount_minor) for row in same] != [(act.after["reverses"], -minor)]:
+        yield f"no payment {reference} of act {act.after['reverses']} stood"
+
+
+def something_was_left(act: Row[Any], award: MadeAward, round_: RoundDocuments) -> Found:
+    """An award was not paid as a whole when it was stopped."""
+    if paid_before(act.seq, round_)[award.key] >= award.amount_minor:
+        yield _mismatch(round_, f"act {act.seq}: stopped when it was {AwardState.PAID}")
+
+
+def _mismatch(round_: RoundDocuments, detail: str) -> Mismatch:
+    return Mismatch(Code.AWARD_PAYMENTS, round_.round.jackpot_id, round_.place, detail)

@@ -1,0 +1,89 @@
+"""The reversal of a payment that was recorded wrongly: the award, or that part of it, is to be paid again."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar
+
+from jackpot_service.database.transactions import Session
+from jackpot_service.domain.awards import AwardState, AwardStateConflict
+from jackpot_service.domain.journal import EntryKind
+from jackpot_service.domain.payments import PaymentReversed, UnknownPayment
+from jackpot_service.domain.rounds import Round
+from jackpot_service.records import awards as records
+from jackpot_service.records import rounds
+from jackpot_service.records.awards import AwardRecord, UnknownAward
+from jackpot_service.records.payments import RecordedPayment
+from jackpot_service.records.rounds import RoundName
+from jackpot_service.usecases import record_payment
+from jackpot_service.usecases.acts import Act
+from jackpot_service.usecases.changes.kinds import Applied, Kind
+from jackpot_service.usecases.fields import Identifier, Text
+
+POSSIBLE_IN = frozenset({AwardState.PART_PAID, AwardState.PAID})
+"""The states of an award whose payments are reversed. A stopped one is released first."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReversePayment(Kind):
+    """A payment is reversed, which its award and its reference name; why, the request and its approval say."""
+
+    name = "payment-reversal"
+    about = "award {0.award_id}"
+    acts: ClassVar = {EntryKind.PAYMENT_REVERSED: "jackpot.award.payment-reversed"}
+    needs_unretired = False
+    is_of_casinos = True
+
+    jackpot_id: Annotated[str, Identifier()]
+    award_id: Annotated[str, Identifier()]
+    reference: Annotated[str, Text()]
+
+    @classmethod
+    def stated(cls, _payload: object) -> Mapping[str, Any]:
+        """Return nothing: which payment it was, the proof finds again."""
+        return {}
+
+    def version(self, session: Session) -> str:
+        """Name the payment and the award's last act. Raises: as `apply`."""
+        record, payment = self._found(session)
+        last = max(one.reversed_by or one.act_seq for one in record.payments)
+        return f"{payment.act_seq}.{max(last, *(step.act_seq or 0 for step in record.steps))}"
+
+    def releases(self, session: Session) -> Round | None:
+        """Return the round: what is reversed is to be paid again."""
+        return _round_of(session, self._found(session)[0])
+
+    def apply(self, session: Session, act: Act) -> Applied:
+        """Reverse the payment. Raises: UnknownAward, UnknownPayment, PaymentReversed, AwardStateConflict."""
+        record, recorded = self._found(session)
+        shown = record_payment.write(
+            session,
+            act,
+            EntryKind.PAYMENT_REVERSED,
+            record,
+            round_=_round_of(session, record),
+            payment=recorded.payment,
+            reverses=recorded.act_seq,
+        )
+        return Applied({"state": record.award.state.value}, shown)
+
+    def _found(self, session: Session) -> tuple[AwardRecord, RecordedPayment]:
+        record = records.by_id(session, self.award_id)
+        if record is None or record.jackpot_id != self.jackpot_id:
+            message = f"There is no award {self.award_id} of jackpot {self.jackpot_id}."
+            raise UnknownAward(message, award_id=self.award_id)
+        found = next((one for one in record.payments if one.payment.reference == self.reference), None)
+        if found is None:
+            message = f"Award {self.award_id} has no payment under the reference {self.reference}."
+            raise UnknownPayment(message, award_id=self.award_id, reference=self.reference)
+        if found.reversed_by is not None:
+            message = f"Payment {self.reference} of award {self.award_id} was reversed before."
+            raise PaymentReversed(message, award_id=self.award_id, reference=self.reference)
+        state = record.award.state
+        if state not in POSSIBLE_IN:
+            message = f"Award {self.award_id} is {state}: release it first."
+            raise AwardStateConflict(message, award_id=self.award_id, state=str(state))
+        return record, found
+
+
+def _round_of(session: Session, record: AwardRecord) -> Round:
+    return rounds.require(session, record.jackpot_id, RoundName(record.table_id, record.round_id))
