@@ -6,6 +6,7 @@ days are looked at one by one.
 """
 
 from collections.abc import Iterator, Sequence
+from typing import Final
 
 from sqlalchemy import text
 
@@ -21,7 +22,7 @@ from jackpot_service.reports.questions import Parameter
 # An award took the steps of which the entry in the jackpot's book stands before the end. A payment has none: there the
 # act counts, and a reversed one no more. Acts that decide about awards hold all of them in their effects: they are read
 # once, not for each award.
-_LIST = """
+LIST: Final = """
 WITH made AS MATERIALIZED (
     SELECT *
     FROM verdicts_between(
@@ -52,7 +53,7 @@ taken AS MATERIALIZED (
     GROUP BY s.round_key, s.bet_id, s.tier, s.correction
 ),
 paid AS MATERIALIZED (
-    SELECT p.round_key, p.bet_id, p.tier, p.correction, sum(p.amount_minor) AS minor,
+    SELECT p.round_key, p.bet_id, p.tier, p.correction, sum(p.amount_minor) AS minor, sum(p.cost) AS cost,
            max(act.booked_at) FILTER (WHERE p.reverses IS NULL AND r.act_seq IS NULL) AS paid_at,
            string_agg(p.reference, ', ' ORDER BY p.act_seq)
                FILTER (WHERE p.reverses IS NULL AND r.act_seq IS NULL) AS payment_reference
@@ -71,6 +72,8 @@ SELECT a.award_id, r.casino_id, r.table_id, r.round_id, a.bet_id, b.hand, b.play
             WHEN taken.state = 'payable' AND paid.minor > 0 THEN 'part-paid'
             ELSE taken.state END AS state,
        coalesce(paid.minor, 0) * CAST('1e-' || rate.exponent AS numeric) AS paid_amount,
+       (a.amount_minor - coalesce(paid.minor, 0)) * CAST('1e-' || rate.exponent AS numeric) AS unpaid_amount,
+       a.cost - coalesce(paid.cost, 0) AS unpaid_cost_base,
        made.booked_at AS made_at, taken.approved_at, taken.rejected_at,
        taken.reinstated_at, taken.stopped_at, taken.released_at, paid.paid_at,
        paid.payment_reference, taken.reversed_at
@@ -85,6 +88,7 @@ JOIN bets b ON b.jackpot_id = a.jackpot_id AND b.round_key = a.round_key AND b.b
 JOIN rates rate ON rate.base = :base AND rate.number = r.rate_sheet AND rate.currency = a.currency
 ORDER BY made.booked_at, made.stripe_no, made.seq, a.bet_id, a.tier
 """
+"""The awards of a period: how each stands at the end, what was paid of it, and what was not."""
 
 # The list of awards has the steps that were taken by the end in the same words.
 _ONE_BY_ONE = text(
@@ -167,7 +171,7 @@ def make(session: Session, scope: Scope) -> Sequence[Section]:
     The sums have two parts of an award that is paid in part: the unpaid one is payable, the other one is paid.
     """
     return (
-        LongList(session, _LIST, scope, AWARDS).section("awards", "Awards"),
+        LongList(session, LIST, scope, AWARDS).section("awards", "Awards"),
         Section("totals", "Awards by tier, currency and state", TOTALS, _totals(session, scope)),
     )
 

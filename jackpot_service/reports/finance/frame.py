@@ -210,7 +210,7 @@ def list_parameters(scope: Scope, book: BookPeriod) -> Mapping[str, Any]:
     """
     Return the parameters of a statement about all entries of a period, one by one.
 
-    `start` and `upto` bound stripe 0. Most of the period's rounds were opened after `usual_key`.
+    `start` and `upto` bound stripe 0. Most of the period's rounds were opened after `usual_key`. `as_of` is the end.
     """
     bounds, start = book.bounds, scope.parameters.start
     return {
@@ -219,6 +219,7 @@ def list_parameters(scope: Scope, book: BookPeriod) -> Mapping[str, Any]:
         "upto": book.end[0],
         "usual_key": 0 if start is None else first_key_at(start - LONG),
         "acts_end": scope.acts_end,
+        "as_of": scope.parameters.end or scope.made_at,
         **scope.parameters.in_sql,
         "round_id": scope.parameters.round_id,
     }

@@ -14,6 +14,7 @@ from jackpot_service.reports.finance import (
     hits,
     liability,
     meters,
+    payables,
     pool_movements,
     reconciliation,
     rounds,
@@ -35,6 +36,7 @@ _MODULES: Final = (
     fx,
     exceptions,
     awards,
+    payables,
     rounds,
 )
 
