@@ -76,6 +76,9 @@ WHOLE: Final[Mapping[str, Sequence[Body]]] = {
             "reference": "s",
         },
     ),
+    "change-policy": (
+        {"kinds": {"rules": {"asked_by": ["operator"], "decided_by": ["operator"], "needs_other_department": True}}},
+    ),
 }
 """A payload with every field, for each kind of change."""
 

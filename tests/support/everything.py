@@ -101,8 +101,8 @@ def _administer(engine: sqlalchemy.Engine) -> None:
         ("statement-settlement", paid | {"reference": "january"}),
     ):
         asking, deciding = (
-            people.enrolled(engine, Act(Principal(name, Role.OPERATOR), scene.now(), request_id, "as agreed"))
-            for name, request_id in (("Ann", str(kind)), ("Bob", None))
+            people.enrolled(engine, Act(principal, scene.now(), request_id, "as agreed"))
+            for principal, request_id in ((people.asker_of(kind), kind), (people.checker_of(kind), None))
         )
         asked = RequestChange(asking, kind, {"jackpot_id": "live", "currency": "EUR", **payload})
         decided = DecideChange(deciding, str(kind), Outcome.APPROVED)
