@@ -50,12 +50,12 @@ policies = Blueprint(
     "change-policy",
     __name__,
     url_prefix="/v1/change-policy",
-    description="Who asks for each kind of change and who decides it. A change request of its own changes that.",
+    description="The roles that ask for each kind of change and decide it. A change request of its own changes them.",
 )
 
 
 class KindPolicySchema(AnswerSchema):
-    """What the policy says of a kind of change. Whatever it says, another person decides than the one who asks."""
+    """The policy of a kind of change. Another person always decides than the one who asks."""
 
     kind = fields.String(required=True)
     asked_by = fields.List(word(Role), required=True, metadata={"description": "The roles that ask."})
@@ -250,7 +250,7 @@ def post_approval(query: Mapping[str, Any], body: Mapping[str, Any], request_id:
     """
     Approve a change that somebody else asked for: it is done before this is answered. The same again is a replay.
 
-    Who decides it, `GET /v1/change-policy` says. Anybody else is answered 403 `role-forbidden`, or `same-department`
+    `GET /v1/change-policy` shows who decides it. Anybody else is answered 403 `role-forbidden`, or `same-department`
     where another department than the maker's must decide.
 
     Where several people must approve it, it stays `pending` until the last has; `effect` is what it would do.

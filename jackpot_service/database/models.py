@@ -555,7 +555,7 @@ class AcknowledgementRow(Base):
 
 class ChangePolicyRow(Base):
     """
-    Who asks for a kind of change and who decides it, since the act of this seq; the latest version is in force.
+    The roles that ask for a kind of change and decide it, since the act of this seq; the latest version is in force.
 
     The schema begins with version 1, of no act: the policy that the service is shipped with.
     """

@@ -2,7 +2,7 @@
 The change policy: for each kind of change who asks, who decides, and whether their departments differ.
 
 Its versions are kept for ever. A request is judged by the version in force when it is made, and a decision by the one
-in force when it is taken. Whatever a version says, another person decides than the one who asks.
+in force when it is taken. Another person always decides than the one who asks.
 """
 
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ from jackpot_service.domain.principals import Principal, Role
 
 @dataclass(frozen=True, slots=True)
 class KindPolicy:
-    """Who asks for a kind of change and who decides it, by roles, and whether they are of different departments."""
+    """The roles that ask for a kind of change and that decide it, and whether their departments must differ."""
 
     asked_by: frozenset[Role]
     decided_by: frozenset[Role]
@@ -76,13 +76,13 @@ def is_of_roles(principal: Principal, roles: frozenset[Role]) -> bool:
 def require_asker(policy: KindPolicy, asker: Principal, *, kind: str) -> None:
     """Raises: KindForbidden for a role that does not ask for such a change, and for everybody of a casino."""
     if not is_of_roles(asker, policy.asked_by):
-        raise _forbidden(asker, f"A {kind} is asked for by {_listed(policy.asked_by)}")
+        raise _forbidden(asker, f"A change of kind {kind} is asked for by {_listed(policy.asked_by)}")
 
 
 def require_decider(policy: KindPolicy, change: Change, checker: Principal) -> None:
     """Raises: KindForbidden for a role that does not decide such a change, and for everybody of a casino."""
     if not policy.is_decider(checker, maker=change.maker):
-        raise _forbidden(checker, f"A {change.kind} is decided by {_listed(policy.decided_by)}")
+        raise _forbidden(checker, f"A change of kind {change.kind} is decided by {_listed(policy.decided_by)}")
 
 
 def require_other_department(policy: KindPolicy, maker: Principal, checker: Principal) -> None:

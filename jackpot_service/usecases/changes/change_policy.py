@@ -51,7 +51,7 @@ def _role(value: object) -> Role:
 
 
 class _KindPolicySchema(StrictSchema):
-    """What is requested for one kind of change."""
+    """The policy that is requested for one kind of change."""
 
     asked_by = RolesField(required=True)
     decided_by = RolesField(required=True)
@@ -59,7 +59,7 @@ class _KindPolicySchema(StrictSchema):
 
 
 class KindPolicyField(ReadField[KindPolicy]):
-    """Who asks for a kind of change, who decides it, and whether their departments differ."""
+    """The policy of a kind of change: the roles that ask and decide, and whether departments differ."""
 
     described: ClassVar = {
         "type": "object",
