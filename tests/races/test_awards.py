@@ -31,7 +31,8 @@ from tests.support.payouts import held_from
 
 pytestmark = pytest.mark.long
 
-ANN, BOB, CLEO = (Principal(name, Role.OPERATOR) for name in ("Ann", "Bob", "Cleo"))
+ANN = Principal("Ann", Role.OPERATOR)
+BOB, CLEO = (Principal(name, Role.FINANCE) for name in ("Bob", "Cleo"))
 
 HELD_ROUNDS = tuple(f"h{number}" for number in range(8))
 HITS = 8
@@ -167,7 +168,7 @@ def test_of_two_approvers_one_decides(engine: sqlalchemy.Engine, database_url: s
 
 
 APPROVALS_DUE = 2
-APPROVERS = tuple(Principal(name, Role.OPERATOR) for name in ("Bob", "Cleo", "Dan"))
+APPROVERS = tuple(Principal(name, Role.FINANCE) for name in ("Bob", "Cleo", "Dan"))
 
 
 def test_of_three_approvers_at_once_two_are_enough_and_one_does_it(
@@ -226,7 +227,7 @@ def stop(racer: Racer, *, award_ids: list[str], who: str) -> list[bool]:
     stopped = []
     for award_id in award_ids:
         racer.meet()
-        act = Act(Principal(who, Role.OPERATOR), scene.now(), request_id=f"{who}-{award_id}", reason="in doubt")
+        act = Act(Principal(who, Role.FINANCE), scene.now(), request_id=f"{who}-{award_id}", reason="in doubt")
         command = StopAward(people.enrolled(racer.engine, act), award_id)
         answer = scene.attempted(partial(transact, racer.engine, partial(stop_award, command=command)))
         stopped.append(not isinstance(answer, AwardStateConflict))
