@@ -117,6 +117,18 @@ def test_a_rejection_is_for_deciders_of_another_department_as_well(opened: World
     opened.post(rejecting, body, key=opened.person("Bob", Role.FINANCE)).ok()
 
 
+def test_the_same_call_again_is_a_replay_under_a_later_policy_too(opened: World) -> None:
+    opened.ask("adjustment", ADJUSTMENT).ok(201)
+    opened.approve().ok()
+    of_rates = {"asked_by": ["rates"], "decided_by": ["rates"]}
+    opened.change("change-policy", {"kinds": {"adjustment": of_rates}}, request_id="policy")
+
+    assert opened.ask("adjustment", ADJUSTMENT).ok(200)["state"] == "approved"
+    assert opened.approve().ok()["state"] == "approved"
+    opened.ask("adjustment", ADJUSTMENT, request_id="q2").problem(403, "role-forbidden")
+    opened.ask("adjustment", ADJUSTMENT, by="Otto").problem(403, "role-forbidden")
+
+
 def test_an_emergency_is_the_makers_who_need_not_decide_such_changes_otherwise(opened: World) -> None:
     opened.ask("adjustment", ADJUSTMENT).ok(201)
     opened.approve(by="Ann").problem(403, "same-user")

@@ -15,6 +15,7 @@ from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.principals import Principal
 from jackpot_service.domain.rates import DEFAULT_BAND
 from jackpot_service.domain.rounds import Round
+from jackpot_service.records import acts as recorded_acts
 from jackpot_service.records import change_policies
 from jackpot_service.records import changes as records
 from jackpot_service.records import keys as people
@@ -56,7 +57,8 @@ def request_change(session: Session, command: RequestChange) -> ChangeRequested:
     Raises: KindForbidden; RequestConflict; BadPayload; ChangeStale; whatever the change itself is refused by.
     """
     acts.lock(session)
-    change_policy.require_asker(policy_of(session, command.kind), command.act.principal, kind=command.kind)
+    if not _is_repeated(session, command.act):  # Whatever the policy says by now: the request is there.
+        change_policy.require_asker(policy_of(session, command.kind), command.act.principal, kind=command.kind)
     request = KINDS[command.kind].read(command.payload)
     replayed = acts.find_replay(session, command.act, EntryKind.CHANGE_REQUESTED, _request_of(command))
     if replayed is not None:
@@ -90,6 +92,11 @@ def request_change(session: Session, command: RequestChange) -> ChangeRequested:
 
 def _conditions(session: Session, command: RequestChange) -> Conditions:
     return Conditions(acts.booking_time(session, command.act), command.act.request_id or "", command.rate_band)
+
+
+def _is_repeated(session: Session, act: Act) -> bool:
+    found = None if act.request_id is None else recorded_acts.by_request(session, act.request_id)
+    return found is not None and found.principal == act.principal.name
 
 
 def policy_of(session: Session, kind: str) -> KindPolicy:
