@@ -222,12 +222,12 @@ def test_a_payment_that_is_told_by_several_at_once_is_one_step(engine: sqlalchem
     assert books.deadlocks(engine) == 0
 
 
-def stop(racer: Racer, *, award_ids: list[str], who: str) -> list[bool]:
+def stop(racer: Racer, *, award_ids: list[str], who: Principal) -> list[bool]:
     """Stop each award; tells of each whether it did."""
     stopped = []
     for award_id in award_ids:
         racer.meet()
-        act = Act(Principal(who, Role.FINANCE), scene.now(), request_id=f"{who}-{award_id}", reason="in doubt")
+        act = Act(who, scene.now(), request_id=f"{who.name}-{award_id}", reason="in doubt")
         command = StopAward(people.enrolled(racer.engine, act), award_id)
         answer = scene.attempted(partial(transact, racer.engine, partial(stop_award, command=command)))
         stopped.append(not isinstance(answer, AwardStateConflict))
@@ -252,8 +252,8 @@ def test_of_a_payment_and_two_stops_at_once_one_is_done(engine: sqlalchemy.Engin
 
     by_ann, by_bob, paid = race(
         database_url,
-        partial(stop, award_ids=award_ids, who="Ann"),
-        partial(stop, award_ids=award_ids, who="Bob"),
+        partial(stop, award_ids=award_ids, who=ANN),
+        partial(stop, award_ids=award_ids, who=BOB),
         partial(pay_or_not, award_ids=award_ids),
     )
 
@@ -275,7 +275,7 @@ def test_a_stop_and_a_release_at_once_leave_one_state(engine: sqlalchemy.Engine,
 
     again, released, also_released = race(
         database_url,
-        partial(stop, award_ids=list(awards.values()), who="Ann"),
+        partial(stop, award_ids=list(awards.values()), who=ANN),
         partial(approve_or_not, request_ids=request_ids, by=BOB),
         partial(approve_or_not, request_ids=request_ids, by=CLEO),
     )
