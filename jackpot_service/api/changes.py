@@ -9,6 +9,7 @@ import structlog
 from marshmallow import fields, validate
 
 from jackpot_service.api.lists import ListQuerySchema, cursor, page, page_schema
+from jackpot_service.api.rates import LARGEST_NUMBER
 from jackpot_service.api.request_context import Blueprint, act_or_rehearse, context, look, now, principal, signed
 from jackpot_service.api.schemas import AnswerSchema, Moment, ReasonedSchema, RequestSchema, described, listed, word
 from jackpot_service.auth.authenticator import allow
@@ -29,7 +30,7 @@ from jackpot_service.usecases.changes.requests import (
     request_change,
     visible,
 )
-from jackpot_service.usecases.fields import Flag, JsonObject, Text, Truth
+from jackpot_service.usecases.fields import Flag, JsonObject, QueryNumber, Text, Truth
 
 log = structlog.get_logger()
 
@@ -64,18 +65,30 @@ class KindPolicySchema(AnswerSchema):
 
 
 class ChangePolicySchema(AnswerSchema):
-    """The change policy in force."""
+    """A version of the change policy."""
 
     version = described(fields.Integer, "Counts from 1, the policy that the service is shipped with.")
     kinds = listed(KindPolicySchema, "Each kind of change, by name.")
 
 
+class PolicyQuerySchema(RequestSchema):
+    """The version of the change policy."""
+
+    version = QueryNumber(
+        1, LARGEST_NUMBER, load_default=None, metadata={"description": "Without it the one in force."}
+    )
+
+
 @policies.route("", methods=["GET"])
 @allow(*READERS)
+@policies.arguments(PolicyQuerySchema(), location="query")
 @policies.response(200, ChangePolicySchema())
-def get_policy() -> Facts:
-    """Show who asks for each kind of change, and who decides it."""
-    return policy_view(look(change_policies.in_force))
+def get_policy(query: Mapping[str, Any]) -> Facts:
+    """Show who asks for each kind of change and who decides it, in force or by a version before."""
+    version = query["version"]
+    if version is None:
+        return policy_view(look(change_policies.in_force))
+    return policy_view(look(lambda session: change_policies.of_version(session, version)))
 
 
 def policy_view(policy: ChangePolicy) -> Facts:

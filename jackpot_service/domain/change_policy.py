@@ -73,6 +73,12 @@ def is_of_roles(principal: Principal, roles: frozenset[Role]) -> bool:
     return principal.casino_id is None and principal.role in roles
 
 
+def require_of_house(asker: Principal, *, kind: str) -> None:
+    """Raises: KindForbidden for everybody of a casino, whatever the policy says."""
+    if asker.casino_id is not None:
+        raise _forbidden(asker, f"A change of kind {kind} is asked for by the house")
+
+
 def require_asker(policy: KindPolicy, asker: Principal, *, kind: str) -> None:
     """Raises: KindForbidden for a role that does not ask for such a change, and for everybody of a casino."""
     if not is_of_roles(asker, policy.asked_by):

@@ -2,13 +2,18 @@
 
 from typing import Any
 
-from sqlalchemy import Row, insert, select
+from sqlalchemy import Row, Select, insert, select
 from sqlalchemy.dialects.postgresql import distinct_on
 
 from jackpot_service.database.models import ChangePolicyRow
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain.change_policy import ChangePolicy, KindPolicy
+from jackpot_service.domain.errors import NotFound
 from jackpot_service.domain.principals import Role
+
+
+class UnknownPolicy(NotFound, code="change-policy-unknown", title="Unknown change policy"):
+    """No version of the change policy has this number."""
 
 
 def in_force(session: Session) -> ChangePolicy:
@@ -17,11 +22,24 @@ def in_force(session: Session) -> ChangePolicy:
 
     A kind that came with a later release than the latest version is as that release was shipped.
     """
-    rows = session.execute(
-        select(ChangePolicyRow.__table__)
-        .ext(distinct_on(ChangePolicyRow.kind))
-        .order_by(ChangePolicyRow.kind, ChangePolicyRow.version.desc())
-    ).all()
+    return _policy(session, select(ChangePolicyRow.__table__))
+
+
+def of_version(session: Session, number: int) -> ChangePolicy:
+    """Return a version of the policy. Raises: UnknownPolicy."""
+    found = _policy(session, select(ChangePolicyRow.__table__).where(ChangePolicyRow.version <= number))
+    if found.version != number:
+        message = f"The change policy has no version {number}."
+        raise UnknownPolicy(message, version=number)
+    return found
+
+
+def _policy(session: Session, question: Select[*tuple[Any, ...]]) -> ChangePolicy:
+    """Put together what the latest of some rows say of each kind of change."""
+    latest = question.ext(distinct_on(ChangePolicyRow.kind)).order_by(
+        ChangePolicyRow.kind, ChangePolicyRow.version.desc()
+    )
+    rows = session.execute(latest).all()
     return ChangePolicy(max(row.version for row in rows), {row.kind: kind_policy(row) for row in rows})
 
 

@@ -310,7 +310,7 @@ READS: Final = {
     ),
     "GET /v1/jackpots/{jackpot_id}/rules.html": ("/v1/jackpots/j1/rules.html", "/v1/jackpots/j2/rules.html?lang=de"),
     "GET /v1/jackpots/{jackpot_id}/hits": ("/v1/jackpots/j1/hits?limit=1", "/v1/jackpots/j2/hits"),
-    "GET /v1/change-policy": ("/v1/change-policy",),
+    "GET /v1/change-policy": ("/v1/change-policy", "/v1/change-policy?version=1", "/v1/change-policy?version=9"),
     "GET /v1/change-requests": (CHANGES, f"{CHANGES}?state=approved", f"{CHANGES}?limit=1"),
     "GET /v1/change-requests/{request_id}": (f"{CHANGES}/q1", f"{CHANGES}/q2", f"{CHANGES}/none"),
     "GET /v1/awards": ("/v1/awards", "/v1/awards?state=held&limit=1"),

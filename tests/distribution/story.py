@@ -162,6 +162,7 @@ LISTS: Final = (
     "/v1/rates?base=EUR",
     "/v1/rates/history?base=EUR&currency=GBP",
     "/v1/change-policy",
+    "/v1/change-policy?version=1",
     "/v1/change-requests",
     "/v1/change-requests/correction",
     "/v1/audit",

@@ -77,6 +77,11 @@ def test_a_policy_that_was_changed_back_is_a_further_version(opened: World) -> N
     opened.change("change-policy", {"kinds": {"adjustment": shipped}}, request_id="back")
 
     assert (policy(opened)["version"], of_kind(opened, "adjustment")) == (3, shipped)
+    first, second = (opened.get(f"/v1/change-policy?version={number}").ok() for number in (1, 2))
+    assert first["kinds"] == policy(opened)["kinds"] != second["kinds"]
+    assert (first["version"], second["version"]) == (1, 2)
+    opened.get("/v1/change-policy?version=4").problem(404, "change-policy-unknown")
+    opened.get("/v1/change-policy?version=0").problem(422, "validation")
     opened.ask("adjustment", ADJUSTMENT).ok(201)
     opened.approve(by="Otto", role=Role.OPERATOR).problem(403, "role-forbidden")
     opened.approve().ok()

@@ -56,6 +56,7 @@ def request_change(session: Session, command: RequestChange) -> ChangeRequested:
 
     Raises: KindForbidden; RequestConflict; BadPayload; ChangeStale; whatever the change itself is refused by.
     """
+    change_policy.require_of_house(command.act.principal, kind=command.kind)
     acts.lock(session)
     if not _is_repeated(session, command.act):  # Whatever the policy says by now: the request is there.
         change_policy.require_asker(policy_of(session, command.kind), command.act.principal, kind=command.kind)
@@ -114,9 +115,14 @@ def find(session: Session, request_id: str) -> Change:
 
 def visible(session: Session, principal: Principal, request_id: str) -> Change:
     """Find a change request; a casino's people see none of the house's. Raises: UnknownChange."""
+    _require_of_house(principal, request_id)
+    return find(session, request_id)
+
+
+def _require_of_house(principal: Principal, request_id: str) -> None:
+    """Raises: UnknownChange."""
     if principal.casino_id is not None:
         raise _unknown(request_id)
-    return find(session, request_id)
 
 
 def _unknown(request_id: str) -> changes.UnknownChange:
@@ -206,8 +212,9 @@ def decide_change(session: Session, command: DecideChange) -> ChangeDecidedNow:
     Raises: UnknownChange; KindForbidden; ChangeDecided; ChangeExpired; UserApprovalRequired; SameUser; EmergencyOff;
     SameDepartment; ChangeStale; ConfirmationRequired; KeyMaker; whatever the change itself is refused by.
     """
+    _require_of_house(command.act.principal, command.request_id)
     acts.lock(session)
-    change = visible(session, command.act.principal, command.request_id)
+    change = find(session, command.request_id)
     if _is_replay(change, command):
         return ChangeDecidedNow(change, None, is_replay=True)
     policy = policy_of(session, change.kind)
