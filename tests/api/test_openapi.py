@@ -351,6 +351,7 @@ MISSING: Final = {
     "/v1/tables/T1/rounds/none/evidence": 404,
     "/v1/tables/T1/rounds/none/payout-per-unit": 404,
     "/v1/jackpots/none": 404,
+    "/v1/change-policy?version=9": 404,
     "/v1/change-requests/none": 404,
     "/v1/awards/none": 404,
     "/v1/jobs/none": 404,

@@ -1,4 +1,4 @@
-"""A change policy changes while others decide: each decision is by the policy in force then, and the books are right."""
+"""A change policy changes while others decide: each decision is by the policy in force then, and books are right."""
 
 from collections.abc import Sequence
 from functools import partial
