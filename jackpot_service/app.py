@@ -74,6 +74,7 @@ BLUEPRINTS = (
     meters.blueprint,
     rates.blueprint,
     changes.blueprint,
+    changes.policies,
     audit.blueprint,
     exceptions.blueprint,
     keys.blueprint,

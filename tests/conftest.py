@@ -30,7 +30,7 @@ from jackpot_service.database import embedded
 from jackpot_service.schema import migrate, months
 from jackpot_service.telemetry import trouble
 from jackpot_service.telemetry.logs import Seldom
-from jackpot_service.usecases.changes.registry import KINDS
+from jackpot_service.usecases.changes.registry import SHIPPED_POLICY
 from tests.support import compiled
 from tests.support.clock import let_tests_move_the_clock, trust_the_clocks_of_tests
 from tests.support.logins import owner_url
@@ -203,7 +203,7 @@ def _make_template(cluster: embedded.Cluster) -> None:
         connection.execute("DROP DATABASE IF EXISTS migrating WITH (FORCE)")
         connection.execute("CREATE DATABASE migrating")
         migrate.upgrade(cluster.url("migrating"))
-        migrate.add_deciders(cluster.url("migrating"), {kind.name: kind.roles for kind in KINDS.values()})
+        migrate.add_change_policies(cluster.url("migrating"), SHIPPED_POLICY)
         months.make(cluster.url("migrating"), now=datetime.now(UTC))
         let_tests_move_the_clock(cluster.url("migrating"))
         connection.execute(f"ALTER DATABASE migrating RENAME TO {TEMPLATE}")

@@ -7,9 +7,10 @@ from typing import Final
 
 import pytest
 
+from jackpot_service.domain.change_policy import KindPolicy
 from jackpot_service.reports.finance.registry import REPORTS
 from jackpot_service.usecases.changes.adjustment import Cause, Pool
-from jackpot_service.usecases.changes.registry import KINDS
+from jackpot_service.usecases.changes.registry import KINDS, SHIPPED_POLICY
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 DOCS: Final = ROOT / "docs"
@@ -20,12 +21,22 @@ DECISIONS: Final = sorted(page for page in (DOCS / "decisions").glob("*.md") if 
 TEXT: Final = (DOCS / "changes.md").read_text(encoding="utf-8")
 ON_REPORTS: Final = (DOCS / "reports.md").read_text(encoding="utf-8")
 
-ROLES: Final = dict(re.findall(r"^\| `([a-z-]+)` \| `([a-z]+)` \|", TEXT, re.MULTILINE))
+ROLES: Final = {
+    kind: (asked_by, decided_by)
+    for kind, asked_by, decided_by in re.findall(r"^\| `([a-z-]+)` \| (`.*?) \| (`.*?) \|", TEXT, re.MULTILINE)
+}
 EXAMPLES: Final = dict(re.findall(r"^`([a-z-]+)`:(?:(?!```).)*```json\n(.*?)```", TEXT, re.MULTILINE | re.DOTALL))
 
 
-def test_every_kind_of_change_is_listed_with_its_role() -> None:
-    assert {name: " ".join(sorted(kind.roles)) for name, kind in KINDS.items()} == ROLES
+def test_every_kind_of_change_is_listed_with_who_asks_and_who_decides() -> None:
+    assert {name: _in_words(policy) for name, policy in SHIPPED_POLICY.items()} == ROLES
+
+
+def _in_words(policy: KindPolicy) -> tuple[str, str]:
+    asked_by, decided_by = (
+        ", ".join(f"`{role}`" for role in sorted(one)) for one in (policy.asked_by, policy.decided_by)
+    )
+    return asked_by, decided_by + (", another department" if policy.needs_other_department else "")
 
 
 @pytest.mark.parametrize("kind", KINDS)

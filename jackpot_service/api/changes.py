@@ -9,13 +9,17 @@ import structlog
 from marshmallow import fields, validate
 
 from jackpot_service.api.lists import ListQuerySchema, cursor, page, page_schema
+from jackpot_service.api.rates import LARGEST_NUMBER
 from jackpot_service.api.request_context import Blueprint, act_or_rehearse, context, look, now, principal, signed
 from jackpot_service.api.schemas import AnswerSchema, Moment, ReasonedSchema, RequestSchema, described, listed, word
 from jackpot_service.auth.authenticator import allow
 from jackpot_service.database.transactions import Session
+from jackpot_service.domain.change_policy import ChangePolicy
 from jackpot_service.domain.changes import Change, ChangeState, Outcome
+from jackpot_service.domain.facts import Facts
 from jackpot_service.domain.journal import EntryKind
-from jackpot_service.domain.principals import Role
+from jackpot_service.domain.principals import CHANGE_ROLES, Role
+from jackpot_service.records import change_policies
 from jackpot_service.records import changes as records
 from jackpot_service.usecases.changes.kinds import Applied
 from jackpot_service.usecases.changes.registry import KINDS
@@ -26,7 +30,7 @@ from jackpot_service.usecases.changes.requests import (
     request_change,
     visible,
 )
-from jackpot_service.usecases.fields import Flag, JsonObject, Text, Truth
+from jackpot_service.usecases.fields import Flag, JsonObject, QueryNumber, Text, Truth
 
 log = structlog.get_logger()
 
@@ -37,10 +41,60 @@ blueprint = Blueprint(
     description="Changes that need two people: one requests, another approves. A service account only requests.",
 )
 
-DECIDERS = tuple(sorted({role for kind in KINDS.values() for role in kind.roles}))
-"""The roles that request and decide; each kind of change names its own."""
+DECIDERS = tuple(sorted(CHANGE_ROLES))
+"""The roles that request and decide; the change policy says which of them for each kind of change."""
 
-READERS = (*DECIDERS, Role.AUDITOR, Role.FINANCE)
+READERS = (*DECIDERS, Role.AUDITOR)
+
+
+policies = Blueprint(
+    "change-policy",
+    __name__,
+    url_prefix="/v1/change-policy",
+    description="The roles that ask for each kind of change and decide it. A change request of its own changes them.",
+)
+
+
+class KindPolicySchema(AnswerSchema):
+    """The policy of a kind of change. Another person always decides than the one who asks."""
+
+    kind = fields.String(required=True)
+    asked_by = fields.List(word(Role), required=True, metadata={"description": "The roles that ask."})
+    decided_by = fields.List(word(Role), required=True, metadata={"description": "The roles that decide."})
+    needs_other_department = described(fields.Boolean, "Whether the checker is of another department than the maker.")
+
+
+class ChangePolicySchema(AnswerSchema):
+    """A version of the change policy."""
+
+    version = described(fields.Integer, "Counts from 1, the policy that the service is shipped with.")
+    kinds = listed(KindPolicySchema, "Each kind of change, by name.")
+
+
+class PolicyQuerySchema(RequestSchema):
+    """The version of the change policy."""
+
+    version = QueryNumber(
+        1, LARGEST_NUMBER, load_default=None, metadata={"description": "Without it the one in force."}
+    )
+
+
+@policies.route("", methods=["GET"])
+@allow(*READERS)
+@policies.arguments(PolicyQuerySchema(), location="query")
+@policies.response(200, ChangePolicySchema())
+def get_policy(query: Mapping[str, Any]) -> Facts:
+    """Show who asks for each kind of change and who decides it, in force or by a version before."""
+    version = query["version"]
+    if version is None:
+        return policy_view(look(change_policies.in_force))
+    return policy_view(look(lambda session: change_policies.of_version(session, version)))
+
+
+def policy_view(policy: ChangePolicy) -> Facts:
+    """Return the policy as `ChangePolicySchema` shows it."""
+    kinds = policy.facts["kinds"]
+    return {"version": policy.version, "kinds": [{"kind": name, **kinds[name]} for name in sorted(kinds)]}
 
 
 class DryRunQuerySchema(RequestSchema):
@@ -208,6 +262,9 @@ def get_change(request_id: str) -> ChangeView:
 def post_approval(query: Mapping[str, Any], body: Mapping[str, Any], request_id: str) -> ChangeView:
     """
     Approve a change that somebody else asked for: it is done before this is answered. The same again is a replay.
+
+    `GET /v1/change-policy` shows who decides it. Anybody else is answered 403 `role-forbidden`, or `same-department`
+    where another department than the maker's must decide.
 
     Where several people must approve it, it stays `pending` until the last has; `effect` is what it would do.
 

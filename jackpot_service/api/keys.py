@@ -12,7 +12,7 @@ from jackpot_service.auth.authenticator import allow
 from jackpot_service.domain.principals import LONGEST_NAME, Principal, Role
 from jackpot_service.records import keys as records
 from jackpot_service.records.keys import ListedKey
-from jackpot_service.usecases.fields import BoundedList, Identifier, Text, Truth
+from jackpot_service.usecases.fields import BoundedList, Department, Identifier, Text, Truth
 from jackpot_service.usecases.keys import create_key, find, revoke_key
 
 blueprint = Blueprint(
@@ -20,10 +20,10 @@ blueprint = Blueprint(
     __name__,
     url_prefix="/v1/keys",
     description=(
-        "The keys by which users and service accounts call. A name stands for one of them, with one role. It has at "
-        "most two live keys, while they rotate. A name that looks like another is refused. A revoked key is refused "
-        "everywhere within 15 seconds. The maker of a key neither approves nor records as paid any prize that was won "
-        "by it."
+        "The keys by which users and service accounts call. A name stands for one of them, with one role and one "
+        "department. It has at most two live keys, while they rotate. A name that looks like another is refused. A "
+        "revoked key is refused everywhere within 15 seconds. The maker of a key neither approves nor records as paid "
+        "any prize that was won by it."
     ),
 )
 
@@ -36,6 +36,9 @@ class NewKeySchema(ReasonedSchema):
     principal = Text(required=True, metadata={"description": "The name of the principal.", "maxLength": LONGEST_NAME})
     role = fields.Enum(Role, by_value=True, required=True)
     casino_id = Identifier(load_default=None)
+    department = Department(
+        load_default="", metadata={"description": "The department, for ever; without it one named as the role."}
+    )
     table_ids = BoundedList(Identifier(), most=lambda: MOST_TABLES, load_default=list)
     service_account = Truth(
         load_default=False, metadata={"description": "No person stands behind it: it approves nothing."}
@@ -55,6 +58,7 @@ class KeySchema(AnswerSchema):
     casino_id = described(
         fields.String, "The casino that its principal is bound to.", attribute="principal.casino_id", allow_none=True
     )
+    department = fields.String(required=True, attribute="principal.department")
     table_ids = SortedTexts(
         required=True,
         attribute="principal.table_ids",
@@ -103,8 +107,8 @@ def post_key(body: Mapping[str, Any]) -> tuple[tuple[ListedKey, str | None], int
     """
     Create a key.
 
-    Not one that approves changes, nor an operator's, unless it is your own: those are created on the command line. If
-    the answer is lost, the same request again shows the key's id: revoke it, and create another.
+    Not one that asks for changes or approves them, unless it is your own: those are created on the command line. If the
+    answer is lost, the same request again shows the key's id: revoke it, and create another.
     """
     owner = Principal(
         body["principal"],
@@ -112,6 +116,7 @@ def post_key(body: Mapping[str, Any]) -> tuple[tuple[ListedKey, str | None], int
         body["casino_id"],
         frozenset(body["table_ids"]),
         is_automaton=body["service_account"],
+        department=body["department"],
     )
     created = act(lambda session: create_key(session, signed(body), owner))
     key = look(lambda session: find(session, created.key_id))

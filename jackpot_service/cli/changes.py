@@ -8,13 +8,14 @@ import click
 import sqlalchemy
 import structlog
 
-from jackpot_service.api.changes import ChangeSchema, ChangeView
+from jackpot_service.api.changes import ChangePolicySchema, ChangeSchema, ChangeView, policy_view
 from jackpot_service.cli.opening import opened_engine, signed_act
 from jackpot_service.cli.values import Identifier, JsonDocument, Text, pairs, reason_option, request_id_option
 from jackpot_service.cli.writing import limit_option, print_json, print_list
 from jackpot_service.config.settings import Config
 from jackpot_service.database.transactions import Session, read, rehearse, transact
 from jackpot_service.domain.changes import Change, ChangeState, Outcome
+from jackpot_service.records import change_policies
 from jackpot_service.records import changes as records
 from jackpot_service.usecases.changes.registry import KINDS
 from jackpot_service.usecases.changes.requests import (
@@ -132,6 +133,15 @@ def show(config: Config, request_id: str) -> None:
     with opened_engine(config) as engine:
         change = read(engine, lambda session: find(session, request_id))
     _print(ChangeView(change, None, datetime.now(UTC)))
+
+
+@changes.command("policy")
+@click.pass_obj
+def show_policy(config: Config) -> None:
+    """Show who asks for each kind of change, and who decides it."""
+    with opened_engine(config) as engine:
+        policy = read(engine, change_policies.in_force)
+    print_json(ChangePolicySchema().dump(policy_view(policy)))
 
 
 def _run(engine: sqlalchemy.Engine, act: Callable[[Session], T], *, dry_run: bool) -> T:

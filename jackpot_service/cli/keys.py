@@ -23,6 +23,9 @@ from jackpot_service.usecases.keys import add_user, create_key, revoke_key
 PAGE = 200
 
 casino_option = click.option("--casino", "casino_id", type=Identifier())
+department_option = click.option(
+    "--department", default="", help="The department, for ever; without it the role's name."
+)
 
 
 @click.group("keys")
@@ -33,6 +36,7 @@ def keys() -> None:
 @keys.command("create")
 @click.option("--role", type=click.Choice([role.value for role in Role]), required=True)
 @casino_option
+@department_option
 @click.option("--table", "table_ids", type=Identifier(), multiple=True, help="Bind a table server's key to tables.")
 @click.option("--name", required=True, help="The owner: one name, one user or service account, at most two live keys.")
 @click.option(
@@ -45,6 +49,7 @@ def create_a_key(  # noqa: PLR0917  click passes what its options say
     config: Config,
     role: str,
     casino_id: str | None,
+    department: str,
     table_ids: tuple[str, ...],
     name: str,
     is_service_account: bool,  # noqa: FBT001
@@ -52,7 +57,7 @@ def create_a_key(  # noqa: PLR0917  click passes what its options say
     request_id: str,
 ) -> None:
     """Create a key. It alone is printed, on standard output, and never again."""
-    principal = Principal(name, Role(role), casino_id, frozenset(table_ids), is_automaton=is_service_account)
+    principal = Principal(name, Role(role), casino_id, frozenset(table_ids), is_service_account, department)
     done = act(request_id=request_id, reason=reason)
     with opened_engine(config) as engine:
         created = transact(engine, lambda session: create_key(session, done, principal))
@@ -94,17 +99,19 @@ def users() -> None:
 @click.argument("name")
 @click.option("--role", type=click.Choice([role.value for role in Role if role is not Role.TABLE]), required=True)
 @casino_option
+@department_option
 @click.option("--oidc-subject", "subject", required=True, help="The `sub` of their tokens.")
 @reason_option
 @click.pass_obj
 def add_a_user(  # noqa: PLR0917  click passes what its options say
-    config: Config, name: str, role: str, casino_id: str | None, subject: str, reason: str
+    config: Config, name: str, role: str, casino_id: str | None, department: str, subject: str, reason: str
 ) -> None:
     """Let a subject of the issuer speak as NAME. It is listed among the keys, and revoked as one."""
     if config.oidc_issuer is None:
         message = "set JACKPOT_OIDC_ISSUER to the issuer that knows this subject"
         raise click.ClickException(message)
-    principal, known_as = Principal(name, Role(role), casino_id), Subject(config.oidc_issuer, subject)
+    principal = Principal(name, Role(role), casino_id, department=department)
+    known_as = Subject(config.oidc_issuer, subject)
     with opened_engine(config) as engine:
         added = transact(engine, lambda session: add_user(session, act(reason=reason), principal, known_as))
     click.echo(f"{name}: {'added' if added else 'was there already'}.", err=True)
@@ -119,7 +126,9 @@ def _all(engine: sqlalchemy.Engine) -> Iterator[ListedKey]:
 
 def _line(key: ListedKey) -> str:
     owner = key.principal
-    bound = "".join(f", {what}" for what in (owner.casino_id, " ".join(sorted(owner.table_ids)), key.subject) if what)
+    department = "" if owner.department == owner.role.value else f"department {owner.department}"
+    places = (department, owner.casino_id, " ".join(sorted(owner.table_ids)), key.subject)
+    bound = "".join(f", {what}" for what in places if what)
     kind = "service account" if owner.is_service_account else "user"
     used = f"last used {instant(key.last_used_at)}" if key.last_used_at else "never used"
     end = f"revoked {instant(key.revoked_at)}" if key.revoked_at else "live"

@@ -19,7 +19,7 @@ from jackpot_service.database.transactions import guarded
 from jackpot_service.domain.principals import SYSTEM_OPERATOR, Role
 from jackpot_service.schema import migrate, months
 from jackpot_service.usecases.acts import Act
-from jackpot_service.usecases.changes.registry import KINDS
+from jackpot_service.usecases.changes.registry import SHIPPED_POLICY
 
 SERVICE_VARIABLE = "JACKPOT_DATABASE_URL"
 OWNER_VARIABLE = "JACKPOT_OWNER_URL"
@@ -82,10 +82,10 @@ def opened_engine(config: Config) -> Iterator[sqlalchemy.Engine]:
 
 
 def bring_up(url: str) -> None:
-    """Migrate a database to this schema; make rights, deciders, and the partitions of the months to come."""
+    """Migrate a database to this schema; make rights, the change policy, and the partitions of the months to come."""
     if migrate.upgrade(url):
         click.echo(f"The service's login {ROLE} is new. Where it needs a password: {NEEDED_NEXT}", err=True)
-    migrate.add_deciders(url, {kind.name: kind.roles for kind in KINDS.values()})
+    migrate.add_change_policies(url, SHIPPED_POLICY)
     make_months(url)
 
 

@@ -210,7 +210,7 @@ class TableRow(Base):
 
 class PrincipalRow(Base):
     """
-    A user or a service account: one name, one role, perhaps one casino. None of it ever changes.
+    A user or a service account: one name, one role, one department, perhaps one casino. None of it ever changes.
 
     Names are the same that differ in their case alone, or that look alike, as two functions of the database know.
     `cli`, of no act, is the command line.
@@ -222,6 +222,7 @@ class PrincipalRow(Base):
     role: Mapped[str]
     casino_id: Mapped[str | None]
     is_automaton: Mapped[bool]
+    department: Mapped[str]
     entry_seq: Mapped[int]
 
 
@@ -573,13 +574,21 @@ class AcknowledgementRow(Base):
     entry_seq: Mapped[int]
 
 
-class ChangeDeciderRow(Base):
-    """A role that may decide change requests of a kind."""
+class ChangePolicyRow(Base):
+    """
+    The roles that ask for a kind of change and decide it, since the act of this seq; the latest version is in force.
 
-    __tablename__ = "change_deciders"
+    The schema begins with version 1, of no act: the policy that the service is shipped with.
+    """
+
+    __tablename__ = "change_policies"
 
     kind: Mapped[str] = primary_key()
-    role: Mapped[str] = primary_key()
+    version: Mapped[Count] = primary_key()
+    asked_by: Mapped[list[str]]
+    decided_by: Mapped[list[str]]
+    needs_other_department: Mapped[bool]
+    entry_seq: Mapped[int]
 
 
 class EmergencySwitchRow(Base):

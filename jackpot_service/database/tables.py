@@ -88,6 +88,7 @@ TABLES: Final[Mapping[str, Table]] = MappingProxyType(
             "acts",
             "casinos",
             "change_decisions",
+            "change_policies",
             "change_requests",
             "exception_acknowledgements",
             "jackpots",
@@ -114,7 +115,6 @@ TABLES: Final[Mapping[str, Table]] = MappingProxyType(
         "keys": _changed(Placement.LOCAL, "revoked_at last_used_at"),
         # Kept by migrations, or set by the owner alone.
         "alembic_version": Table(Placement.LOCAL, insert=False),
-        "change_deciders": Table(Placement.REFERENCE, insert=False),
         "emergency_switches": Table(Placement.REFERENCE, insert=False),
         "schema_versions": Table(Placement.LOCAL, insert=False),
     }

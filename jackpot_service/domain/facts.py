@@ -240,6 +240,7 @@ def of_principal(principal: Principal) -> Facts:
         "role": str(principal.role),
         "casino_id": principal.casino_id,
         "is_automaton": principal.is_automaton,
+        "department": principal.department,
     }
 
 

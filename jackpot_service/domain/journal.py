@@ -57,6 +57,7 @@ class EntryKind(StrEnum):
     PERIOD_CLOSED = "period_closed"
     BOOKS_SEALED = "books_sealed"
     EMERGENCY_SWITCHED = "emergency_switched"
+    CHANGE_POLICY_CHANGED = "change_policy_changed"
 
 
 ACT_KINDS = frozenset(EntryKind) - {

@@ -3,8 +3,10 @@
 import re
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
 
 from jackpot_service.domain.errors import Conflict, Forbidden, Refused
+from jackpot_service.domain.shapes import DEPARTMENT
 
 LONGEST_NAME = 100
 
@@ -29,7 +31,7 @@ class BadPrincipal(Refused, code="principal-invalid", title="Invalid principal")
 
 
 class PrincipalConflict(Conflict, code="principal-conflict", title="The name belongs to another principal"):
-    """The name stands for somebody with another role or casino, or is written otherwise."""
+    """The name stands for somebody with another role, casino or department, or is written otherwise."""
 
 
 class KeyForbidden(Forbidden, code="key-forbidden", title="Such a key is created on the command line only"):
@@ -54,15 +56,19 @@ class Role(StrEnum):
     AUDITOR = "auditor"
 
 
+CHANGE_ROLES: Final = frozenset({Role.FINANCE, Role.OPERATOR, Role.RATES})
+"""The roles that a change policy may name. Tables are machines, and an auditor looks at what others decided."""
+
+
 @dataclass(frozen=True, slots=True)
 class Principal:
     """
     A user or a service account, as a key names it.
 
-    A name stands for one of them, with one role and one casino; which tables it may see, each of its keys says. A
-    principal with a casino sees that casino only; one with tables, those tables only. Table servers are
+    A name stands for one of them, with one role, one casino and one department; which tables it may see, each of its
+    keys says. A principal with a casino sees that casino only; one with tables, those tables only. Table servers are
     service accounts, and so is an owner of a key that was made for an automaton. A service account may request a change
-    and never approves one.
+    and never approves one. Unless stated, the department has the role's name.
     """
 
     name: str
@@ -70,6 +76,12 @@ class Principal:
     casino_id: str | None = None
     table_ids: frozenset[str] = frozenset()
     is_automaton: bool = False
+    department: str = ""
+
+    def __post_init__(self) -> None:
+        """Fill in the department."""
+        if not self.department:
+            object.__setattr__(self, "department", self.role.value)
 
     @property
     def is_service_account(self) -> bool:
@@ -77,9 +89,14 @@ class Principal:
         return self.is_automaton or self.role is Role.TABLE
 
     @property
+    def may_request(self) -> bool:
+        """Whether a change policy could let it ask for changes: nobody of a casino asks for those of the house."""
+        return self.casino_id is None and self.role in CHANGE_ROLES
+
+    @property
     def may_approve(self) -> bool:
-        """Whether it could approve what somebody else asked for."""
-        return not self.is_service_account and self.role in {Role.OPERATOR, Role.RATES}
+        """Whether a change policy could let it approve what somebody else asked for."""
+        return self.may_request and not self.is_service_account
 
     def sees_casino(self, casino_id: str) -> bool:
         """Whether the casino's rounds, bets and awards are shown to it."""
@@ -114,6 +131,9 @@ def require_possible(principal: Principal) -> None:
     if principal.table_ids and principal.role is not Role.TABLE:
         message = f"The role {principal.role} is not bound to tables."
         raise BadPrincipal(message)
+    if not DEPARTMENT.fullmatch(principal.department):
+        message = "A department is 1 to 64 small letters, digits and hyphens."
+        raise BadPrincipal(message)
 
 
 def require_legible(name: str) -> None:
@@ -132,11 +152,10 @@ def require_may_create(creator: Principal, principal: Principal) -> None:
     """
     Hold that nobody alone gets a second name for a change: such keys are made on the host's command line.
 
-    That is a key that approves, and one of the creator's own role, also a service account's: it could request what the
-    creator then approves. Raises: KeyForbidden for either, unless it is the creator's own, who rotates it.
+    That is a key that asks for changes or approves them, whatever the policy, also a service account's: it could
+    request what the creator then approves. Raises: KeyForbidden, unless it is the creator's own, who rotates it.
     """
-    is_second_name = principal.may_approve or principal.role is creator.role
-    if is_second_name and creator.name not in {principal.name, SYSTEM_OPERATOR.name}:
+    if principal.may_request and creator.name not in {principal.name, SYSTEM_OPERATOR.name}:
         message = (
             f"{principal.name} could ask for changes or approve them: "
             "«jackpot keys create», on the machine itself, makes that key."
@@ -146,7 +165,7 @@ def require_may_create(creator: Principal, principal: Principal) -> None:
 
 def require_same(known: Principal, named: Principal) -> None:
     """
-    Hold that both are one: in name, role, casino, and in being a user or a service account.
+    Hold that both are one: in name, role, casino, department, and in being a user or a service account.
 
     A name that looks like the known one, or is it in other letters, is another and refused. Raises: PrincipalConflict.
     """
@@ -165,11 +184,11 @@ def require_room(principal: str, *, live: int) -> None:
         raise KeyLimitReached(message, principal=principal)
 
 
-def _identity(principal: Principal) -> tuple[Role, str | None, bool]:
-    return principal.role, principal.casino_id, principal.is_service_account
+def _identity(principal: Principal) -> tuple[Role, str | None, str, bool]:
+    return principal.role, principal.casino_id, principal.department, principal.is_service_account
 
 
 def _in_words(principal: Principal) -> str:
     kind = "a service account" if principal.is_service_account else "a user"
     place = "" if principal.casino_id is None else f" of casino {principal.casino_id}"
-    return f"{kind} of role {principal.role}{place}"
+    return f"{kind} of role {principal.role}{place}, department {principal.department}"

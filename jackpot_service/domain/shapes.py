@@ -4,6 +4,8 @@ import re
 
 IDENTIFIER = re.compile(r"[A-Za-z0-9._:-]{1,64}")
 IDENTIFIER_PATTERN = f"^{IDENTIFIER.pattern}$"
+DEPARTMENT = re.compile(r"[a-z0-9-]{1,64}")
+DEPARTMENT_PATTERN = f"^{DEPARTMENT.pattern}$"
 CURRENCY = re.compile(r"[A-Z]{3}")
 CURRENCY_PATTERN = f"^{CURRENCY.pattern}$"
 INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?(Z|[+-]\d\d:\d\d)", re.ASCII)

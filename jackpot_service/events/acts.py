@@ -226,6 +226,7 @@ _BUILDERS: Final[Mapping[EntryKind, Callable[[_Act], list[Unplaced]]]] = {
     EntryKind.ROUND_CORRECTED: _corrected,
     EntryKind.STATEMENT_SETTLED: _reference(EventType.STATEMENT_SETTLED),
     EntryKind.RATES_PUBLISHED: _rates,
+    EntryKind.CHANGE_POLICY_CHANGED: _reference(EventType.CHANGE_POLICY_CHANGED),
     EntryKind.CASINO_ADDED: _reference(EventType.CASINO_ADDED),
     EntryKind.TABLE_ADDED: _reference(EventType.TABLE_ADDED),
 }

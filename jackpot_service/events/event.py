@@ -44,6 +44,7 @@ class EventType(StrEnum):
     TRANSFER_RECEIVED = "jackpot.transfer.received"
     STATEMENT_SETTLED = "jackpot.statement.settled"
     RATES_PUBLISHED = "jackpot.rates.published"
+    CHANGE_POLICY_CHANGED = "jackpot.change-policy.changed"
     CASINO_ADDED = "jackpot.casino.added"
     TABLE_ADDED = "jackpot.table.added"
 

@@ -31,7 +31,11 @@ from jackpot_service.usecases.changes.kinds import Conditions
 from jackpot_service.usecases.changes.registry import CARRIES_OUT
 from jackpot_service.usecases.changes.retirement import RetireJackpot, receive
 
-BOOKS_AN_ENTRY: Final = frozenset(CARRIES_OUT) - {EntryKind.RATES_PUBLISHED, EntryKind.PAYMENT_REVERSED} | {
+BOOKS_AN_ENTRY: Final = frozenset(CARRIES_OUT) - {
+    EntryKind.RATES_PUBLISHED,
+    EntryKind.PAYMENT_REVERSED,
+    EntryKind.CHANGE_POLICY_CHANGED,
+} | {
     EntryKind.JACKPOT_OPENED,
     EntryKind.STRIPES_ADDED,
     EntryKind.JACKPOT_SUSPENDED,

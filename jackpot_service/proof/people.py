@@ -8,14 +8,15 @@ from typing import Any, Final
 from sqlalchemy import Row
 
 from jackpot_service.domain import facts
+from jackpot_service.domain.changes import Outcome
 from jackpot_service.domain.entries import REFERENCE_BOOK
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
 from jackpot_service.ledger.mismatches import Code, Found, Mismatch
 from jackpot_service.ledger.replay import BookedEntry
+from jackpot_service.proof import change_policies
 from jackpot_service.proof.documents import RoundDocuments
 from jackpot_service.proof.references import Document, References, round_of
-from jackpot_service.usecases.changes.registry import KINDS
 
 USABLE_AROUND: Final = timedelta(minutes=1)
 """For so long before it is made and after it is revoked a key counts as usable: clocks differ, keys are remembered."""
@@ -59,14 +60,17 @@ def _reasons_against_actor(act: Row[Any], actor: Row[Any] | None, references: Re
 
 
 def _roles_of(act: Row[Any], references: References) -> frozenset[Role]:
-    """The roles that do such an act; what two people do, both do by the roles of its kind."""
+    """The roles that do such an act; what two people do, each does by the change policy in force then."""
     if act.decides is None and act.kind != EntryKind.CHANGE_REQUESTED:
         return ROLES.get(act.kind, frozenset({Role.OPERATOR}))
     request = references.change_requests.get(act.decides or act.request_id)
     if request is None:
         return frozenset(Role)  # Named by the check of changes.
-    kind = KINDS.get(request.kind)
-    return frozenset() if kind is None else frozenset(kind.roles)
+    policy = change_policies.policy_at(references, request.kind, act.seq)
+    if act.decides is None:
+        return policy.asked_by
+    decision = references.change_decisions.get((act.decides, act.principal, Outcome.APPROVED.value))
+    return policy.asked_by if decision is not None and decision.is_emergency else policy.decided_by
 
 
 ROLES: Final[Mapping[str, frozenset[Role]]] = {
@@ -86,7 +90,12 @@ OF_CASINOS: Final = frozenset({EntryKind.AWARD_PAID, EntryKind.AWARD_STOPPED, En
 
 
 def _is_service_account(row: Row[Any]) -> bool:
-    return Principal(row.name, Role(row.role), row.casino_id, is_automaton=row.is_automaton).is_service_account
+    return _principal(row).is_service_account
+
+
+def _principal(row: Row[Any]) -> Principal:
+    role = Role(row.role)
+    return Principal(row.name, role, row.casino_id, is_automaton=row.is_automaton, department=row.department)
 
 
 def reasons_against_checker(row: Row[Any], request: Row[Any], references: References) -> Iterator[str]:
@@ -101,9 +110,14 @@ def reasons_against_checker(row: Row[Any], request: Row[Any], references: Refere
         yield f"{row.checker} is a service account"
     if checker.entry_seq >= row.entry_seq:
         yield f"{row.checker} was not there yet"
-    if request.kind not in KINDS or checker.role not in KINDS[request.kind].roles:
+    policy = change_policies.policy_at(references, request.kind, row.entry_seq)
+    if not policy.is_decider(_principal(checker), maker=request.maker):
         yield f"the role {checker.role} decides no {request.kind}"
-    if maker is not None and checker.name != maker.name and _is_alike(checker, maker):
+    if maker is None or checker.name == maker.name:
+        return
+    if policy.needs_other_department and checker.department == maker.department:
+        yield f"{row.checker} is of the maker's department, {maker.department}"
+    if _is_alike(checker, maker):
         yield f"{row.checker} is {request.maker} in other letters"
 
 
@@ -150,8 +164,7 @@ def documents_of_people(references: References) -> Iterator[Document]:
     for row in references.principals.values():
         if row.name == SYSTEM_OPERATOR.name:
             continue  # Of no act: the schema begins with it.
-        principal = Principal(row.name, Role(row.role), row.casino_id, is_automaton=row.is_automaton)
-        recorded = facts.of_principal(principal)
+        recorded = facts.of_principal(_principal(row))
         yield Document(f"principal {row.name}", row.entry_seq, EntryKind.PRINCIPAL_ADDED, recorded)
     for row in references.keys.values():
         recorded = facts.of_key(

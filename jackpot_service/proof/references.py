@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
+from operator import attrgetter
 from typing import Any, Final
 
 from sqlalchemy import Row, and_, func, select
@@ -15,6 +16,7 @@ from jackpot_service.database.models import (
     ActRow,
     CasinoRow,
     ChangeDecisionRow,
+    ChangePolicyRow,
     ChangeRequestRow,
     ClosedPeriodRow,
     EmergencySwitchRow,
@@ -121,7 +123,8 @@ class References:
     Each row has the columns of its table; an act's also its entry's `kind`, `principal` and `received_at`, a
     principal's its name `in_one_case` and `by_look`. All but the acts are kept in memory: there are few, and everything
     refers to them. Of acts there is one for each award that was paid; they are read when they are asked for, and
-    `indexes`, by jackpot, name those to ask for. `keys_made` are by the names of those who hold the keys.
+    `indexes`, by jackpot, name those to ask for. `keys_made` are by the names of those who hold the keys,
+    `change_policies` in the order of their acts.
     """
 
     jackpots: Mapping[str, str]
@@ -139,6 +142,7 @@ class References:
     closed_periods: Sequence[Row[Any]]
     seals: Mapping[int, tuple[int, str]]
     emergency_switches: Sequence[Row[Any]]
+    change_policies: Sequence[Row[Any]]
     indexes: Mapping[str, ActIndex]
 
     def index_of(self, jackpot_id: str) -> ActIndex:
@@ -194,6 +198,7 @@ def read(session: Session, decoder: Decoder) -> References:
         closed_periods=list(rows(ClosedPeriodRow)),
         seals={one.number: (one.entry_seq, one.sha256) for one in checkpoints.every_seal(session)},
         emergency_switches=list(rows(EmergencySwitchRow)),
+        change_policies=sorted(rows(ChangePolicyRow), key=attrgetter("entry_seq", "kind")),
         indexes=_indexed(acts.values()),
     )
 

@@ -93,6 +93,7 @@ def add_principal(session: Session, new: Principal, *, entry_seq: int) -> None:
             role=new.role.value,
             casino_id=new.casino_id,
             is_automaton=new.is_automaton,
+            department=new.department,
             entry_seq=entry_seq,
         )
     )
@@ -171,7 +172,13 @@ def note_use(session: Session, key_id: str, *, at: datetime) -> None:
     session.execute(update(KeyRow).where(KeyRow.key_id == due.scalar_subquery()).values(last_used_at=at))
 
 
-_PRINCIPAL = (PrincipalRow.name, PrincipalRow.role, PrincipalRow.casino_id, PrincipalRow.is_automaton)
+_PRINCIPAL = (
+    PrincipalRow.name,
+    PrincipalRow.role,
+    PrincipalRow.casino_id,
+    PrincipalRow.is_automaton,
+    PrincipalRow.department,
+)
 
 _LIVE: Select[*tuple[Any, ...]] = select(
     *_PRINCIPAL, KeyRow.table_ids, KeyRow.key_id, KeyRow.secret_hash, KeyRow.last_used_at
@@ -218,7 +225,7 @@ def _listed_key(row: Row[*tuple[Any, ...]]) -> ListedKey:
 
 
 def _principal(row: Row[*tuple[Any, ...]], table_ids: Sequence[str] = ()) -> Principal:
-    return Principal(row.name, Role(row.role), row.casino_id, frozenset(table_ids), row.is_automaton)
+    return Principal(row.name, Role(row.role), row.casino_id, frozenset(table_ids), row.is_automaton, row.department)
 
 
 def is_maker_on_both_sides(session: Session, *, jackpot_id: str, round_key: int, actor: str, at: datetime) -> bool:

@@ -7,7 +7,7 @@ the oldest one whose services go on working (`compatible_from`). See docs/decisi
 
 import difflib
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
@@ -28,7 +28,8 @@ from sqlalchemy.exc import DBAPIError
 
 from jackpot_service.database import role
 from jackpot_service.database.connections import create_owners_engine
-from jackpot_service.database.models import Base, ChangeDeciderRow
+from jackpot_service.database.models import Base, ChangePolicyRow
+from jackpot_service.domain.change_policy import KindPolicy
 from jackpot_service.domain.errors import Refused, Unavailable
 
 _PLACES: Final = Path(__file__).resolve().parents[1:3]
@@ -243,14 +244,14 @@ def _configuration(url: str) -> AlembicConfig:
     return configuration
 
 
-def add_deciders(url: str, roles: Mapping[str, Iterable[str]]) -> None:
+def add_change_policies(url: str, policies: Mapping[str, KindPolicy]) -> None:
     """
-    Add the roles that decide each kind to the table of deciders, by the owner's login; removing one takes a revision.
+    Add version 1 of the change policy for each kind of change that has none, by the owner's login.
 
     On the schema of a newer version nothing is added: that version says who decides.
     """
     engine = create_owners_engine(url, lock_timeout_ms=LOCK_TIMEOUT_MS)
-    rows = [{"kind": kind, "role": role} for kind, of_kind in roles.items() for role in of_kind]
+    rows = [{"kind": kind, "version": 1, "entry_seq": 0, **policy.facts} for kind, policy in policies.items()]
     if rows and state(engine) is SchemaState.CURRENT:
         with engine.begin() as connection:
-            connection.execute(insert(ChangeDeciderRow).on_conflict_do_nothing(), rows)
+            connection.execute(insert(ChangePolicyRow).on_conflict_do_nothing(), rows)

@@ -17,6 +17,8 @@ from jackpot_service.domain.shapes import (
     CURRENCY_PATTERN,
     DAY,
     DECIMAL,
+    DEPARTMENT,
+    DEPARTMENT_PATTERN,
     IDENTIFIER,
     IDENTIFIER_PATTERN,
     INSTANT,
@@ -119,6 +121,17 @@ class Identifier(ReadField[str]):
     def read(self, value: object) -> str:
         """Raises: ValidationError."""
         return identifier(value)
+
+
+class Department(ReadField[str]):
+    """A department of the house or of a casino."""
+
+    described: ClassVar = {"type": "string", "pattern": DEPARTMENT_PATTERN}
+    wrong = "must be 1 to 64 small letters, digits and hyphens"
+
+    def accepts(self, value: object) -> bool:
+        """Whether the value is such a one."""
+        return type(value) is str and DEPARTMENT.fullmatch(value) is not None
 
 
 class CurrencyCode(ReadField[str]):

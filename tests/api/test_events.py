@@ -225,14 +225,14 @@ def test_what_changes_nothing_is_not_told(world: World) -> None:
 def test_keys_requests_and_stripes_are_not_told(world: World) -> None:
     world.open(base_amount="1000")
     world.person("Ann", Role.OPERATOR)
-    world.person("Bob", Role.OPERATOR)
+    world.person("Bob", Role.FINANCE)
     start = telling.now(world)
 
     world.person("Eve", Role.AUDITOR)
     world.transact(lambda session: add_stripes(session, AddStripes(world.act(), "j1", 8)))
     world.ask("seed-recovery", {"jackpot_id": "j1", "amount": "-100"}).ok(201)
     body = {"reason": "not agreed"}
-    world.post("/v1/change-requests/q1/rejection", body, key=world.person("Bob", Role.OPERATOR)).ok()
+    world.post("/v1/change-requests/q1/rejection", body, key=world.person("Bob", Role.FINANCE)).ok()
 
     assert telling.follow(world, after=start) == []
 

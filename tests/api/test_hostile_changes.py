@@ -13,6 +13,7 @@ from jackpot_service.domain.principals import Role
 from jackpot_service.domain.settings import SETTINGS
 from jackpot_service.usecases.changes.adjustment import Cause
 from jackpot_service.usecases.changes.registry import KINDS
+from tests.support import people
 from tests.support.answers import PROBLEM, Body
 from tests.support.bets import bet
 from tests.support.fixtures import books_verify
@@ -78,6 +79,9 @@ WHOLE: Final[Mapping[str, Sequence[Body]]] = {
             "amount": "1.00",
             "reference": "s",
         },
+    ),
+    "change-policy": (
+        {"kinds": {"rules": {"asked_by": ["operator"], "decided_by": ["operator"], "needs_other_department": True}}},
     ),
 }
 """A payload with every field, for each kind of change."""
@@ -185,7 +189,7 @@ def test_every_kind_of_change_has_a_payload_here() -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_payload_that_cannot_be_is_refused_and_what_can_be_is_tried_and_taken_back(played: World, kind: str) -> None:
-    key = played.person("Ann", Role.RATES if kind == "rate-sheet" else Role.OPERATOR)
+    key = played.key_of(people.asker_of(kind))
     before = played.books.counts()
 
     for payload in WHOLE[kind]:

@@ -81,6 +81,7 @@ def test_keys_are_listed_by_name_and_none_shows_its_secret_or_its_hash(world: Wo
         "principal": "server of Riga",
         "role": "table",
         "casino_id": "c1",
+        "department": "table",
         "table_ids": [],
         "is_service_account": True,
         "issuer": None,
@@ -119,6 +120,13 @@ WRONG_KEYS: Final[Sequence[tuple[Body, int, str]]] = (
     ({"role": "auditor"}, 422, "principal-invalid"),
     ({"role": "operator", "casino_id": None}, 403, "key-forbidden"),
     ({"role": "rates", "casino_id": None}, 403, "key-forbidden"),
+    ({"role": "finance", "casino_id": None}, 403, "key-forbidden"),
+    ({"role": "finance", "casino_id": None, "service_account": True}, 403, "key-forbidden"),
+    ({"department": "Cage"}, 422, "validation"),
+    ({"department": ""}, 422, "validation"),
+    ({"department": None}, 422, "validation"),
+    ({"department": "x" * 65}, 422, "validation"),
+    ({"principal": "a table", "department": "cage"}, 409, "principal-conflict"),
     ({"role": "operator", "casino_id": None, "service_account": True}, 403, "key-forbidden"),
     ({"principal": "A TABLE"}, 409, "principal-conflict"),
     ({"principal": "a auditor"}, 409, "principal-conflict"),
@@ -261,13 +269,15 @@ def test_a_machine_says_that_it_is_one(world: World) -> None:
     body = {
         "request_id": "k2",
         "principal": "importer",
-        "role": "rates",
+        "role": "finance",
+        "casino_id": "c1",
+        "department": "cage",
         "service_account": True,
-        "reason": "rates at night",
+        "reason": "reports at night",
     }
     created = post(world, body).ok(201)
 
-    assert created["is_service_account"] is True
+    assert (created["is_service_account"], created["department"]) == (True, "cage")
     assert world.post("/v1/change-requests/q1/approval", {"reason": "checked"}, key=created["key"]).status == 404
 
 

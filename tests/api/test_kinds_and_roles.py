@@ -5,8 +5,9 @@ from typing import Final
 
 import pytest
 
-from jackpot_service.domain.principals import Role
-from jackpot_service.usecases.changes.registry import KINDS
+from jackpot_service.domain.change_policy import KindPolicy
+from jackpot_service.domain.principals import Principal, Role
+from jackpot_service.usecases.changes.registry import KINDS, SHIPPED_POLICY
 from tests.support.answers import Answer, Body
 from tests.support.bets import bet
 from tests.support.fixtures import books_verify
@@ -59,12 +60,18 @@ PAYLOADS: Final[Mapping[str, Body]] = {
         "amount": "1.00",
         "reference": "2026-10",
     },
+    "change-policy": {"kinds": {"rules": {"asked_by": ["operator"], "decided_by": ["operator"]}}},
 }
 """What may be asked for in the house `played`, so that nothing but a role can be wrong with it."""
 
-ROLES: Final = {name: kind.roles for name, kind in KINDS.items()}
-
-ALLOWED: Final = [(kind, role) for kind in KINDS for role in Role if role in ROLES[kind]]
+ALLOWED: Final = [
+    (kind, maker, checker)
+    for kind, policy in SHIPPED_POLICY.items()
+    for maker in sorted(policy.asked_by)
+    for checker in sorted(policy.decided_by)
+    if not (policy.needs_other_department and maker is checker)
+]
+"""Who asks and who approves, of the kinds in their roles' own departments."""
 
 
 @pytest.fixture
@@ -96,66 +103,105 @@ def reject(world: World, request_id: str, *, key: str) -> Answer:
     return world.post(f"{CHANGES}/{request_id}/rejection", {"reason": "not so"}, key=key)
 
 
-def calls(world: World, kind: str, *, key: str, request_id: str) -> Iterator[Answer]:
-    """Everything that somebody can try with a kind of change, of which a request waits."""
+def asking(world: World, kind: str, *, key: str, request_id: str) -> Iterator[Answer]:
+    """Everything by which somebody can try to ask for a kind of change, of which a request is there."""
     for query in ("", "?dry_run=true"):
         yield ask(world, kind, key=key, request_id="another", query=query)
         yield ask(world, kind, key=key, request_id=request_id, query=query)
+
+
+def deciding(world: World, *, key: str, request_id: str) -> Iterator[Answer]:
+    """Everything by which somebody can try to decide about a request."""
+    for query in ("", "?dry_run=true"):
         yield approve(world, request_id, key=key, query=query)
     yield reject(world, request_id, key=key)
 
 
+def refused(world: World, kind: str, *, request_id: str) -> int:
+    """See that keys of all other roles neither ask nor decide, and count those that the policy keeps from one."""
+    policy, keys = SHIPPED_POLICY[kind], {role: world.key(role) for role in Role}
+    before = world.books.counts()
+    answers = [
+        *(one for role in set(Role) - policy.asked_by for one in asking(world, kind, key=keys[role], request_id="q1")),
+        *(
+            one
+            for role in set(Role) - policy.decided_by
+            for one in deciding(world, key=keys[role], request_id=request_id)
+        ),
+    ]
+    for answer in answers:
+        answer.problem(403, "role-forbidden")
+    assert world.books.counts() == before
+    return len(answers)
+
+
 def test_every_kind_of_change_is_known_by_its_name_and_has_a_payload_here() -> None:
-    assert KINDS.keys() == set(KINDS) == PAYLOADS.keys()
+    assert KINDS.keys() == set(KINDS) == PAYLOADS.keys() == SHIPPED_POLICY.keys()
     assert {name: kind.name for name, kind in KINDS.items()} == {name: name for name in KINDS}
 
 
-def test_no_kind_of_change_is_for_nobody_or_for_a_key_that_a_casino_holds() -> None:
-    deciding = {Role.OPERATOR, Role.RATES}
+def test_money_by_hand_is_asked_for_by_operators_and_decided_by_finance() -> None:
+    by_hand = ("adjustment", "seed-recovery", "prize-fund-true-up", "compensation")
 
-    assert {kind: roles for kind, roles in ROLES.items() if not roles or roles - deciding} == {}
+    assert {SHIPPED_POLICY[kind] for kind in by_hand} == {
+        KindPolicy(frozenset({Role.OPERATOR}), frozenset({Role.FINANCE}))
+    }
 
 
-def test_a_key_of_another_role_neither_asks_for_a_change_nor_decides_one(
-    played: World, subtests: pytest.Subtests
-) -> None:
-    for kind in KINDS:
-        with subtests.test(kind):
-            maker, *_ = sorted(ROLES[kind])
-            ask(played, kind, key=played.person(f"Mia of {maker}", maker), request_id=kind).ok(201)
-            keys = {role: played.key(role) for role in Role if role not in ROLES[kind]}
-            before = played.books.counts()
+def test_statements_are_finances_rates_are_those_of_rates_and_releases_take_finance_and_an_operator() -> None:
+    both = frozenset({Role.FINANCE, Role.OPERATOR})
 
-            for key in keys.values():
-                for answer in calls(played, kind, key=key, request_id=kind):
-                    answer.problem(403, "role-forbidden")
-
-            assert len(keys) == len(Role) - len(ROLES[kind])
-            assert played.books.counts() == before
-            assert played.get(f"{CHANGES}/{kind}").ok()["state"] == "pending"
+    assert SHIPPED_POLICY["statement-settlement"] == KindPolicy(frozenset({Role.FINANCE}), frozenset({Role.FINANCE}))
+    assert SHIPPED_POLICY["rate-sheet"] == KindPolicy(frozenset({Role.RATES}), frozenset({Role.RATES}))
+    assert SHIPPED_POLICY["held-awards"] == KindPolicy(both, both, needs_other_department=True)
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_decided_change_is_as_little_for_a_key_of_another_role(played: World, kind: str) -> None:
-    maker, *_ = sorted(ROLES[kind])
-    ask(played, kind, key=played.person("Mia", maker), request_id="q1").ok(201)
-    approve(played, "q1", key=played.person("Max", maker)).ok()
+def test_a_key_of_another_role_neither_asks_for_a_change_nor_decides_one(played: World, kind: str) -> None:
+    played.ask(kind, PAYLOADS[kind]).ok(201)
 
-    for role in set(Role) - ROLES[kind]:
-        for answer in calls(played, kind, key=played.key(role), request_id="q1"):
-            answer.problem(403, "role-forbidden")
+    assert refused(played, kind, request_id="q1")
+    assert played.get(f"{CHANGES}/q1").ok()["state"] == "pending"
+
+    played.approve().ok()
+    assert refused(played, kind, request_id="q1")
 
 
-@pytest.mark.parametrize(("kind", "role"), ALLOWED)
-def test_a_key_of_a_role_that_a_kind_is_for_asks_approves_and_rejects(played: World, kind: str, role: Role) -> None:
-    maker, checker = played.person("Mia", role), played.person("Max", role)
+@pytest.mark.parametrize(("kind", "maker", "checker"), ALLOWED)
+def test_a_key_of_a_role_that_the_policy_names_asks_approves_and_rejects(
+    played: World, kind: str, maker: Role, checker: Role
+) -> None:
+    asks, decides = played.person("Mia", maker), played.person("Max", checker)
 
-    ask(played, kind, key=maker, request_id="q0", query="?dry_run=true").ok(200)
+    ask(played, kind, key=asks, request_id="q0", query="?dry_run=true").ok(200)
     for request_id in ("q1", "q2"):
-        ask(played, kind, key=maker, request_id=request_id).ok(201)
-    rejected = reject(played, "q1", key=checker).ok()
-    approved = approve(played, "q2", key=checker).ok()
+        ask(played, kind, key=asks, request_id=request_id).ok(201)
+    rejected = reject(played, "q1", key=decides).ok()
+    approved = approve(played, "q2", key=decides).ok()
 
     assert (rejected["state"], rejected["effect"]) == ("rejected", None)
     assert (approved["state"], approved["maker"], approved["decision"]["checker"]) == ("approved", "Mia", "Max")
     assert approved["effect"]["after"]
+
+
+@pytest.mark.parametrize("kind", [kind for kind, policy in SHIPPED_POLICY.items() if policy.needs_other_department])
+@pytest.mark.parametrize("role", [Role.FINANCE, Role.OPERATOR])
+def test_where_another_department_must_decide_nobody_of_the_makers_does(played: World, kind: str, role: Role) -> None:
+    ask(played, kind, key=played.person("Mia", role), request_id="q1").ok(201)
+    colleague = played.person("Max", role)
+    other = played.key_of(Principal("Moe", role, department="night-shift"))
+
+    for answer in deciding(played, key=colleague, request_id="q1"):
+        answer.problem(403, "same-department")
+    approve(played, "q1", key=other).ok()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_finance_of_a_casino_neither_asks_for_a_change_nor_decides_one(played: World, kind: str) -> None:
+    played.ask(kind, PAYLOADS[kind]).ok(201)
+    key = played.key(Role.FINANCE, casino_id="c1")
+
+    for answer in asking(played, kind, key=key, request_id="q1"):
+        answer.problem(403, "role-forbidden")
+    for answer in deciding(played, key=key, request_id="q1"):
+        answer.problem(404, "change-unknown")

@@ -75,7 +75,7 @@ def test_an_approval_says_how_many_more_are_due(
     run = program(monkeypatch, capsys, database_url)
     said = []
     for name in ("Bob", "Cleo"):
-        monkeypatch.setenv("JACKPOT_KEY", world.person(name, Role.OPERATOR))
+        monkeypatch.setenv("JACKPOT_KEY", world.person(name, Role.FINANCE))
         ended = run("changes", "approve", "q1", "--reason", "checked")
         assert json.loads(ended.ok())["approvals_due"] == 2
         said.append(ended.err)

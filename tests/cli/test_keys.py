@@ -64,7 +64,21 @@ def test_a_machine_says_that_it_is_one(run: Run) -> None:
     assert "  importer  rates, service account  since " in run("keys list")[1]
 
 
+def test_a_department_is_for_ever_and_shown_where_it_is_not_the_roles_own(run: Run) -> None:
+    assert run("keys create --role operator --department night-shift --name Nina --reason hired")[0] == 0
+
+    assert "  Nina  operator, user, department night-shift  since " in run("keys list")[1]
+    status, out, err = run("keys create --role operator --name Nina --reason hired")
+    assert (status, out) == (1, "")
+    assert err.startswith("jackpot: principal-conflict: Nina is a user of role operator, department night-shift; ")
+
+
 REFUSED: Final = (
+    (
+        "keys create --role operator --name Bea --department Cage --reason hired",
+        1,
+        "jackpot: principal-invalid: ",
+    ),
     ("keys create --role operator --name cli --reason hired", 1, "jackpot: principal-invalid: "),
     ("keys create --role operator --name ' Ann' --reason hired", 1, "jackpot: principal-invalid: "),
     ("keys create --role operator --name Bea --request-id 'no id'", 2, "must be a string that matches"),

@@ -38,7 +38,7 @@ def test_two_people_correct_a_round_from_the_command_line(
     assert json.loads(shown)["effect"]["after"]["awards"][0]["amount_minor"] == 1000
     jackpot("changes", "request", "round-correction", f"@{right}", *reason, "--request-id", "q1").ok()
     jackpot("changes", "approve", "q1", "--reason", "checked").refused(1, "another user must decide")
-    monkeypatch.setenv("JACKPOT_KEY", world.person("Bob", Role.OPERATOR))
+    monkeypatch.setenv("JACKPOT_KEY", world.person("Bob", Role.FINANCE))
     done = json.loads(jackpot("changes", "approve", "q1", "--reason", "checked").ok())
 
     assert done["effect"]["after"]["postings"][-1] == ["casino:c1", "EUR", "10", "correction"]

@@ -90,7 +90,10 @@ def test_all_that_unicode_says_looks_alike_is_one_name(database_url: str) -> Non
     ],
 )
 def test_a_name_is_taken_by_one_that_looks_like_it(database_url: str, name: str, other: str) -> None:
-    add = "INSERT INTO principals (name, role, is_automaton, entry_seq) VALUES (%s, 'operator', false, 1)"
+    add = """
+        INSERT INTO principals (name, role, is_automaton, department, entry_seq)
+        VALUES (%s, 'operator', false, 'operator', 1)
+    """
     with psycopg.connect(owner_conninfo(database_url)) as owner:
         owner.execute(add, [name])
         with pytest.raises(psycopg.errors.UniqueViolation):

@@ -148,6 +148,8 @@ def _change(world: World) -> None:
     for round_id in ("new-3", "new-4", "new-5", "r2"):
         world.put_cancellation(round_id=round_id).ok(201)
     world.change("prize-fund-true-up", {"jackpot_id": "j1"}, request_id="true-up")
+    policy = {"rules": {"asked_by": ["operator"], "decided_by": ["operator"]}}
+    world.change("change-policy", {"kinds": policy}, request_id="policy")
     world.change("retirement", {"jackpot_id": "j1", "to": "j2"}, request_id="retired")
 
 
@@ -159,6 +161,8 @@ LISTS: Final = (
     "/v1/jackpots/j1/hits",
     "/v1/rates?base=EUR",
     "/v1/rates/history?base=EUR&currency=GBP",
+    "/v1/change-policy",
+    "/v1/change-policy?version=1",
     "/v1/change-requests",
     "/v1/change-requests/correction",
     "/v1/audit",

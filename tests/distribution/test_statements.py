@@ -16,7 +16,7 @@ pytestmark = pytest.mark.long
 
 Broken = Sequence[tuple[Sent, Breach]]
 
-OWNERS: Final = {"alembic_version", "change_deciders", "emergency_switches", "schema_versions"}
+OWNERS: Final = {"alembic_version", "emergency_switches", "schema_versions"}
 """Tables that the owner alone writes to."""
 
 

@@ -219,7 +219,7 @@ CORRUPTIONS: Final = (
         "request_id = 'suspension'",
         "entry-digest entry-kind act-record jackpot-status",
     ),
-    change("acts", "decides = NULL", f"seq = {ACT}", "entry-digest change-done"),
+    change("acts", "decides = NULL", f"seq = {ACT}", "entry-digest change-done act-principal"),
     change(
         "change_requests",
         "payload = jsonb_set(payload, '{result,hands,0,cards,0}', '\"2d\"')",

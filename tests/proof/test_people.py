@@ -27,7 +27,8 @@ from tests.support.payouts import held_from
 
 pytestmark = pytest.mark.slow
 
-OLGA, OTTO, ODA = (Principal(name, Role.OPERATOR) for name in ("Olga", "Otto", "Oda"))
+OLGA, ODA, OLE = (Principal(name, Role.OPERATOR) for name in ("Olga", "Oda", "Ole"))
+FRED, FINN = (Principal(name, Role.FINANCE) for name in ("Fred", "Finn"))
 
 
 def act(principal: Principal = SYSTEM_OPERATOR, request_id: str | None = None) -> Act:
@@ -38,16 +39,19 @@ def write(url: str) -> None:
     """
     Write what each case makes wrong: an emergency, and awards of rounds by a key that Olga made for a table server.
 
-    Otto pays one award and approves another that was held, a compensation and a correction.
+    Oda pays one award. Under a policy that Oda and Ole changed, Fred approves another that was held, a compensation and
+    a correction.
     """
     with history.engine_of(url) as engine:
         scene.found(engine)
         tiers = held_from("250", Evidence.WITNESS)
         scene.open_live(engine, "live", tables=["T1"], base_amount="1000", settings={"payout_tiers": tiers})
-        for person in (OLGA, OTTO, ODA):
+        for person in (OLGA, ODA, OLE, FRED, FINN):
             people.enrolled(engine, act(person))
         transact(engine, partial(create_key, act=act(OLGA, "k1"), principal=scene.SERVER))
         people.enrolled(engine, act(Principal("robot", Role.OPERATOR, is_automaton=True)))
+        ask(engine, "change-policy", POLICY, "policy", by=ODA)
+        decide(engine, "policy", by=OLE)
         _play(engine)
         people.switch(url, act(), is_on=True)
         ask(engine, "adjustment", ADJUSTMENT, "alone", by=ODA)
@@ -60,7 +64,7 @@ def _play(engine: sqlalchemy.Engine) -> None:
         scene.bet(engine, "T1", round_id, scene.euro("b1"))
         for award in scene.settle(engine, "T1", round_id, 1, {"1": cards}).awards:
             if round_id == "won":
-                paying = RecordPayment(act(OTTO, "p1"), award.award_id, "slip")
+                paying = RecordPayment(act(ODA, "p1"), award.award_id, "slip")
                 transact(engine, partial(record_payment, command=paying))
     scene.bet(engine, "T1", "cancelled", scene.euro("b1"))
     scene.cancel(engine, "T1", "cancelled")
@@ -68,7 +72,7 @@ def _play(engine: sqlalchemy.Engine) -> None:
     transact(engine, partial(record_evidence, command=seen))
     for kind, payload in CHANGES.items():
         ask(engine, kind, payload, kind, by=OLGA)
-        decide(engine, kind, by=OTTO)
+        decide(engine, kind, by=FRED)
 
 
 def ask(engine: sqlalchemy.Engine, kind: str, payload: Mapping[str, Any], request_id: str, *, by: Principal) -> None:
@@ -85,6 +89,7 @@ ADJUSTMENT: Final = {"jackpot_id": "live", "account": "reserve", "amount": "1"} 
     "document": "memo 1",
     "cause": "count-error",
 }
+POLICY: Final = {"kinds": {"rules": {"asked_by": ["operator"], "decided_by": ["operator"]}}}
 CHANGES: Final[Mapping[str, Mapping[str, Any]]] = {
     "held-awards": {"jackpot_id": "live", "table_id": "T1", "round_id": "held", "decision": "approve"},
     "compensation": {
@@ -109,6 +114,15 @@ BY_ANOTHER: Final = "UPDATE entries SET principal = '{}' WHERE jackpot_id = '-' 
 
 HELD: Final = f"request_id = '{'held-awards'}'"
 
+GRANT: Final = "request_id = 'compensation'"
+GRANTS: Final = "kind = 'compensation' AND version = 2"
+
+ASKED_BY: Final = """
+UPDATE entries SET principal = '{}' WHERE jackpot_id = '-' AND stripe_no = 0 AND seq = (
+    SELECT entry_seq FROM change_requests WHERE request_id = 'compensation'
+)
+"""
+
 CORRUPTIONS: Final = (
     *(
         Corruption("entries", BY_ANOTHER.format("Olga", kind), "entry-digest award-principal act-principal")
@@ -116,12 +130,14 @@ CORRUPTIONS: Final = (
     ),
     Corruption("entries", BY_ANOTHER.format("Olga", "award_paid"), "entry-digest award-principal"),
     Corruption("entries", BY_ANOTHER.format("server", "award_paid"), "entry-digest award-principal"),
-    Corruption("entries", BY_ANOTHER.format("Oda", "award_paid"), "entry-digest"),
+    Corruption("entries", BY_ANOTHER.format("Ole", "award_paid"), "entry-digest"),
     change("change_decisions", "checker = 'robot'", HELD, "change-record change-principal"),
     change("change_decisions", "checker = 'server'", HELD, "change-record change-principal"),
     change("change_decisions", "checker = 'cli'", HELD, "change-record change-principal"),
     change("change_decisions", "checker = 'nobody'", HELD, "change-record change-principal"),
-    change("change_decisions", "checker = 'Oda'", HELD, "change-record"),
+    change("change_decisions", "checker = 'Finn'", HELD, "change-record"),
+    change("change_decisions", "checker = 'Ole'", HELD, "change-record change-principal"),
+    change("change_decisions", "checker = 'Ole'", GRANT, "change-record change-principal"),
     change("change_requests", "approvals_due = 2", HELD, "entry-digest change-principal"),
     change("change_decisions", "is_final = NOT is_final", HELD, "entry-digest change-principal change-done"),
     Corruption("entries", BY_ANOTHER.format("robot", "evidence_recorded"), "entry-digest act-principal"),
@@ -141,8 +157,46 @@ CORRUPTIONS: Final = (
         "request_id = 'seen'",
         "entry-digest entry-underivable",
     ),
-    change("principals", "role = 'auditor'", "name = 'Otto'", "entry-digest change-principal act-principal"),
-    change("principals", "is_automaton = true", "name = 'Otto'", "entry-digest change-principal"),
+    change("principals", "role = 'auditor'", "name = 'Fred'", "entry-digest change-principal act-principal"),
+    change("principals", "is_automaton = true", "name = 'Fred'", "entry-digest change-principal"),
+    change("principals", "department = 'cage'", "name = 'Fred'", "entry-digest"),
+    change("principals", "department = 'operator'", "name = 'Fred'", "entry-digest change-principal"),
+    change("principals", "department = 'finance'", "name = 'Olga'", "entry-digest change-principal"),
+    Corruption("entries", ASKED_BY.format("Ole"), "entry-digest change-record"),
+    Corruption("entries", ASKED_BY.format("Finn"), "entry-digest change-record act-principal"),
+    change(
+        "change_policies", "decided_by = '{operator}'", "kind = 'held-awards' AND version = 1", "document-without-entry"
+    ),
+    change("change_policies", "kind = 'x'", "kind = 'held-awards' AND version = 1", "document-without-entry"),
+    remove("change_policies", "kind = 'held-awards' AND version = 1", "document-without-entry"),
+    change("change_policies", "decided_by = '{operator}'", GRANTS, "entry-digest change-principal act-principal"),
+    change("change_policies", "asked_by = '{rates}'", GRANTS, "entry-digest act-principal"),
+    change("change_policies", "decided_by = '{finance,rates}'", GRANTS, "entry-digest"),
+    change("change_policies", "needs_other_department = true", GRANTS, "entry-digest"),
+    change("change_policies", "kind = 'x'", GRANTS, "entry-digest"),
+    change("change_policies", "version = 3", GRANTS, "entry-digest document-without-entry"),
+    change("change_policies", "entry_seq = entry_seq + 1000", GRANTS, "entry-digest document-without-entry"),
+    remove("change_policies", GRANTS, "entry-digest"),
+    forge(
+        "change_policies",
+        "kind, 3, asked_by, '{operator}', false, 1000",
+        f"change_policies WHERE {GRANTS}",
+        "document-without-entry",
+    ),
+    change(
+        "acts",
+        "after = jsonb_set(after, '{kinds,rules,decided_by}', '[\"finance\"]')",
+        "decides = 'policy' AND after ? 'kinds'",
+        "entry-digest change-done",
+    ),
+    change("acts", "before = '{}'", "decides = 'policy' AND after ? 'kinds'", "entry-digest change-done"),
+    change(
+        "change_requests",
+        "payload = jsonb_set(payload, '{kinds,rules,asked_by}', '[\"rates\"]')",
+        "request_id = 'policy'",
+        "entry-digest change-done",
+    ),
+    change("change_requests", "payload = '{}'", "request_id = 'policy'", "entry-digest change-done"),
     change("emergency_switches", "is_on = false", "is_on", "entry-digest change-principal"),
     change("emergency_switches", "is_on = true", "entry_seq = 0", "document-without-entry"),
     change("emergency_switches", "entry_seq = -1", "entry_seq = 0", "document-without-entry"),
@@ -172,11 +226,11 @@ def test_every_corruption_is_found_under_its_name(superuser: Session, corruption
 
 def test_a_checker_whose_name_is_the_makers_in_other_letters_is_found(superuser: Session) -> None:
     superuser.execute(text("DROP INDEX uq_principals_name_in_one_case, uq_principals_name_by_look"))
-    renamed = change("principals", "name = 'OLGA'", "name = 'Otto'", "entry-digest change-principal act-principal")
+    renamed = change("principals", "name = 'OLGA'", "name = 'Fred'", "entry-digest change-principal act-principal")
     assert codes_after(superuser, renamed) == renamed.codes
 
 
-ADDED_LATER: Final = "UPDATE principals SET entry_seq = 1000 WHERE name = 'Otto'"
+ADDED_LATER: Final = "UPDATE principals SET entry_seq = 1000 WHERE name = 'Fred'"
 OF_ANOTHER_CASINO: Final = f"""
     WITH moved AS (UPDATE principals SET casino_id = 'c9' WHERE name = 'server')
     {BY_ANOTHER.format("server", "award_paid")}
@@ -186,8 +240,8 @@ OF_ANOTHER_CASINO: Final = f"""
 @pytest.mark.parametrize(
     ("statement", "code", "reason"),
     [
-        (ADDED_LATER, Code.ACT_PRINCIPAL, "by Otto: was added by act 1000"),
-        (ADDED_LATER, Code.CHANGE_PRINCIPAL, "Otto was not there yet"),
+        (ADDED_LATER, Code.ACT_PRINCIPAL, "by Fred: was added by act 1000"),
+        (ADDED_LATER, Code.CHANGE_PRINCIPAL, "Fred was not there yet"),
         (OF_ANOTHER_CASINO, Code.ACT_PRINCIPAL, "by server: is of casino c9, the award is of c1"),
         (BY_ANOTHER.format("server", "compensation"), Code.ACT_PRINCIPAL, "by server: is of casino c1"),
         (BY_ANOTHER.format("server", "compensation"), Code.ACT_PRINCIPAL, "by server: is of the role table"),

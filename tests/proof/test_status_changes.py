@@ -234,7 +234,9 @@ MONEY: Final = (
     change("acts", "jackpot_id = 'j2'", done("q1"), "entry-digest act-record change-done"),
     change("acts", "decides = 'q2'", done("q1"), "entry-digest entry-postings change-done effect-figures"),
     change("acts", "decides = 'gone'", done("q4"), "entry-digest change-done effect-figures"),
-    change("acts", "decides = NULL", done("q7"), "entry-digest entry-postings change-done effect-figures"),
+    change(
+        "acts", "decides = NULL", done("q7"), "entry-digest entry-postings change-done effect-figures act-principal"
+    ),
     remove("acts", done("q1"), "entry-digest entry-kind change-done"),
     change(
         "change_requests",

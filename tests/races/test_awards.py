@@ -33,7 +33,8 @@ from tests.support.payouts import held_from
 
 pytestmark = pytest.mark.long
 
-ANN, BOB, CLEO = (Principal(name, Role.OPERATOR) for name in ("Ann", "Bob", "Cleo"))
+ANN = Principal("Ann", Role.OPERATOR)
+BOB, CLEO = (Principal(name, Role.FINANCE) for name in ("Bob", "Cleo"))
 
 HELD_ROUNDS = tuple(f"h{number}" for number in range(8))
 HITS = 8
@@ -169,7 +170,7 @@ def test_of_two_approvers_one_decides(engine: sqlalchemy.Engine, database_url: s
 
 
 APPROVALS_DUE = 2
-APPROVERS = tuple(Principal(name, Role.OPERATOR) for name in ("Bob", "Cleo", "Dan"))
+APPROVERS = tuple(Principal(name, Role.FINANCE) for name in ("Bob", "Cleo", "Dan"))
 
 
 def test_of_three_approvers_at_once_two_are_enough_and_one_does_it(
@@ -251,12 +252,12 @@ def test_parts_that_several_pay_at_once_come_to_no_more_than_their_award(
     assert books.deadlocks(engine) == 0
 
 
-def stop(racer: Racer, *, award_ids: list[str], who: str) -> list[bool]:
+def stop(racer: Racer, *, award_ids: list[str], who: Principal) -> list[bool]:
     """Stop each award; tells of each whether it did."""
     stopped = []
     for award_id in award_ids:
         racer.meet()
-        act = Act(Principal(who, Role.OPERATOR), scene.now(), request_id=f"{who}-{award_id}", reason="in doubt")
+        act = Act(who, scene.now(), request_id=f"{who.name}-{award_id}", reason="in doubt")
         command = StopAward(people.enrolled(racer.engine, act), award_id)
         answer = scene.attempted(partial(transact, racer.engine, partial(stop_award, command=command)))
         stopped.append(not isinstance(answer, AwardStateConflict))
@@ -281,8 +282,8 @@ def test_of_a_payment_and_two_stops_at_once_one_is_done(engine: sqlalchemy.Engin
 
     by_ann, by_bob, paid = race(
         database_url,
-        partial(stop, award_ids=award_ids, who="Ann"),
-        partial(stop, award_ids=award_ids, who="Bob"),
+        partial(stop, award_ids=award_ids, who=ANN),
+        partial(stop, award_ids=award_ids, who=BOB),
         partial(pay_or_not, award_ids=award_ids),
     )
 
@@ -305,7 +306,7 @@ def test_a_stop_and_a_release_at_once_leave_one_state(engine: sqlalchemy.Engine,
 
     again, released, also_released = race(
         database_url,
-        partial(stop, award_ids=list(awards.values()), who="Ann"),
+        partial(stop, award_ids=list(awards.values()), who=ANN),
         partial(approve_or_not, request_ids=request_ids, by=BOB),
         partial(approve_or_not, request_ids=request_ids, by=CLEO),
     )

@@ -31,7 +31,8 @@ HITS = 15
 
 
 def act(name: str, request_id: str | None = None) -> Act:
-    return Act(Principal(name, Role.OPERATOR), scene.now(), request_id=request_id, reason="as agreed")
+    role = Role.OPERATOR if name == "ann" else Role.FINANCE
+    return Act(Principal(name, role), scene.now(), request_id=request_id, reason="as agreed")
 
 
 def change_suspension(engine: sqlalchemy.Engine, use_case: Any, request_id: str) -> None:

@@ -1,4 +1,4 @@
-"""Correcting a settled round as two operators do: Ann asks, Bob approves."""
+"""Correcting a settled round as two people do: Ann asks, Bob approves."""
 
 from typing import Any
 

@@ -97,7 +97,7 @@ def _end(world: World) -> None:
     world.change("compensation", _about("r3-cancelled", "R1") | given, request_id="given")
     paid = {"jackpot_id": "j1", "casino_id": "reno", "currency": "GBP", "amount": "-12.50", "reference": "november"}
     paid |= {"from": "2026-11-01T00:00:00Z", "to": "2026-11-20T00:00:00Z"}
-    world.change("statement-settlement", paid, request_id="paid", role=Role.OPERATOR)
+    world.change("statement-settlement", paid, request_id="paid")
     added = {"jackpot_id": "j1", "account": "meter", "amount": "60", "document": "d", "cause": "count-error"}
     world.change("adjustment", added, request_id="added")
     world.change("seed-recovery", {"jackpot_id": "j1", "amount": "10"}, request_id="seed")

@@ -28,7 +28,7 @@ from jackpot_service.usecases.keys import create_key
 from jackpot_service.usecases.record_payment import RecordPayment, record_payment
 from jackpot_service.usecases.seal_books import SealBooks, seal_books
 from tests.races import scene
-from tests.support import people, rolling
+from tests.support import people, rolling, two_people
 
 
 def write(engine: sqlalchemy.Engine) -> None:
@@ -91,7 +91,7 @@ def play(engine: sqlalchemy.Engine, *, now: datetime) -> None:
 
 
 def _administer(engine: sqlalchemy.Engine) -> None:
-    """Have a compensation and a statement's settlement asked for and approved, on a cancelled round with a bet."""
+    """Have a compensation, a statement's settlement and a change policy asked for and approved."""
     scene.bet(engine, "T1", "r3", scene.euro("b1"))
     scene.cancel(engine, "T1", "r3")
     given = {"table_id": "T1", "round_id": "r3", "bet_id": "b1", "amount_minor": 1, "document": "minutes"}
@@ -101,13 +101,15 @@ def _administer(engine: sqlalchemy.Engine) -> None:
         ("statement-settlement", paid | {"reference": "january"}),
     ):
         asking, deciding = (
-            people.enrolled(engine, Act(Principal(name, Role.OPERATOR), scene.now(), request_id, "as agreed"))
-            for name, request_id in (("Ann", str(kind)), ("Bob", None))
+            people.enrolled(engine, Act(principal, scene.now(), request_id, "as agreed"))
+            for principal, request_id in ((people.asker_of(kind), kind), (people.checker_of(kind), None))
         )
         asked = RequestChange(asking, kind, {"jackpot_id": "live", "currency": "EUR", **payload})
         decided = DecideChange(deciding, str(kind), Outcome.APPROVED)
         transact(engine, partial(request_change, command=asked))
         transact(engine, partial(decide_change, command=decided))
+    policy = {"kinds": {"rules": {"asked_by": ["operator"], "decided_by": ["operator"]}}}
+    transact(engine, partial(two_people.change, kind="change-policy", payload=policy, now=scene.now()))
 
 
 def close_a_period(engine: sqlalchemy.Engine, now: datetime) -> None:

@@ -58,6 +58,8 @@ BODIES: Final[Mapping[str, Body]] = {
     },
     "PUT /v1/awards/{award_id}/stop": {"request_id": "s1", "reason": "in doubt"},
     "POST /v1/jobs/{job_id}/cancellation": {},
+    "POST /v1/change-requests/{request_id}/approval": {"reason": "checked"},
+    "POST /v1/change-requests/{request_id}/rejection": {"reason": "not agreed"},
 }
 """What is sent to a write that keys with a casino may call: good enough that only whom it is sent by is wrong."""
 

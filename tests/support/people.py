@@ -6,11 +6,28 @@ import sqlalchemy
 
 from jackpot_service.database.connections import create_owners_engine
 from jackpot_service.database.transactions import Session, transact
-from jackpot_service.domain.principals import SYSTEM_OPERATOR
+from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
 from jackpot_service.usecases import acts, keys
 from jackpot_service.usecases.acts import Act
+from jackpot_service.usecases.changes.registry import SHIPPED_POLICY
 from jackpot_service.usecases.changes.requests import switch_emergency
 from tests.support.logins import owner_url
+
+
+def asker_of(kind: str) -> Principal:
+    """Somebody whom the shipped policy lets ask for a kind of change: Ann the operator, if she may."""
+    asked_by = SHIPPED_POLICY[kind].asked_by
+    if Role.OPERATOR in asked_by:
+        return Principal("Ann", Role.OPERATOR)
+    return Principal("Fay", Role.FINANCE) if Role.FINANCE in asked_by else Principal("Rita", Role.RATES)
+
+
+def checker_of(kind: str) -> Principal:
+    """Somebody else whom the shipped policy lets decide it: Bob of finance, if he may."""
+    decided_by = SHIPPED_POLICY[kind].decided_by
+    if Role.FINANCE in decided_by:
+        return Principal("Bob", Role.FINANCE)
+    return Principal("Oskar", Role.OPERATOR) if Role.OPERATOR in decided_by else Principal("Rolf", Role.RATES)
 
 
 def enrol(session: Session, act: Act) -> Act:

@@ -53,6 +53,7 @@ def bring_about_everything(world: World) -> None:
     _close_betting(world)
     _decline(world)
     _stop(world)
+    _change_policy(world)
 
 
 def _play(world: World) -> None:
@@ -150,3 +151,8 @@ def _end(world: World) -> None:
         body = {"request_id": path, "reason": reason}
         world.put(f"/v1/jackpots/j1/{path}", body, key=world.person("Ann", Role.OPERATOR)).ok(201)
     world.change("retirement", {"jackpot_id": "j1", "to": "j2"}, request_id="retire")
+
+
+def _change_policy(world: World) -> None:
+    rules = {"asked_by": ["operator"], "decided_by": ["finance"], "needs_other_department": True}
+    world.change("change-policy", {"kinds": {"rules": rules}}, request_id="policy")

@@ -1,4 +1,4 @@
-"""Changes as two operators make them, in one transaction: Ann asks, Bob approves, and nobody comes between."""
+"""Changes as two people make them, in one transaction: Ann asks, Bob approves, and nobody comes between."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -15,14 +15,14 @@ from jackpot_service.usecases.changes.kinds import Applied
 from jackpot_service.usecases.changes.requests import DecideChange, RequestChange, decide_change, request_change
 from tests.support import people
 
-ASKS, APPROVES = Principal("Ann", Role.OPERATOR), Principal("Bob", Role.OPERATOR)
+ASKS = Principal("Ann", Role.OPERATOR)
 
 
 def change(session: Session, kind: str, payload: Mapping[str, Any], *, now: datetime) -> Applied:
     """Have a change asked for and approved; what it did. Raises: whatever it is refused by."""
-    asking = people.enrol(session, Act(ASKS, now, request_id=uuid4().hex, reason="as agreed"))
+    asking = people.enrol(session, Act(people.asker_of(kind), now, request_id=uuid4().hex, reason="as agreed"))
     asked = request_change(session, RequestChange(asking, kind, payload)).change
-    approving = people.enrol(session, Act(APPROVES, now, reason="checked"))
+    approving = people.enrol(session, Act(people.checker_of(kind), now, reason="checked"))
     decided = decide_change(session, DecideChange(approving, asked.request_id, Outcome.APPROVED))
     assert decided.applied is not None
     return decided.applied

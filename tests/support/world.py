@@ -164,24 +164,43 @@ class World:
         payload: Body,
         *,
         request_id: str = "q1",
-        by: str = "Ann",
-        role: Role = Role.OPERATOR,
+        by: str | None = None,
+        role: Role | None = None,
         query: str = "",
         **more: object,
     ) -> Answer:
-        """Ask for a change."""
+        """Ask for a change: unless it says who, somebody does whom the shipped policy lets."""
         body = {"request_id": request_id, "kind": kind, "payload": payload, "reason": "as agreed", **more}
-        return self.post(f"/v1/change-requests{query}", body, key=self.person(by, role))
+        asker = people.asker_of(kind) if role is None else Principal("Ann", role)
+        return self.post(f"/v1/change-requests{query}", body, key=self._key_of_either(by, asker, role))
 
     def approve(
-        self, request_id: str = "q1", *, by: str = "Bob", role: Role = Role.OPERATOR, query: str = "", **more: object
+        self,
+        request_id: str = "q1",
+        *,
+        by: str | None = None,
+        role: Role | None = None,
+        query: str = "",
+        **more: object,
     ) -> Answer:
-        """Approve a change request."""
+        """Approve a change request: unless it says who, somebody does whom the shipped policy lets."""
+        kind = "SELECT coalesce(max(kind), 'rules') FROM change_requests WHERE request_id = :request_id"
+        usual = people.checker_of(self.books.value(kind, request_id=request_id))
+        checker = usual if role is None else Principal("Bob", role)
         return self.post(
-            f"/v1/change-requests/{request_id}/approval{query}", {"reason": "checked"} | more, key=self.person(by, role)
+            f"/v1/change-requests/{request_id}/approval{query}",
+            {"reason": "checked"} | more,
+            key=self._key_of_either(by, checker, role),
         )
 
-    def change(self, kind: str, payload: Body, *, request_id: str = "q1", role: Role = Role.OPERATOR) -> Body:
+    def _key_of_either(self, name: str | None, usual: Principal, role: Role | None) -> str:
+        """A key of somebody with a name, in the role that they have already or is usual; of who is usual without."""
+        if name is None:
+            return self.key_of(usual)
+        known = next((one for one in self._keys if one.name == name), None)
+        return self.key_of(known if known and role is None else replace(usual, name=name))
+
+    def change(self, kind: str, payload: Body, *, request_id: str = "q1", role: Role | None = None) -> Body:
         """Have a change asked for and approved; what it did."""
         self.ask(kind, payload, request_id=request_id, role=role).ok(201)
         effect: Body = self.approve(request_id, role=role).ok()["effect"]

@@ -167,7 +167,7 @@ def test_what_could_not_be_done_is_refused_when_it_is_asked_for(world: World) ->
 
 
 def test_an_operator_does_not_change_rates(world: World) -> None:
-    world.ask("rate-sheet", NEW_RATE).problem(403, "role-forbidden")
+    world.ask("rate-sheet", NEW_RATE, role=Role.OPERATOR).problem(403, "role-forbidden")
 
 
 def test_one_person_alone_acts_only_where_that_is_switched_on_and_it_is_told(world: World) -> None:

@@ -70,6 +70,7 @@ OTHERS: Final[tuple[Principal, ...]] = (
     replace(ANN, role=Role.RATES),
     replace(ANN, role=Role.FINANCE, casino_id="c1"),
     replace(ANN, is_automaton=True),
+    replace(ANN, department="night-shift"),
     replace(ANN, name="ann"),
     replace(ANN, name="ANN"),
 )
@@ -249,12 +250,12 @@ def test_a_revocation_is_booked_at_its_time_and_the_same_again_changes_nothing(w
     assert world.books.mismatches() == ()
 
 
-APPROVING = (Principal("Bob", Role.OPERATOR), Principal("Bob", Role.RATES))
+APPROVING = (Principal("Bob", Role.OPERATOR), Principal("Bob", Role.RATES), Principal("Bob", Role.FINANCE))
 NOT_APPROVING = (
-    Principal("Bob", Role.FINANCE),
+    Principal("Bob", Role.FINANCE, "c1"),
     Principal("Bob", Role.AUDITOR),
     Principal("Bob", Role.TABLE, "c1"),
-    Principal("robot", Role.RATES, is_automaton=True),
+    Principal("robot", Role.AUDITOR, is_automaton=True),
 )
 
 
@@ -276,9 +277,10 @@ def test_nobody_creates_a_key_that_could_approve_but_the_machines_own_command_li
         create(world, principal, by=ANN)
 
 
-def test_no_operator_creates_a_machine_that_asks_for_what_operators_approve(world: World) -> None:
-    """It could ask under the machine's name, whose secret it has seen, and approve under its own."""
-    robot = Principal("robot", Role.OPERATOR, is_automaton=True)
+@pytest.mark.parametrize("role", [Role.OPERATOR, Role.FINANCE, Role.RATES])
+def test_no_operator_creates_a_machine_that_asks_for_what_operators_may_approve(world: World, role: Role) -> None:
+    """Whoever saw the machine's secret could ask under its name, and approve under the own one."""
+    robot = Principal("robot", role, is_automaton=True)
     create(world)
     before = world.books.counts()
 
@@ -289,6 +291,12 @@ def test_no_operator_creates_a_machine_that_asks_for_what_operators_approve(worl
     create(world, robot)
     with pytest.raises(KeyForbidden):  # Nor a second key of it.
         create(world, robot, by=ANN)
+
+
+def test_a_machine_of_an_operator_rotates_the_own_key(world: World) -> None:
+    robot = Principal("robot", Role.OPERATOR, is_automaton=True)
+    create(world, robot)
+
     assert create(world, robot, by=robot).key is not None
 
 

@@ -271,7 +271,7 @@ def test_one_rejection_ends_it_after_two_approvals(large: World) -> None:
     large.approve(by="Cleo").ok()
     path, body = "/v1/change-requests/q1/rejection", {"reason": "the cards differ"}
 
-    rejected = large.post(path, body, key=large.person("Dan", Role.OPERATOR)).ok()
+    rejected = large.post(path, body, key=large.person("Dan", Role.FINANCE)).ok()
 
     assert (rejected["state"], rejected["decision"]["checker"]) == ("rejected", "Dan")
     large.approve(by="Eve").problem(409, "change-decided")
@@ -384,7 +384,7 @@ def test_who_approved_may_still_reject(large: World) -> None:
     large.approve(by="Bob").ok()
     path, body = "/v1/change-requests/q1/rejection", {"reason": "the cards are marked"}
 
-    rejected = large.post(path, body, key=large.person("Bob", Role.OPERATOR)).ok()
+    rejected = large.post(path, body, key=large.person("Bob", Role.FINANCE)).ok()
 
     assert [(one["checker"], one["outcome"]) for one in rejected["decisions"]] == [
         ("Bob", "approved"),

@@ -21,8 +21,8 @@ def settled(world: World) -> None:
     world.open(base_amount="1000", tables=("T1", "T2"))
     world.bet(bet("a"))
     world.settle(hand("1", THREE_OF_A_KIND))
-    for name in ("Ann", "Bob"):
-        world.person(name, Role.OPERATOR)
+    world.person("Ann", Role.OPERATOR)
+    world.person("Bob", Role.FINANCE)
 
 
 def test_nothing_is_corrected_until_another_person_approves(world: World) -> None:

@@ -14,6 +14,7 @@ from jackpot_service.domain.accounts import Pools
 from jackpot_service.domain.principals import Role
 from jackpot_service.domain.settings import Setting
 from jackpot_service.usecases.changes.registry import KINDS
+from tests.support import people
 from tests.support.answers import Body
 from tests.support.bets import bet
 from tests.support.correcting import payload as correction
@@ -36,9 +37,6 @@ pytestmark = pytest.mark.slow
 
 WHY, SEEN = "as agreed", "seen and compared"
 
-PEOPLE: Final[Mapping[Role, tuple[str, str]]] = {Role.OPERATOR: ("Ann", "Bob"), Role.RATES: ("Rita", "Ruth")}
-"""Who asks and who approves."""
-
 DONE_AS: Final[Mapping[str, str]] = {
     "rate-sheet": "rates_published",
     "rules": "rules_changed",
@@ -52,6 +50,7 @@ DONE_AS: Final[Mapping[str, str]] = {
     "round-correction": "round_corrected",
     "payment-reversal": "payment_reversed",
     "statement-settlement": "statement_settled",
+    "change-policy": "change_policy_changed",
 }
 """The act by which a change of a kind is done, where it is approved as it is here."""
 
@@ -90,10 +89,8 @@ class Years:
     effects: dict[str, Body] = field(default_factory=dict)
 
     def change(self, kind: str, payload: Body) -> None:
-        role = Role.RATES if kind == "rate-sheet" else Role.OPERATOR
-        asks, approves = PEOPLE[role]
-        self.world.ask(kind, payload, request_id=kind, by=asks, role=role, reason=WHY).ok(201)
-        decided = self.world.approve(kind, by=approves, role=role, reason=SEEN).ok()
+        self.world.ask(kind, payload, request_id=kind, reason=WHY).ok(201)
+        decided = self.world.approve(kind, reason=SEEN).ok()
         self.effects[kind] = decided["effect"]
 
     def put(self, path: str, request_id: str, key: str, **more: object) -> Body:
@@ -126,7 +123,7 @@ def first_year(years: Years) -> None:
 
 
 def second_year(years: Years) -> None:
-    """A door closed for a while, a key that comes and goes, money moved by hand; rules that wait for a held hit."""
+    """A door closed, a key that comes and goes, money moved by hand; rules that wait for a held hit, a policy."""
     world, ann = years.world, years.world.person("Ann", Role.OPERATOR)
     world.bet(bet(), round_id="open")
     for what, bets in (("suspension", 409), ("resumption", 201)):
@@ -138,6 +135,8 @@ def second_year(years: Years) -> None:
     years.change("seed-recovery", {"jackpot_id": "j1", "amount": "100"})
     years.change("adjustment", adjustment("meter", "-50"))
     years.change("rules", {"jackpot_id": "j1", "settings": {"split.meter": "0.40"}})
+    by_operators = {"asked_by": ["operator"], "decided_by": ["operator"]}
+    years.change("change-policy", {"kinds": {"rules": by_operators}})
     settlement = world.settle(hand("1", ROYAL_FLUSH), round_id="open")
     assert {award["state"] for award in settlement["awards"]} == {"held"}
     years.change("held-awards", of_round("open", decision="approve"))
@@ -160,7 +159,7 @@ def third_year(years: Years) -> None:
     world.change("held-awards", of_round("hit", decision="reject"), request_id="second-hit")
     years.change("prize-fund-true-up", {"jackpot_id": "j1"})
     world.ask("adjustment", adjustment("reserve", "1"), request_id="unwanted").ok(201)
-    bob = world.person("Bob", Role.OPERATOR)
+    bob = world.person("Bob", Role.FINANCE)
     world.post("/v1/change-requests/unwanted/rejection", {"reason": SEEN}, key=bob).ok()
     years.change("retirement", {"jackpot_id": "j1", "to": "j2"})
     world.post_bets(bet(), round_id="after").problem(409, "jackpot-suspended")
@@ -217,7 +216,7 @@ def named(act: Body) -> tuple[str | None, str | None]:
 
 def assert_told(acts: list[Body], kind: str, effect: Body) -> None:
     """Who asked for a change, who approved and did it, why, and what it changed."""
-    asks, approves = PEOPLE[Role.RATES if kind == "rate-sheet" else Role.OPERATOR]
+    asks, approves = people.asker_of(kind).name, people.checker_of(kind).name
     asked, approved, done = (act for act in acts if kind in named(act))
     assert [(act["kind"], act["principal"], act["reason"], *named(act)) for act in (asked, approved, done)] == [
         ("change_requested", asks, WHY, kind, None),
@@ -398,7 +397,7 @@ MONEY: Final[Mapping[str, TakenBack]] = {
 
 FOR_GOOD: Final = {"retirement"}
 
-NO_MONEY: Final = {"rate-sheet", "rules", "declined-compensation", "payment-reversal"}
+NO_MONEY: Final = {"rate-sheet", "rules", "declined-compensation", "payment-reversal", "change-policy"}
 
 
 def test_of_every_kind_it_is_said_whether_it_moves_money_and_what_takes_it_back() -> None:

@@ -10,6 +10,7 @@ from marshmallow import fields
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain import accounts, posting_rules
 from jackpot_service.domain.accounts import Pools
+from jackpot_service.domain.change_policy import MONEY_BY_HAND
 from jackpot_service.domain.errors import Refused
 from jackpot_service.domain.journal import EntryKind, Postings
 from jackpot_service.domain.money import ZERO, plain
@@ -55,6 +56,7 @@ class AdjustJackpot(JackpotKind):
     name = "adjustment"
     about = "{0.pool} of jackpot {0.jackpot_id}"
     acts: ClassVar = {EntryKind.ADJUSTMENT: "jackpot.adjusted"}
+    policy = MONEY_BY_HAND
 
     pool: Annotated[Pool, fields.Enum(Pool, by_value=True, data_key="account")]
     amount: Annotated[Decimal, Amount()]

@@ -14,6 +14,7 @@ from jackpot_service.database.transactions import Session, pipelined
 from jackpot_service.domain import held_awards, posting_rules
 from jackpot_service.domain.awards import AwardState
 from jackpot_service.domain.bets import Bet, BookedBet
+from jackpot_service.domain.change_policy import MONEY_BY_HAND
 from jackpot_service.domain.corrections import PastAward
 from jackpot_service.domain.errors import Conflict, NotFound
 from jackpot_service.domain.journal import EntryKind
@@ -76,6 +77,7 @@ class Compensate(RoundKind[CompensableRound]):
 
     name = "compensation"
     acts: ClassVar = {EntryKind.COMPENSATION: "jackpot.round.compensated"}
+    policy = MONEY_BY_HAND
     needs_unretired = False
 
     bet_id: Annotated[str, Identifier()]

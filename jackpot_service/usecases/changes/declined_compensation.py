@@ -6,6 +6,7 @@ from typing import Annotated, Any, ClassVar, NamedTuple
 
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain import held_awards
+from jackpot_service.domain.change_policy import FINANCE_AND_OPERATOR
 from jackpot_service.domain.errors import Conflict, NotFound
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.rounds import Round
@@ -37,6 +38,7 @@ class DeclineCompensation(RoundKind[DeniedPrizes]):
 
     name = "declined-compensation"
     acts: ClassVar = {EntryKind.COMPENSATION_DECLINED: "jackpot.compensation.declined"}
+    policy = FINANCE_AND_OPERATOR
     needs_unretired = False
 
     bet_id: Annotated[str, Identifier()]

@@ -12,6 +12,7 @@ from jackpot_service.database.transactions import Session
 from jackpot_service.domain import held_awards
 from jackpot_service.domain.accounts import Pools
 from jackpot_service.domain.awards import AwardState, AwardStep
+from jackpot_service.domain.change_policy import FINANCE_AND_OPERATOR
 from jackpot_service.domain.entries import Attribution
 from jackpot_service.domain.errors import Conflict
 from jackpot_service.domain.facts import Facts
@@ -175,6 +176,7 @@ class DecideAwards(RoundKind[RoundAwards]):
         EntryKind.AWARDS_REINSTATED: "jackpot.award.reinstated",
         EntryKind.AWARDS_RELEASED: "jackpot.award.released",
     }
+    policy = FINANCE_AND_OPERATOR
     after_retirement: ClassVar = frozenset({EntryKind.AWARDS_RELEASED})
 
     bet_ids: Annotated[Collection[str], ListOf(Identifier(), most=MOST_BETS, data_key="bets")] = ()

@@ -8,9 +8,9 @@ from decimal import Decimal
 from typing import Annotated, Any, ClassVar, Generic, Self, TypeVar
 
 from jackpot_service.database.transactions import Session
+from jackpot_service.domain.change_policy import HOUSE_DECIDES, KindPolicy
 from jackpot_service.domain.facts import Facts
 from jackpot_service.domain.journal import EntryKind
-from jackpot_service.domain.principals import Role
 from jackpot_service.domain.rates import DEFAULT_BAND
 from jackpot_service.domain.rounds import Round
 from jackpot_service.records import references, rounds
@@ -51,9 +51,10 @@ class Kind(ABC):
     """
     A kind of change. A value of it is what a maker requests; the fields that are annotated are those of the payload.
 
-    `about` names its subject, in words. `roles` may request it and decide it. `acts` are the kinds of act that carry
-    it out, each with the type of its event; a casino sees those about itself if `is_of_casinos`. A retired jackpot
-    refuses it if `needs_unretired`, but for the acts in `after_retirement`.
+    `about` names its subject, in words. `policy` says who requests and decides it, until a change policy says
+    otherwise. `acts` are the kinds of act that carry it out, each with the type of its event; a casino sees those
+    about itself if `is_of_casinos`. A retired jackpot refuses it if `needs_unretired`, but for the acts in
+    `after_retirement`.
 
     A kind decides purely: `apply` reads the state under its locks, decides, and writes what that makes. The proof
     reads the state as of then from the books, decides again, and compares.
@@ -62,7 +63,7 @@ class Kind(ABC):
     name: ClassVar[str]
     about: ClassVar[str]
     acts: ClassVar[Mapping[EntryKind, str]]
-    roles: ClassVar[frozenset[Role]] = frozenset({Role.OPERATOR})
+    policy: ClassVar[KindPolicy] = HOUSE_DECIDES
     needs_unretired: ClassVar[bool] = True
     after_retirement: ClassVar[frozenset[EntryKind]] = frozenset()
     is_of_casinos: ClassVar[bool] = False

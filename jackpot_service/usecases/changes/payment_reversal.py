@@ -6,6 +6,7 @@ from typing import Annotated, Any, ClassVar
 
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain.awards import AwardState, AwardStateConflict
+from jackpot_service.domain.change_policy import FINANCE_AND_OPERATOR
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.payments import PaymentReversed, UnknownPayment
 from jackpot_service.domain.rounds import Round
@@ -30,6 +31,7 @@ class ReversePayment(Kind):
     name = "payment-reversal"
     about = "award {0.award_id}"
     acts: ClassVar = {EntryKind.PAYMENT_REVERSED: "jackpot.award.payment-reversed"}
+    policy = FINANCE_AND_OPERATOR
     needs_unretired = False
     is_of_casinos = True
 

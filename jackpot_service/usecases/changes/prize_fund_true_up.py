@@ -5,6 +5,7 @@ from decimal import Decimal
 from typing import Annotated, ClassVar
 
 from jackpot_service.domain import posting_rules
+from jackpot_service.domain.change_policy import MONEY_BY_HAND
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.money import POOL_DECIMALS, ZERO, has_decimals, plain
 from jackpot_service.usecases.acts import Done
@@ -19,6 +20,7 @@ class TrueUp(JackpotKind):
     name = "prize-fund-true-up"
     about = "prize fund of jackpot {0.jackpot_id}"
     acts: ClassVar = {EntryKind.PRIZE_FUND_TRUED_UP: "jackpot.prize-fund.trued-up"}
+    policy = MONEY_BY_HAND
 
     amount: Annotated[
         Decimal | None,

@@ -15,10 +15,10 @@ from marshmallow import fields
 
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain import facts
+from jackpot_service.domain.change_policy import RATES_ALONE
 from jackpot_service.domain.currencies import UnknownCurrency
 from jackpot_service.domain.errors import FieldError
 from jackpot_service.domain.journal import EntryKind
-from jackpot_service.domain.principals import Role
 from jackpot_service.domain.rates import DEFAULT_BAND, Rates, RateSource, rates_after, stated_rates, to_confirm
 from jackpot_service.domain.shapes import CURRENCY
 from jackpot_service.records import immutable, rate_sheets
@@ -65,7 +65,7 @@ class ChangeRates(Kind):
     name = "rate-sheet"
     about = "rate sheet {0.base}"
     acts: ClassVar = {EntryKind.RATES_PUBLISHED: "jackpot.rates.published"}
-    roles = frozenset({Role.RATES})
+    policy = RATES_ALONE
     needs_unretired = False
 
     base: Annotated[str, CurrencyCode()]

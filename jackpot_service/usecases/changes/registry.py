@@ -4,7 +4,9 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
+from jackpot_service.domain.change_policy import KindPolicy
 from jackpot_service.usecases.changes.adjustment import AdjustJackpot
+from jackpot_service.usecases.changes.change_policy import ChangeChangePolicy
 from jackpot_service.usecases.changes.compensation import Compensate
 from jackpot_service.usecases.changes.declined_compensation import DeclineCompensation
 from jackpot_service.usecases.changes.held_awards import DecideAwards
@@ -31,9 +33,13 @@ _ALL: Final[tuple[type[Kind], ...]] = (
     CorrectRound,
     ReversePayment,
     SettleStatement,
+    ChangeChangePolicy,
 )
 
 KINDS: Final[Mapping[str, type[Kind]]] = MappingProxyType({kind.name: kind for kind in _ALL})
 
 CARRIES_OUT: Final[Mapping[str, type[Kind]]] = MappingProxyType({act: kind for kind in _ALL for act in kind.acts})
 """The kind of change that each kind of act carries out; the other acts are one person's."""
+
+SHIPPED_POLICY: Final[Mapping[str, KindPolicy]] = MappingProxyType({kind.name: kind.policy for kind in _ALL})
+"""Version 1 of the change policy."""

@@ -6,23 +6,23 @@ from decimal import Decimal
 from typing import Any
 
 from jackpot_service.database.transactions import Session
-from jackpot_service.domain import changes, facts
+from jackpot_service.domain import change_policy, changes, facts
+from jackpot_service.domain.change_policy import KindPolicy
 from jackpot_service.domain.changes import LIFETIME, Change, Decision, Outcome
-from jackpot_service.domain.errors import Forbidden
+from jackpot_service.domain.errors import BooksBroken, Forbidden
 from jackpot_service.domain.facts import Facts
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.principals import Principal
 from jackpot_service.domain.rates import DEFAULT_BAND
 from jackpot_service.domain.rounds import Round
+from jackpot_service.records import acts as recorded_acts
+from jackpot_service.records import change_policies
 from jackpot_service.records import changes as records
+from jackpot_service.records import keys as people
 from jackpot_service.usecases import acts, keys
 from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.changes.kinds import Applied, Conditions, Kind
 from jackpot_service.usecases.changes.registry import KINDS
-
-
-class KindForbidden(Forbidden, code="role-forbidden"):
-    """The key's role may not ask for such a change, nor decide one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +56,11 @@ def request_change(session: Session, command: RequestChange) -> ChangeRequested:
 
     Raises: KindForbidden; RequestConflict; BadPayload; ChangeStale; whatever the change itself is refused by.
     """
-    kind = KINDS[command.kind]
-    require_role(command.act, kind)
-    request = kind.read(command.payload)
+    change_policy.require_of_house(command.act.principal, kind=command.kind)
     acts.lock(session)
+    if not _is_repeated(session, command.act):  # Whatever the policy says by now: the request is there.
+        change_policy.require_asker(policy_of(session, command.kind), command.act.principal, kind=command.kind)
+    request = KINDS[command.kind].read(command.payload)
     replayed = acts.find_replay(session, command.act, EntryKind.CHANGE_REQUESTED, _request_of(command))
     if replayed is not None:
         return ChangeRequested(find(session, replayed.after["request_id"]), None, is_replay=True)
@@ -94,11 +95,14 @@ def _conditions(session: Session, command: RequestChange) -> Conditions:
     return Conditions(acts.booking_time(session, command.act), command.act.request_id or "", command.rate_band)
 
 
-def require_role(act: Act, kind: type[Kind]) -> None:
-    """Raises: KindForbidden."""
-    if act.principal.role not in kind.roles:
-        message = f"A {kind.name} is for {', '.join(sorted(kind.roles))}, not for a key of role {act.principal.role}."
-        raise KindForbidden(message, role=str(act.principal.role))
+def _is_repeated(session: Session, act: Act) -> bool:
+    found = None if act.request_id is None else recorded_acts.by_request(session, act.request_id)
+    return found is not None and found.principal == act.principal.name
+
+
+def policy_of(session: Session, kind: str) -> KindPolicy:
+    """Return what the policy in force says of a kind of change; with the lock held it stays so."""
+    return change_policies.in_force(session).kinds[kind]
 
 
 def find(session: Session, request_id: str) -> Change:
@@ -111,9 +115,14 @@ def find(session: Session, request_id: str) -> Change:
 
 def visible(session: Session, principal: Principal, request_id: str) -> Change:
     """Find a change request; a casino's people see none of the house's. Raises: UnknownChange."""
+    _require_of_house(principal, request_id)
+    return find(session, request_id)
+
+
+def _require_of_house(principal: Principal, request_id: str) -> None:
+    """Raises: UnknownChange."""
     if principal.casino_id is not None:
         raise _unknown(request_id)
-    return find(session, request_id)
 
 
 def _unknown(request_id: str) -> changes.UnknownChange:
@@ -201,21 +210,23 @@ def decide_change(session: Session, command: DecideChange) -> ChangeDecidedNow:
     Of several who decide at once one does, and the others are refused.
 
     Raises: UnknownChange; KindForbidden; ChangeDecided; ChangeExpired; UserApprovalRequired; SameUser; EmergencyOff;
-    ChangeStale; ConfirmationRequired; KeyMaker; whatever the change itself is refused by.
+    SameDepartment; ChangeStale; ConfirmationRequired; KeyMaker; whatever the change itself is refused by.
     """
+    _require_of_house(command.act.principal, command.request_id)
     acts.lock(session)
     change = find(session, command.request_id)
-    kind = KINDS[change.kind]
-    require_role(command.act, kind)
     if _is_replay(change, command):
         return ChangeDecidedNow(change, None, is_replay=True)
+    policy = policy_of(session, change.kind)
+    change_policy.require_decider(policy, change, command.act.principal)
     changes.require_decidable(change, at=command.act.now)
     _require_another_user(session, change, command)
+    change_policy.require_other_department(policy, _maker_of(session, change), command.act.principal)
     decision = _decision(change, command)
     if command.outcome is Outcome.REJECTED:
         return ChangeDecidedNow(_record(session, command, change, decision), None, is_replay=False)
     conditions = Conditions(acts.booking_time(session, command.act), change.request_id)
-    request = kind.read(change.payload).completed(conditions)
+    request = KINDS[change.kind].read(change.payload).completed(conditions)
     changes.require_base_version(change.base_version, request.version(session))
     changes.require_approvals(change, due=request.approvals_due(session))
     changes.require_confirmed(change, command.confirmed)
@@ -265,6 +276,14 @@ def _require_another_user(session: Session, change: Change, command: DecideChang
     changes.require_checker(change, command.act.principal, is_emergency=command.is_emergency)
     if command.outcome is Outcome.APPROVED:
         changes.require_first_approval(change, command.act.principal)
+
+
+def _maker_of(session: Session, change: Change) -> Principal:
+    maker = people.principal(session, change.maker)
+    if maker is None:
+        message = f"{change.maker}, who asked for {change.request_id}, is no principal."
+        raise BooksBroken(message)
+    return maker
 
 
 def _require_no_key_maker(session: Session, command: DecideChange, round_: Round | None) -> None:

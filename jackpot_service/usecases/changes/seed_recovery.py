@@ -6,6 +6,7 @@ from typing import Annotated, ClassVar
 
 from jackpot_service.domain import posting_rules
 from jackpot_service.domain.accounts import Pools
+from jackpot_service.domain.change_policy import MONEY_BY_HAND
 from jackpot_service.domain.errors import Refused
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.money import ZERO, plain
@@ -31,6 +32,7 @@ class RecoverSeed(JackpotKind):
     name = "seed-recovery"
     about = "seed of jackpot {0.jackpot_id}"
     acts: ClassVar = {EntryKind.SEED_RECOVERED: "jackpot.seed.recovered"}
+    policy = MONEY_BY_HAND
 
     amount: Annotated[Decimal, Amount(metadata={"description": "The amount that the house gets; negative: pays in."})]
 

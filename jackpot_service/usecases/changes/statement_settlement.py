@@ -8,6 +8,7 @@ from typing import Annotated, Any, ClassVar, NamedTuple
 
 from jackpot_service.database.transactions import Session, pipelined
 from jackpot_service.domain import accounts, currencies, posting_rules
+from jackpot_service.domain.change_policy import FINANCE_ALONE
 from jackpot_service.domain.errors import Conflict
 from jackpot_service.domain.facts import Facts, instant
 from jackpot_service.domain.journal import EntryKind
@@ -40,6 +41,7 @@ class SettleStatement(BookedKind[AccountBalance]):
     name = "statement-settlement"
     about = "statement of casino {0.casino_id} in {0.currency}"
     acts: ClassVar = {EntryKind.STATEMENT_SETTLED: "jackpot.statement.settled"}
+    policy = FINANCE_ALONE
     is_of_casinos = True
     needs_unretired = False
 

@@ -65,25 +65,37 @@ CREATE TABLE change_decisions (
 
 CREATE UNIQUE INDEX uq_change_decisions_final ON change_decisions (request_id) WHERE is_final;
 
--- Which role decides which kind of change. Only the owner writes this table and the next.
-CREATE TABLE change_deciders (
+-- Who asks for which kind of change and who decides it: the latest version of a kind says what is so now. Version 1 is of
+-- no act, as the service is shipped.
+CREATE TABLE change_policies (
     kind TEXT COLLATE "C" NOT NULL,
-    role TEXT COLLATE "C" NOT NULL,
-    CONSTRAINT pk_change_deciders PRIMARY KEY (kind, role)
+    version INTEGER NOT NULL,
+    asked_by TEXT[] NOT NULL,
+    decided_by TEXT[] NOT NULL,
+    needs_other_department BOOLEAN NOT NULL,
+    entry_seq BIGINT NOT NULL,
+    CONSTRAINT pk_change_policies PRIMARY KEY (kind, version),
+    CONSTRAINT ck_change_policies_asked_by
+        CHECK (cardinality(asked_by) > 0 AND asked_by <@ ARRAY['finance', 'operator', 'rates']),
+    CONSTRAINT ck_change_policies_decided_by
+        CHECK (cardinality(decided_by) > 0 AND decided_by <@ ARRAY['finance', 'operator', 'rates']),
+    CONSTRAINT ck_change_policies_version CHECK (version > 0 AND (version = 1) = (entry_seq = 0))
 );
 
-INSERT INTO change_deciders (kind, role)
-VALUES ('rate-sheet', 'rates'),
-       ('rules', 'operator'),
-       ('retirement', 'operator'),
-       ('adjustment', 'operator'),
-       ('seed-recovery', 'operator'),
-       ('prize-fund-true-up', 'operator'),
-       ('held-awards', 'operator'),
-       ('compensation', 'operator'),
-       ('declined-compensation', 'operator'),
-       ('round-correction', 'operator'),
-       ('statement-settlement', 'operator');
+INSERT INTO change_policies (version, entry_seq, kind, asked_by, decided_by, needs_other_department)
+VALUES (1, 0, 'rate-sheet', '{rates}', '{rates}', false),
+       (1, 0, 'rules', '{operator}', '{finance,operator}', false),
+       (1, 0, 'retirement', '{operator}', '{finance,operator}', false),
+       (1, 0, 'adjustment', '{operator}', '{finance}', false),
+       (1, 0, 'seed-recovery', '{operator}', '{finance}', false),
+       (1, 0, 'prize-fund-true-up', '{operator}', '{finance}', false),
+       (1, 0, 'held-awards', '{finance,operator}', '{finance,operator}', true),
+       (1, 0, 'compensation', '{operator}', '{finance}', false),
+       (1, 0, 'declined-compensation', '{finance,operator}', '{finance,operator}', true),
+       (1, 0, 'round-correction', '{operator}', '{finance,operator}', false),
+       (1, 0, 'payment-reversal', '{finance,operator}', '{finance,operator}', true),
+       (1, 0, 'statement-settlement', '{finance}', '{finance}', false),
+       (1, 0, 'change-policy', '{operator}', '{operator}', false);
 
 -- Whether one person alone may approve an own request: the latest row says what is so now. The first says no.
 CREATE TABLE emergency_switches (

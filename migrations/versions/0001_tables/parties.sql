@@ -30,10 +30,12 @@ CREATE TABLE principals (
     role TEXT COLLATE "C" NOT NULL,
     casino_id TEXT COLLATE "C",
     is_automaton BOOLEAN NOT NULL,
+    department TEXT COLLATE "C" NOT NULL,
     entry_seq BIGINT NOT NULL,
     CONSTRAINT pk_principals PRIMARY KEY (name),
     CONSTRAINT fk_principals_casino_id_casinos FOREIGN KEY (casino_id) REFERENCES casinos (casino_id),
     CONSTRAINT ck_principals_role CHECK (role IN ('table', 'finance', 'rates', 'operator', 'auditor')),
+    CONSTRAINT ck_principals_department CHECK (department ~ '^[a-z0-9-]{1,64}$'),
     CONSTRAINT ck_principals_casino_id
         CHECK (CASE role WHEN 'table' THEN casino_id IS NOT NULL WHEN 'finance' THEN true ELSE casino_id IS NULL END),
     CONSTRAINT ck_principals_cli
@@ -41,7 +43,8 @@ CREATE TABLE principals (
 );
 
 -- The command line acts before there is anybody else. No act recorded it.
-INSERT INTO principals (name, role, casino_id, is_automaton, entry_seq) VALUES ('cli', 'operator', NULL, true, 0);
+INSERT INTO principals (name, role, casino_id, is_automaton, department, entry_seq)
+VALUES ('cli', 'operator', NULL, true, 'operator', 0);
 
 -- A key is a secret, of which only the hash is here, or a subject of an issuer of tokens.
 CREATE TABLE keys (

@@ -16,12 +16,37 @@ $$;
 
 CREATE TRIGGER require_actor BEFORE INSERT ON acts FOR EACH ROW EXECUTE FUNCTION require_actor();
 
+-- Who asks is of the house, and of a role that the policy in force lets ask.
+CREATE FUNCTION require_asker() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+DECLARE
+    policy change_policies;
+    asker principals;
+BEGIN
+    SELECT * INTO asker FROM principals WHERE name = NEW.maker;
+    IF asker.name IS NULL THEN
+        RETURN NEW;  -- The foreign key refuses it.
+    END IF;
+    SELECT * INTO policy FROM change_policies WHERE kind = NEW.kind ORDER BY version DESC LIMIT 1;
+    IF policy.kind IS NULL OR asker.casino_id IS NOT NULL OR asker.role <> ALL (policy.asked_by) THEN
+        RAISE insufficient_privilege
+            USING MESSAGE = format('the role %s asks for no change of kind %s', asker.role, NEW.kind);
+    END IF;
+    RETURN NEW;
+END
+$$;
+
+CREATE TRIGGER require_asker BEFORE INSERT ON change_requests FOR EACH ROW EXECUTE FUNCTION require_asker();
+
 CREATE FUNCTION require_checker() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
 DECLARE
     request change_requests;
+    policy change_policies;
+    asker principals;
     decider principals;
 BEGIN
     SELECT * INTO request FROM change_requests WHERE request_id = NEW.request_id;
+    SELECT * INTO policy FROM change_policies WHERE kind = request.kind ORDER BY version DESC LIMIT 1;
+    SELECT * INTO asker FROM principals WHERE name = request.maker;
     SELECT * INTO decider FROM principals WHERE name = NEW.checker;
     IF request IS NULL OR decider IS NULL THEN
         RETURN NEW;  -- The foreign keys refuse it.
@@ -29,13 +54,19 @@ BEGIN
     IF decider.is_automaton OR decider.role = 'table' THEN
         RAISE insufficient_privilege USING MESSAGE = 'a service account decides no change';
     END IF;
-    IF NOT EXISTS (SELECT FROM change_deciders WHERE kind = request.kind AND role = decider.role) THEN
+    -- An emergency is the maker's own: it is enough that the role may ask.
+    IF policy.kind IS NULL OR decider.casino_id IS NOT NULL
+       OR decider.role <> ALL (CASE WHEN NEW.is_emergency THEN policy.asked_by ELSE policy.decided_by END) THEN
         RAISE insufficient_privilege
             USING MESSAGE = format('the role %s decides no change of kind %s', decider.role, request.kind);
     END IF;
     IF NEW.checker <> NEW.maker AND (name_by_look(NEW.checker) = name_by_look(NEW.maker)
                                      OR name_in_one_case(NEW.checker) = name_in_one_case(NEW.maker)) THEN
         RAISE insufficient_privilege USING MESSAGE = 'the maker decides no change, also in other letters';
+    END IF;
+    IF policy.needs_other_department AND NOT NEW.is_emergency AND decider.department = asker.department THEN
+        RAISE insufficient_privilege
+            USING MESSAGE = format('another department than %s decides it', asker.department);
     END IF;
     IF NEW.is_emergency AND NOT (SELECT is_on FROM emergency_switches ORDER BY entry_seq DESC LIMIT 1) THEN
         RAISE insufficient_privilege USING MESSAGE = 'emergency approvals are switched off';
@@ -66,6 +97,25 @@ END
 $$;
 
 CREATE TRIGGER require_checker BEFORE INSERT ON change_decisions FOR EACH ROW EXECUTE FUNCTION require_checker();
+
+-- Two people change who decides what. It is asked at the commit, as in `require_releasers`.
+CREATE FUNCTION require_policy_makers() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+    IF NOT EXISTS (
+        SELECT FROM acts
+        JOIN change_requests ON change_requests.request_id = acts.decides
+        JOIN change_decisions ON change_decisions.request_id = acts.decides
+        WHERE acts.seq = NEW.entry_seq AND change_requests.kind = 'change-policy'
+          AND change_decisions.outcome = 'approved' AND change_decisions.is_final
+    ) THEN
+        RAISE insufficient_privilege USING MESSAGE = 'two people change who decides what';
+    END IF;
+    RETURN NULL;
+END
+$$;
+
+CREATE CONSTRAINT TRIGGER require_policy_makers AFTER INSERT ON change_policies DEFERRABLE INITIALLY DEFERRED
+    FOR EACH ROW WHEN (NEW.version > 1) EXECUTE FUNCTION require_policy_makers();
 
 CREATE FUNCTION require_payer() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
 BEGIN

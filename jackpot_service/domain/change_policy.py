@@ -1,0 +1,107 @@
+"""
+The change policy: for each kind of change who asks, who decides, and whether their departments differ.
+
+Its versions are kept for ever. A request is judged by the version in force when it is made, and a decision by the one
+in force when it is taken. Another person always decides than the one who asks.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from jackpot_service.domain.changes import Change
+from jackpot_service.domain.errors import Forbidden
+from jackpot_service.domain.facts import Facts
+from jackpot_service.domain.principals import Principal, Role
+
+
+@dataclass(frozen=True, slots=True)
+class KindPolicy:
+    """The roles that ask for a kind of change and that decide it, and whether their departments must differ."""
+
+    asked_by: frozenset[Role]
+    decided_by: frozenset[Role]
+    needs_other_department: bool = False
+
+    @property
+    def facts(self) -> Facts:
+        """The facts that acts record of it."""
+        return {
+            "asked_by": sorted(self.asked_by),
+            "decided_by": sorted(self.decided_by),
+            "needs_other_department": self.needs_other_department,
+        }
+
+    def is_decider(self, checker: Principal, *, maker: str) -> bool:
+        """Whether a role decides. The maker decides in an emergency alone, for which it is enough that they may ask."""
+        return is_of_roles(checker, self.asked_by if checker.name == maker else self.decided_by)
+
+
+HOUSE_DECIDES: Final = KindPolicy(frozenset({Role.OPERATOR}), frozenset({Role.OPERATOR, Role.FINANCE}))
+MONEY_BY_HAND: Final = KindPolicy(frozenset({Role.OPERATOR}), frozenset({Role.FINANCE}))
+FINANCE_ALONE: Final = KindPolicy(frozenset({Role.FINANCE}), frozenset({Role.FINANCE}))
+RATES_ALONE: Final = KindPolicy(frozenset({Role.RATES}), frozenset({Role.RATES}))
+OPERATORS_ALONE: Final = KindPolicy(frozenset({Role.OPERATOR}), frozenset({Role.OPERATOR}))
+FINANCE_AND_OPERATOR: Final = KindPolicy(
+    frozenset({Role.FINANCE, Role.OPERATOR}), frozenset({Role.FINANCE, Role.OPERATOR}), needs_other_department=True
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ChangePolicy:
+    """A version of the change policy: what it says of each kind of change, by name."""
+
+    version: int
+    kinds: Mapping[str, KindPolicy]
+
+    @property
+    def facts(self) -> Facts:
+        """The facts that acts record of it."""
+        return {"version": self.version, "kinds": {name: one.facts for name, one in sorted(self.kinds.items())}}
+
+
+class KindForbidden(Forbidden, code="role-forbidden"):
+    """The key's role may not ask for such a change, or not decide one."""
+
+
+class SameDepartment(Forbidden, code="same-department", title="Somebody of another department must decide"):
+    """Maker and checker are of one department, and the policy asks for two."""
+
+
+def is_of_roles(principal: Principal, roles: frozenset[Role]) -> bool:
+    """Whether a principal is of one of the roles, and of the house: nobody of a casino asks for changes or decides."""
+    return principal.casino_id is None and principal.role in roles
+
+
+def require_of_house(asker: Principal, *, kind: str) -> None:
+    """Raises: KindForbidden for everybody of a casino, whatever the policy says."""
+    if asker.casino_id is not None:
+        raise _forbidden(asker, f"A change of kind {kind} is asked for by the house")
+
+
+def require_asker(policy: KindPolicy, asker: Principal, *, kind: str) -> None:
+    """Raises: KindForbidden for a role that does not ask for such a change, and for everybody of a casino."""
+    if not is_of_roles(asker, policy.asked_by):
+        raise _forbidden(asker, f"A change of kind {kind} is asked for by {_listed(policy.asked_by)}")
+
+
+def require_decider(policy: KindPolicy, change: Change, checker: Principal) -> None:
+    """Raises: KindForbidden for a role that does not decide such a change, and for everybody of a casino."""
+    if not policy.is_decider(checker, maker=change.maker):
+        raise _forbidden(checker, f"A change of kind {change.kind} is decided by {_listed(policy.decided_by)}")
+
+
+def require_other_department(policy: KindPolicy, maker: Principal, checker: Principal) -> None:
+    """Raises: SameDepartment unless the departments differ, where the policy asks for that. In an emergency: not."""
+    if policy.needs_other_department and checker.name != maker.name and checker.department == maker.department:
+        message = f"{maker.name} and {checker.name} are both of department {maker.department}: another must decide."
+        raise SameDepartment(message, department=maker.department)
+
+
+def _listed(roles: frozenset[Role]) -> str:
+    return " or ".join(sorted(roles))
+
+
+def _forbidden(principal: Principal, said: str) -> KindForbidden:
+    bound = "" if principal.casino_id is None else " of a casino"
+    return KindForbidden(f"{said}, not by a key of role {principal.role}{bound}.", role=str(principal.role))
