@@ -17,6 +17,7 @@ from jackpot_service.api import (
     events,
     evidence,
     exceptions,
+    game_numbers,
     jackpots,
     jobs,
     keys,
@@ -68,6 +69,7 @@ SPARE_THREADS = 8
 BLUEPRINTS = (
     rounds.blueprint,
     round_records.blueprint,
+    game_numbers.blueprint,
     jackpots.blueprint,
     jackpots.suspensions,
     rules.blueprint,

@@ -363,7 +363,8 @@ class RoundRow(Base):
     One table's round. Locked by whatever changes it, so that bets, voids, closing, result, cancellation come in turn.
 
     `round_key` is ours and ordered by time; (table_id, round_id) is the caller's. `steps` counts its entries,
-    `bet_count` and `weight` its live bets, `replays` the repeated calls that were answered.
+    `bet_count` and `weight` its live bets, `replays` the repeated calls that were answered. `game_number` is what the
+    table shows its players, if a call has said it.
     """
 
     __tablename__ = "rounds"
@@ -381,6 +382,7 @@ class RoundRow(Base):
     weight: Mapped[Decimal]
     replays: Mapped[Count]
     opened_at: Mapped[datetime]
+    game_number: Mapped[str | None]
 
 
 NOT_ENDED = RoundRow.state.in_([literal_column("'open'"), literal_column("'closed'")])

@@ -98,7 +98,7 @@ TABLES: Final[Mapping[str, Table]] = MappingProxyType(
         ),
         **_placed(Placement.LOCAL, "closed_periods", "exceptions", "seals", "verifications"),
         "days": _changed(Placement.DISTRIBUTED, "number minor value"),
-        "rounds": _changed(Placement.DISTRIBUTED, "state steps bet_count weight replays"),
+        "rounds": _changed(Placement.DISTRIBUTED, "state steps bet_count weight replays game_number"),
         "stripes": _changed(
             Placement.DISTRIBUTED,
             "seq head meter_players meter_house reserve prize_fund accepting booked_at summed_to",

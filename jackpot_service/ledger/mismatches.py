@@ -93,6 +93,8 @@ class Code(StrEnum):
     """A round has a rules version or a rate sheet that does not exist or was not yet in force."""
     ROUND_OPENED = "round-opened"
     """A round's opening time, or the time in its key, is not that of its first entry."""
+    ROUND_GAME_NUMBER = "round-game-number"
+    """A round has another game number than the first that its bets or result said, or they said two."""
     ROUND_STEPS = "round-steps"
     """A round's entries are not its steps 1, 2, 3 and so on, or it counts another number of them."""
     ROUND_STATE = "round-state"

@@ -45,6 +45,7 @@ class AcceptBets:
     round_id: str
     bets: Bets
     now: datetime
+    game_number: str | None = None
 
     @property
     def name(self) -> RoundName:
@@ -104,8 +105,8 @@ def accept_group(
     required, before the statements that write and together with them.
 
     The outcomes are in the order of the commands: an answer, or the error that a batch is refused by. Errors are
-    UnknownTable, NoJackpot, DuplicateBet, BetConflict, RoundSettled, RoundCancelled, BettingClosed, OccurredAhead,
-    UnknownCurrency, NoRate, CurrencyNotAccepted, StakeOutOfRange, HandLimit.
+    UnknownTable, NoJackpot, DuplicateBet, BetConflict, GameNumberConflict, RoundSettled, RoundCancelled, BettingClosed,
+    OccurredAhead, UnknownCurrency, NoRate, CurrencyNotAccepted, StakeOutOfRange, HandLimit.
 
     Locks the rounds that are known, in the order of table and round id. One that is not is opened: its unique key stops
     others that open it too, and the loser tries again. The entries stand one after another on one stripe, in the last
@@ -232,6 +233,7 @@ def _decision(session: Session, command: AcceptBets, terms: RoundTerms, seen: _S
     round_ = seen.round or terms.open_round(command.round_id, now=command.now)
     rules = immutable.rules(session, round_.jackpot_id, round_.rules_version)
     sheet = immutable.sheet(session, rules.base, round_.rate_sheet)
+    numbered = round_.numbered(command.game_number)
     if batch.new is None:
         return _Decision(batch, round_, rules, sheet)
     round_.require_open()
@@ -239,13 +241,14 @@ def _decision(session: Session, command: AcceptBets, terms: RoundTerms, seen: _S
     _require_acceptable(batch.new, bet_records.live(seen.booked), rules=rules, sheet=sheet, now=command.now)
     stakes = sums_by_currency(zip(batch.new.currencies, batch.new.stakes_minor, strict=True))
     contributed = contribute(stakes, split=rules.split, sheet=sheet)
-    after = round_.stepped(bets=len(batch.new), weight=contributed.value)
+    after = numbered.stepped(bets=len(batch.new), weight=contributed.value)
     columns = facts.of_bets(batch.new)
     entry = Entry(
         book=round_.jackpot_id,
         kind=EntryKind.BETS,
         principal=command.principal.name,
         received_at=command.now,
+        facts=facts.of_game_number(round_, after),
         in_rows={"bets": columns, **facts.of_opening(after)},
         postings=posting_rules.for_contribution(contributed, casino_id=round_.casino_id, sheet=sheet),
         round_step=RoundStep.of(after),

@@ -50,6 +50,7 @@ class SettleRound:
     round_id: str
     result: Result
     now: datetime
+    game_number: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,13 +83,15 @@ def settle_round(session: Session, command: SettleRound) -> RoundSettledNow:
     Locks the round; then all stripes if the meter pays, otherwise one. Work that does not need the meter's amount is
     done before that.
 
-    Raises: BadHands, CardRepeated, UnknownTable, NoJackpot, ResultConflict, RoundCancelled, BetCountMismatch,
-    ClosingRequired, OccurredAhead, DatedBeforeBet, HandMissing, NoRate.
+    Raises: BadHands, CardRepeated, UnknownTable, NoJackpot, GameNumberConflict, ResultConflict, RoundCancelled,
+    BetCountMismatch, ClosingRequired, OccurredAhead, DatedBeforeBet, HandMissing, NoRate.
     """
     table, jackpot_id = immutable.table_with_jackpot(session, command.principal, command.table_id)
     name = RoundName(table.table_id, command.round_id)
     seen = round_terms.lock_and_see(session, jackpot_id, name, now=command.now)
     round_, live = seen.round, seen.live
+    if round_ is not None:
+        round_.numbered(command.game_number)
     if round_ is not None and round_.state is RoundState.SETTLED:
         return _replay(session, round_, command.result, live)
     if round_ is not None:
@@ -187,7 +190,7 @@ def _book(
     stripe_no: int,
 ) -> RoundSettledNow:
     live = seen.live
-    after = round_.stepped(state=RoundState.SETTLED)
+    after = round_.numbered(command.game_number).stepped(state=RoundState.SETTLED)
     locked = _lock_and_read(session, after, stripe_no=stripe_no, locks_all=verdict.pays_from_meter)
     cycle, positions = locked.books.cycle, locked.books.positions
     terms, won_since = round_terms.terms(session, round_, cycle), round_terms.won_since(live, cycle, locked.places)
@@ -202,6 +205,7 @@ def _book(
         facts={
             "result": facts.of_result(command.result),
             "settlement": facts.of_settlement(settlement, bets, cycle=cycle.cycle, positions=positions),
+            **facts.of_game_number(round_, after),
         },
         in_rows={
             "awards": facts.of_awards(settlement.awards),

@@ -233,6 +233,7 @@ LISTS: Final = {
     "/v1/exceptions": ("limit", "after", "from", "to", "kind", "jackpot_id", "casino_id", "table_id", "acknowledged"),
     "/v1/awards": ("limit", "after", "state", "jackpot_id", "casino_id", "player_id"),
     "/v1/players/player-of-b1/bets": ("limit", "after", "from", "to", "jackpot_id", "casino_id"),
+    "/v1/rounds": ("game_number", "limit", "after", "from", "to", "jackpot_id", "casino_id", "table_id"),
     "/v1/change-requests": ("limit", "after", "state", "kind"),
     "/v1/keys": ("limit", "after"),
     "/v1/rates": ("base", "number", "as_of"),
@@ -240,7 +241,7 @@ LISTS: Final = {
     "/v1/rate-sheets": ("base", "limit", "after"),
 }
 
-NEEDED: Final = {"base": "EUR", "currency": "GBP"}
+NEEDED: Final = {"base": "EUR", "currency": "GBP", "game_number": "21:10:10"}
 
 VALUES: Final = (
     "",

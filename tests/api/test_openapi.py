@@ -315,6 +315,7 @@ READS: Final = {
     "GET /v1/awards": ("/v1/awards", "/v1/awards?state=held&limit=1"),
     "GET /v1/awards/{award_id}": (f"/v1/awards/{AWARD}", "/v1/awards/none"),
     "GET /v1/players/{player_id}/bets": ("/v1/players/player-of-b1/bets", "/v1/players/player-of-b1/bets?limit=1"),
+    "GET /v1/rounds": ("/v1/rounds?game_number=21:10:10", "/v1/rounds?game_number=21:10:10&limit=1", "/v1/rounds"),
     "GET /v1/keys": ("/v1/keys", "/v1/keys?limit=1"),
     "GET /v1/jobs": ("/v1/jobs", "/v1/jobs?state=queued&limit=1"),
     "GET /v1/jobs/{job_id}": ("/v1/jobs/{job_id}", "/v1/jobs/none"),

@@ -42,6 +42,7 @@ def _bet(world: World) -> None:
         world.bet(bet("a"), bet("b", hand="2"), round_id="r1", table_id=table_id)
         world.bet(bet("c", hand="3", currency="SEK", stake_minor=1000), round_id="r1", table_id=table_id)
     world.post_bets(bet("a"), bet("b", hand="2"), round_id="r1").ok()
+    world.post_bets(bet("d", hand="4"), round_id="r1", table_id="T3", game_number="21:10:10").ok(201)
     world.post_bets(bet("a", stake_minor=7), round_id="r1").problem(409, "bet-conflict")
 
 
@@ -56,7 +57,7 @@ def _settle(world: World) -> None:
     for _ in range(2):
         world.put_result(hand("1", ROYAL_FLUSH), hand("2", FLUSH), round_id="r1", bet_count=2)
     world.put_result(hand("1", FOUR_OF_A_KIND), hand("2"), dead("3"), table_id="T2", bet_count=3).ok(201)
-    world.put_result(hand("1", STRAIGHT), hand("2"), dead("3"), table_id="T3", bet_count=3).ok(201)
+    world.put_result(hand("1", STRAIGHT), hand("2"), dead("3"), dead("4"), table_id="T3", bet_count=4).ok(201)
     world.put_result(hand("1", NOTHING), round_id="new-0", bet_count=9).problem(409, "bet-count-mismatch")
     world.put_result(hand("1", NOTHING), hand("2", FLUSH), round_id="new-0", bet_count=2).ok(201)
     world.post_bets(bet("too-late"), round_id="r1").problem(409, "round-settled")
@@ -172,6 +173,7 @@ LISTS: Final = (
     "/v1/awards?state=held",
     "/v1/awards?player_id=player-of-a",
     "/v1/players/player-of-a/bets",
+    "/v1/rounds?game_number=21:10:10",
     "/v1/closed-periods",
     "/v1/jobs",
 )
