@@ -303,7 +303,7 @@ class SettlementSchema(AnswerSchema):
     meter_before = decimal("M: on offer after refunds, the round's own contributions included.")
     total_stake_base = decimal("W: the value of the bets on dealt hands.")
     awards = listed(AwardSchema, "By bet id, then tier.")
-    refunds = listed(RefundSchema, "The bets on dead hands.")
+    refunds = listed(RefundSchema, "The bets on dead hands, unless the rules have them play on.")
     meter_after = decimal("On offer after the settlement.")
     reserve_after = decimal("The reserve, which starts the next jackpot.")
     prize_fund_after = decimal("The fund that pays the fixed prizes; may be negative.")

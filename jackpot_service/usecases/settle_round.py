@@ -146,7 +146,7 @@ def _replay(session: Session, round_: Round, result: Result, live: tuple[BookedB
         RoundView(round_, settlement["cycle"]),
         settlement,
         tuple(award.as_it_began() for award in verdicts.awards_of(awards_cursor)),
-        refunds_of(live, booked),
+        tuple(one.bet for one in live if one.bet.bet_id in settlement["refunds"]),
         is_replay=True,
     )
 
@@ -156,11 +156,6 @@ def _refuse_other_result(round_: Round, booked: Result, sent: Result) -> None:
     differing = [name for name, before, after in pairs if before != after]
     message = f"Round {round_.round_id} was settled by a result with another {' and '.join(differing)}."
     raise ResultConflict(message, table_id=round_.table_id, round_id=round_.round_id, differing=differing)
-
-
-def refunds_of(live: tuple[BookedBet, ...], result: Result) -> tuple[Bet, ...]:
-    """The bets on dead hands, in the order of their ids."""
-    return tuple(one.bet for one in live if one.bet.hand in result.dead_hands)
 
 
 def _lock_and_read(session: Session, after: Round, *, stripe_no: int, locks_all: bool) -> _Locked:
