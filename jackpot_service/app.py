@@ -32,6 +32,7 @@ from jackpot_service.api import (
     round_records,
     rounds,
     rules,
+    table_limits,
 )
 from jackpot_service.api.asgi import REQUEST_ID, InThreads, add_headers, request_id
 from jackpot_service.api.bet_groups import BetGroups
@@ -73,6 +74,7 @@ BLUEPRINTS = (
     jackpots.blueprint,
     jackpots.suspensions,
     rules.blueprint,
+    table_limits.blueprint,
     meters.blueprint,
     rates.blueprint,
     changes.blueprint,

@@ -21,6 +21,7 @@ from jackpot_service.api.schemas import (
     of_settlement,
     word,
 )
+from jackpot_service.api.table_limits import TableLimitsSchema
 from jackpot_service.auth.authenticator import allow
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain.allocation import contribute
@@ -83,6 +84,12 @@ class EntrySchema(AnswerSchema):
     seq = fields.Integer(required=True)
     received_at = Moment(required=True)
     booked_at = Moment(required=True)
+    limits = fields.Nested(
+        TableLimitsSchema(),
+        required=True,
+        allow_none=True,
+        metadata={"description": "Of bets: the table's own limits that they were taken under, if it had any."},
+    )
 
 
 class RecordSettlementSchema(SettlementSchema):

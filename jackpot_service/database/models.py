@@ -67,6 +67,7 @@ class StripeRow(Base):
 
     `seq` and `head` are those of its last entry; `booked_at` never falls. `added_by` is the seq, on stripe 0, of the
     entry that added it: 1 for those of the opening. Up to `summed_to` its entries are in the sums of their days.
+    `limits_version` is the version of its jackpot's table limits, 0 before the first.
     """
 
     __tablename__ = "stripes"
@@ -83,6 +84,7 @@ class StripeRow(Base):
     booked_at: Mapped[datetime]
     added_by: Mapped[int]
     summed_to: Mapped[int]
+    limits_version: Mapped[Count]
 
 
 class EntryRow(Base):
@@ -289,6 +291,22 @@ class RulesVersionRow(Base):
 
     jackpot_id: Mapped[str] = primary_key()
     version: Mapped[Count] = primary_key()
+    document: Mapped[dict[str, Any]]
+    entry_seq: Mapped[int]
+
+
+class TableLimitsRow(Base):
+    """
+    The limits that one table of a jackpot got, as the document that `domain.table_limits.as_document` writes.
+
+    `version` counts such changes of any of the jackpot's tables. `entry_seq` is the entry on stripe 0 that recorded it.
+    """
+
+    __tablename__ = "table_limits"
+
+    jackpot_id: Mapped[str] = primary_key()
+    version: Mapped[Count] = primary_key()
+    table_id: Mapped[str]
     document: Mapped[dict[str, Any]]
     entry_seq: Mapped[int]
 

@@ -94,6 +94,7 @@ TABLES: Final[Mapping[str, Table]] = MappingProxyType(
             "rate_sheets",
             "rates",
             "rules_versions",
+            "table_limits",
             "tables",
         ),
         **_placed(Placement.LOCAL, "closed_periods", "exceptions", "seals", "verifications"),
@@ -101,7 +102,7 @@ TABLES: Final[Mapping[str, Table]] = MappingProxyType(
         "rounds": _changed(Placement.DISTRIBUTED, "state steps bet_count weight replays game_number"),
         "stripes": _changed(
             Placement.DISTRIBUTED,
-            "seq head meter_players meter_house reserve prize_fund accepting booked_at summed_to",
+            "seq head meter_players meter_house reserve prize_fund accepting booked_at summed_to limits_version",
         ),
         "exception_counts": _changed(Placement.LOCAL, "refusals"),
         "job_chunks": Table(Placement.LOCAL, delete=True),

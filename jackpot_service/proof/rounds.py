@@ -47,8 +47,11 @@ RECORDED_BY: Final[Mapping[EntryKind, frozenset[str]]] = {
 }
 """The facts that each kind of a round's entries stores."""
 
-SAY_GAME_NUMBERS: Final = frozenset({EntryKind.BETS, EntryKind.RESULT})
-"""The kinds of entries that store a game number too, if they are the first that said one."""
+MAY_RECORD: Final[Mapping[EntryKind, frozenset[str]]] = {
+    EntryKind.BETS: frozenset({"game_number", "limits_version"}),
+    EntryKind.RESULT: frozenset({"game_number"}),
+}
+"""The facts that some entries store besides: the first game number, and limits that their table had."""
 
 
 def table_is_its_own(round_: RoundDocuments, jackpot: Jackpot) -> Found:
@@ -112,7 +115,7 @@ def state_is_what_its_entries_make(round_: RoundDocuments, _jackpot: Jackpot) ->
         yield _mismatch(Code.ROUND_STATE, round_, f"{round_.round.state}, its entries make it {state}")
     for entry in round_.entries:
         due = RECORDED_BY.get(EntryKind(entry.kind))
-        stored = entry.facts.keys() - ({"game_number"} if entry.kind in SAY_GAME_NUMBERS else frozenset())
+        stored = entry.facts.keys() - MAY_RECORD.get(EntryKind(entry.kind), frozenset())
         if due is not None and stored != due:
             detail = f"step {entry.step}, a {entry.kind}, stores {sorted(entry.facts)}, not {sorted(due)}"
             yield _mismatch(Code.ROUND_ENDING, round_, detail)

@@ -37,6 +37,10 @@ WHOLE: Final[Mapping[str, Sequence[Body]]] = {
         {"base": "EUR", "rates": {"GBP": "1.18"}, "replace_all": True},
     ),
     "rules": ({"jackpot_id": "j1", "settings": dict.fromkeys(SETTINGS, "0.5")},),
+    "table-limits": (
+        {"jackpot_id": "j1", "table_id": "T1", "token": "5"},
+        {"jackpot_id": "j1", "table_id": "T1", "least_stake": "1", "largest_stake": "50"},
+    ),
     "retirement": ({"jackpot_id": "j2", "to": "j1"},),
     "adjustment": (
         {

@@ -20,7 +20,7 @@ from tests.support.logins import owner_conninfo
 pytestmark = pytest.mark.slow
 
 UPDATABLE = {
-    "stripes": {"seq", "head", "booked_at", "accepting", "summed_to"}
+    "stripes": {"seq", "head", "booked_at", "accepting", "summed_to", "limits_version"}
     | {"meter_players", "meter_house", "reserve", "prize_fund"},
     "days": {"number", "minor", "value"},
     "rounds": {"state", "steps", "bet_count", "weight", "replays", "game_number"},

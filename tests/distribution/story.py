@@ -141,6 +141,7 @@ def _change(world: World) -> None:
     paid = {"from": "2026-10-01T00:00:00Z", "to": "2026-11-01T00:00:00Z", "amount": "3.01", "reference": "october"}
     statement = {"jackpot_id": "j1", "casino_id": "c1", "currency": "EUR", **paid}
     world.change("statement-settlement", statement, request_id="statement")
+    world.change("table-limits", {"jackpot_id": "j1", "table_id": "T2", "largest_stake": "50"}, request_id="limit")
     world.change("rules", {"jackpot_id": "j1", "settings": {"split.meter": "0.40"}}, request_id="rules")
     rates = {"base": "EUR", "rates": {"GBP": "1.18"}}
     world.ask("rate-sheet", rates, request_id="rates", by="Rita", role=Role.RATES).ok(201)
@@ -158,6 +159,7 @@ LISTS: Final = (
     "/v1/jackpots/j1/paytable",
     "/v1/jackpots/j1/rules?currency=GBP&lang=de",
     "/v1/jackpots/j1/hits",
+    "/v1/jackpots/j1/table-limits",
     "/v1/rates?base=EUR",
     "/v1/rates/history?base=EUR&currency=GBP",
     "/v1/change-requests",

@@ -42,6 +42,7 @@ PEOPLE: Final[Mapping[Role, tuple[str, str]]] = {Role.OPERATOR: ("Ann", "Bob"), 
 DONE_AS: Final[Mapping[str, str]] = {
     "rate-sheet": "rates_published",
     "rules": "rules_changed",
+    "table-limits": "table_limits_changed",
     "retirement": "jackpot_retired",
     "adjustment": "adjustment",
     "seed-recovery": "seed_recovered",
@@ -136,6 +137,7 @@ def second_year(years: Years) -> None:
     years.change("seed-recovery", {"jackpot_id": "j1", "amount": "100"})
     years.change("adjustment", adjustment("meter", "-50"))
     years.change("rules", {"jackpot_id": "j1", "settings": {"split.meter": "0.40"}})
+    years.change("table-limits", {"jackpot_id": "j1", "table_id": "T1", "largest_stake": "100"})
     settlement = world.settle(hand("1", ROYAL_FLUSH), round_id="open")
     assert {award["state"] for award in settlement["awards"]} == {"held"}
     years.change("held-awards", of_round("open", decision="approve"))
@@ -395,7 +397,7 @@ MONEY: Final[Mapping[str, TakenBack]] = {
 
 FOR_GOOD: Final = {"retirement"}
 
-NO_MONEY: Final = {"rate-sheet", "rules", "declined-compensation"}
+NO_MONEY: Final = {"rate-sheet", "rules", "table-limits", "declined-compensation"}
 
 
 def test_of_every_kind_it_is_said_whether_it_moves_money_and_what_takes_it_back() -> None:

@@ -189,6 +189,10 @@ class JackpotClient:
         path = f"/v1/jackpots/{checked_id(jackpot_id, name='jackpot_id')}/paytable"
         return self._read(path, {"currency": currency} if currency else {})
 
+    def table_limits(self, *, jackpot_id: str) -> Mapping[str, Any]:
+        """Return the limits that tables of this key have next to their jackpot's, in force for the next bet."""
+        return self._read(f"/v1/jackpots/{checked_id(jackpot_id, name='jackpot_id')}/table-limits")
+
     def jackpots(self) -> tuple[JackpotView, ...]:
         """Return every jackpot this key may see."""
         found: list[JackpotView] = []
