@@ -17,6 +17,7 @@ from jackpot_service.api import (
     events,
     evidence,
     exceptions,
+    game_numbers,
     jackpots,
     jobs,
     keys,
@@ -31,6 +32,7 @@ from jackpot_service.api import (
     round_records,
     rounds,
     rules,
+    table_limits,
 )
 from jackpot_service.api.asgi import REQUEST_ID, InThreads, add_headers, request_id
 from jackpot_service.api.bet_groups import BetGroups
@@ -68,9 +70,11 @@ SPARE_THREADS = 8
 BLUEPRINTS = (
     rounds.blueprint,
     round_records.blueprint,
+    game_numbers.blueprint,
     jackpots.blueprint,
     jackpots.suspensions,
     rules.blueprint,
+    table_limits.blueprint,
     meters.blueprint,
     rates.blueprint,
     changes.blueprint,

@@ -29,7 +29,7 @@ from jackpot_service.domain.exceptions import (
 from jackpot_service.domain.money import NoRate
 from jackpot_service.domain.occurrence import DatedBeforeBet
 from jackpot_service.domain.principals import Principal, Role
-from jackpot_service.domain.rounds import BettingClosed, RoundCancelled, RoundSettled
+from jackpot_service.domain.rounds import BettingClosed, GameNumberConflict, RoundCancelled, RoundSettled
 from jackpot_service.ledger.journal import JackpotSuspended
 from jackpot_service.records import exceptions
 from jackpot_service.records.exceptions import ExceptionRecord
@@ -59,6 +59,7 @@ TO_KEEP: tuple[type[LedgerError], ...] = (
     ClosingConflict,
     ClosingRequired,
     DatedBeforeBet,
+    GameNumberConflict,
 )
 
 

@@ -41,7 +41,7 @@ class PlayersBetsQuerySchema(PeriodQuerySchema):
 
 
 class PlayedRoundSchema(AnswerSchema):
-    """The round of a player's bet."""
+    """A round as lists over all tables name it."""
 
     jackpot_id = fields.String(required=True)
     casino_id = fields.String(required=True)
@@ -49,6 +49,7 @@ class PlayedRoundSchema(AnswerSchema):
     round_id = fields.String(required=True)
     state = word(RoundState)
     opened_at = Moment(required=True)
+    game_number = fields.String(required=True, allow_none=True)
 
 
 class PlayedBetSchema(TakenBetSchema):

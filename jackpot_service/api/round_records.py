@@ -21,10 +21,10 @@ from jackpot_service.api.schemas import (
     of_settlement,
     word,
 )
+from jackpot_service.api.table_limits import TableLimitsSchema
 from jackpot_service.auth.authenticator import allow
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain.allocation import contribute
-from jackpot_service.domain.outcomes import HandStatus
 from jackpot_service.domain.principals import Role
 from jackpot_service.domain.rounds import LAST_KEY, RoundState, RoundView
 from jackpot_service.domain.rules import as_document
@@ -84,6 +84,12 @@ class EntrySchema(AnswerSchema):
     seq = fields.Integer(required=True)
     received_at = Moment(required=True)
     booked_at = Moment(required=True)
+    limits = fields.Nested(
+        TableLimitsSchema(),
+        required=True,
+        allow_none=True,
+        metadata={"description": "Of bets: the table's own limits that they were taken under, if it had any."},
+    )
 
 
 class RecordSettlementSchema(SettlementSchema):
@@ -160,8 +166,7 @@ def _settlement(record: RoundRecord) -> Mapping[str, Any] | None:
     settlement = record.ending.get("settlement")
     if settlement is None:
         return None
-    dead = {hand for hand, status, _ in record.ending["result"]["hands"] if status == HandStatus.DEAD}
-    refunds = [booked.bet for booked in record.bets if booked.bet.hand in dead and not booked.is_void]
+    refunds = [booked.bet for booked in record.bets if booked.bet.bet_id in settlement["refunds"]]
     more = {name: settlement[name] for name in ("overflow", "entitlements", "positions")}
     return {**of_settlement(settlement, record.awards, refunds), **more}
 

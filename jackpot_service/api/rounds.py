@@ -40,7 +40,7 @@ from jackpot_service.domain.principals import Principal, Role
 from jackpot_service.usecases.accept_bets import AcceptBets, BetsAccepted
 from jackpot_service.usecases.cancel_round import CancelRound, cancel_round
 from jackpot_service.usecases.close_betting import CloseBetting, close_betting
-from jackpot_service.usecases.fields import BoundedList, Identifier, Instant, Text, Whole
+from jackpot_service.usecases.fields import BoundedList, Identifier, Instant, Text, Whole, identifier
 from jackpot_service.usecases.payloads import Cards, HandSchema, hands_of
 from jackpot_service.usecases.settle_round import SettleRound, settle_round
 from jackpot_service.usecases.void_bets import VoidBets, void_bets
@@ -73,10 +73,17 @@ BYTES_OF_A_PLACE = 16 * 1024
 TABLE_SERVERS = (Role.TABLE,)
 
 _JUST_BETS = frozenset({"bets"})
+_NUMBERED_BETS = frozenset({"bets", "game_number"})
 
 blueprint = Blueprint(
     "rounds", __name__, url_prefix="/v1/tables/<id:table_id>/rounds", description="A table's rounds, for its server."
 )
+
+
+def game_number() -> Identifier:
+    """The field of a body that says a round's game number."""
+    text = "The number that players see, such as 21:10:10. The first one said stays; another is refused."
+    return Identifier(load_default=None, metadata={"description": text})
 
 
 class VoidsSchema(RequestSchema):
@@ -103,6 +110,7 @@ class ResultSchema(RequestSchema):
     hands = BoundedList(fields.Nested(HandSchema()), most=most_hands, required=True, metadata=MOST_DEALT)
     dealer = Cards(load_default=())
     occurred_at = Instant(load_default=None)
+    game_number = game_number()
 
 
 class CancellationSchema(RequestSchema):
@@ -118,6 +126,7 @@ class BetsSchema(RequestSchema):
 
     bets = BetList(most=most_in_batch, required=True, metadata=MOST_LISTED)
     occurred_at = Instant(load_default=None, metadata={"description": "Of the bets that do not state their own."})
+    game_number = game_number()
 
     def __init__(self, *, most: Callable[[], int] = most_in_batch) -> None:
         super().__init__()
@@ -134,7 +143,11 @@ class BetsSchema(RequestSchema):
         """
         if type(document) is dict and document.keys() == _JUST_BETS:
             with suppress(ValidationError):
-                return {"bets": self._bets.read(document["bets"]), "occurred_at": None}
+                return {"bets": self._bets.read(document["bets"]), "occurred_at": None, "game_number": None}
+        if type(document) is dict and document.keys() == _NUMBERED_BETS:
+            with suppress(ValidationError):
+                number = identifier(document["game_number"])
+                return {"bets": self._bets.read(document["bets"]), "occurred_at": None, "game_number": number}
         loaded: dict[str, Any] = self.load(document)
         return loaded
 
@@ -228,12 +241,16 @@ def bets_call(config: Config) -> fast_path.Call:
 
 def _command(caller: Principal, table_id: str, round_id: str, body: dict[str, Any], *, now: datetime) -> AcceptBets:
     bets = body["bets"].dated(body["occurred_at"]) if body["occurred_at"] else body["bets"]
-    return AcceptBets(caller, table_id, round_id, bets, now)
+    return AcceptBets(caller, table_id, round_id, bets, now, body["game_number"])
 
 
 def _content_of(command: AcceptBets) -> CallContent:
     content = sorted([bet.bet_id, *bet.content] for bet in command.bets)
-    return CallContent(content, {"bets": facts.of_refused_bets(command.bets)})
+    return CallContent(content, {"bets": facts.of_refused_bets(command.bets), **_said(command.game_number)})
+
+
+def _said(number: str | None) -> dict[str, str]:
+    return {} if number is None else {"game_number": number}
 
 
 def _of_accepted(done: BetsAccepted) -> dict[str, Any]:
@@ -300,13 +317,13 @@ def put_closing(body: dict[str, Any], table_id: str, round_id: str) -> flask.Res
 def put_result(body: dict[str, Any], table_id: str, round_id: str) -> flask.Response:
     """Settle a round by its dealt cards."""
     result = Result(body["bet_count"], hands_of(body["hands"]), body["dealer"], body["occurred_at"])
-    command = SettleRound(principal(), table_id, round_id, result, now())
+    command = SettleRound(principal(), table_id, round_id, result, now(), body["game_number"])
     done = kept_if_refused(
         lambda: act(lambda session: settle_round(session, command)),
         call="result",
         table_id=table_id,
         round_id=round_id,
-        content_of=lambda: CallContent(result.content, facts.of_result(result)),
+        content_of=lambda: CallContent(result.content, {**facts.of_result(result), **_said(command.game_number)}),
     )
     settlement = of_settlement(done.settlement, done.awards, done.refunds)
     return answer({"round": of_round(done.round), "settlement": settlement}, 200 if done.is_replay else 201)

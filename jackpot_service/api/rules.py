@@ -90,8 +90,8 @@ class RulesVersionSchema(AnswerSchema):
         required=True,
         metadata={
             "description": "The parameters. `least_stake` is there if there is one, and `largest_stakes` if any "
-            "currency has its own. `close_required` is there if a result is taken only after betting was closed, and "
-            "`payout_tiers` if awards are held."
+            "currency has its own. `close_required` is there if a result is taken only after betting was closed, "
+            "`dead_hand` if bets on dead hands play on, and `payout_tiers` if awards are held."
         },
     )
     split = fields.Nested(SplitSchema(), required=True)

@@ -130,6 +130,7 @@ def of_round(view: RoundView) -> dict[str, Any]:
         "rate_sheet": round_.rate_sheet,
         "bet_count": round_.bet_count,
         "total_stake_base": plain(round_.weight),
+        "game_number": round_.game_number,
     }
 
 
@@ -225,6 +226,7 @@ class RoundSchema(WrittenSchema):
     rate_sheet = described(fields.Integer, "The rate sheet, fixed when the round was first seen.")
     bet_count = described(fields.Integer, "Bets accepted and not void.")
     total_stake_base = decimal("Their stakes' value in the base currency.")
+    game_number = described(fields.String, "The number that players see, if it was said.", allow_none=True)
 
 
 class MeterSchema(AnswerSchema):
@@ -301,7 +303,7 @@ class SettlementSchema(AnswerSchema):
     meter_before = decimal("M: on offer after refunds, the round's own contributions included.")
     total_stake_base = decimal("W: the value of the bets on dealt hands.")
     awards = listed(AwardSchema, "By bet id, then tier.")
-    refunds = listed(RefundSchema, "The bets on dead hands.")
+    refunds = listed(RefundSchema, "The bets on dead hands, unless the rules have them play on.")
     meter_after = decimal("On offer after the settlement.")
     reserve_after = decimal("The reserve, which starts the next jackpot.")
     prize_fund_after = decimal("The fund that pays the fixed prizes; may be negative.")

@@ -58,7 +58,12 @@ def raise_unless_retryable(error: Exception, attempt: int) -> None:
     if _is_ahead(error):
         message = "This would have been booked more than two seconds ahead of the database's clock."
         raise ClockSkew(message) from error
-    is_lost_race = state in RETRYABLE_STATES or _raced_key(error) in RACED_KEYS or _met_new_partition(error)
+    is_lost_race = (
+        state in RETRYABLE_STATES
+        or _raced_key(error) in RACED_KEYS
+        or _met_new_partition(error)
+        or _met_changed_stripe(error)
+    )
     if is_lost_race and attempt < ATTEMPTS and may_retry:
         return
     if not is_lost_race:
@@ -112,6 +117,18 @@ def _met_new_partition(error: Exception) -> bool:
     if not isinstance(cause, psycopg.errors.CheckViolation):
         return False
     return cause.diag.table_name is not None and cause.diag.constraint_name is None
+
+
+def _met_changed_stripe(error: Exception) -> bool:
+    """
+    Whether a stripe did not take bets as they were decided: its jackpot was suspended meanwhile, or limits a table.
+
+    Then it gives the entries no `seq`; the next attempt sees why.
+    """
+    cause = _cause(error)
+    if not isinstance(cause, psycopg.errors.NotNullViolation):
+        return False
+    return (cause.diag.table_name, cause.diag.column_name) == ("entries", "seq")
 
 
 def is_connection_lost(error: Exception) -> bool:

@@ -67,6 +67,7 @@ class StripeRow(Base):
 
     `seq` and `head` are those of its last entry; `booked_at` never falls. `added_by` is the seq, on stripe 0, of the
     entry that added it: 1 for those of the opening. Up to `summed_to` its entries are in the sums of their days.
+    `limits_version` is the version of its jackpot's table limits, 0 before the first.
     """
 
     __tablename__ = "stripes"
@@ -83,6 +84,7 @@ class StripeRow(Base):
     booked_at: Mapped[datetime]
     added_by: Mapped[int]
     summed_to: Mapped[int]
+    limits_version: Mapped[Count]
 
 
 class EntryRow(Base):
@@ -294,6 +296,22 @@ class RulesVersionRow(Base):
     entry_seq: Mapped[int]
 
 
+class TableLimitsRow(Base):
+    """
+    The limits that one table of a jackpot got, as the document that `domain.table_limits.as_document` writes.
+
+    `version` counts such changes of any of the jackpot's tables. `entry_seq` is the entry on stripe 0 that recorded it.
+    """
+
+    __tablename__ = "table_limits"
+
+    jackpot_id: Mapped[str] = primary_key()
+    version: Mapped[Count] = primary_key()
+    table_id: Mapped[str]
+    document: Mapped[dict[str, Any]]
+    entry_seq: Mapped[int]
+
+
 class ActRow(Base):
     """
     An administrative act: what the entry of this seq in the reference book recorded. All of them are the audit trail.
@@ -364,7 +382,8 @@ class RoundRow(Base):
     One table's round. Locked by whatever changes it, so that bets, voids, closing, result, cancellation come in turn.
 
     `round_key` is ours and ordered by time; (table_id, round_id) is the caller's. `steps` counts its entries,
-    `bet_count` and `weight` its live bets, `replays` the repeated calls that were answered.
+    `bet_count` and `weight` its live bets, `replays` the repeated calls that were answered. `game_number` is what the
+    table shows its players, if a call has said it.
     """
 
     __tablename__ = "rounds"
@@ -382,6 +401,7 @@ class RoundRow(Base):
     weight: Mapped[Decimal]
     replays: Mapped[Count]
     opened_at: Mapped[datetime]
+    game_number: Mapped[str | None]
 
 
 NOT_ENDED = RoundRow.state.in_([literal_column("'open'"), literal_column("'closed'")])

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
-from typing import NoReturn
+from enum import StrEnum
+from typing import Final, NoReturn
 
 from jackpot_service.domain.bets import Bet, Bets
 from jackpot_service.domain.errors import Fact, FieldError, Refused
@@ -22,35 +23,64 @@ class HandLimit(Refused, code="hand-limit", title="Too many hands"):
     """A player bets on more hands than the rules allow, or twice on one."""
 
 
+class Taker(StrEnum):
+    """The owner of bounds that a stake has to keep."""
+
+    JACKPOT = "jackpot"
+    TABLE = "table"
+
+
+_OF: Final = {Taker.JACKPOT: "", Taker.TABLE: " of this table"}
+
+
 def require_stakes(bets: Bets, *, rules: JackpotRules, sheet: RateSheet) -> None:
     """
     Refuse a batch that holds a stake the rules do not take, naming every such bet.
 
     Raises: NoRate for a currency that the sheet lacks; CurrencyNotAccepted; StakeOutOfRange.
     """
-    if rules.token is not None:
-        _require_currency(bets, base=rules.base)
-        _require_token(bets, token=rules.token, sheet=sheet)
-    elif rules.largest_stake is not None:
-        _require_at_most(bets, largest_stake=rules.largest_stake, own=rules.largest_stakes, sheet=sheet)
-    if rules.least_stake is not None:
-        _require_at_least(bets, rules.least_stake, sheet=sheet)
+    bounds = rules.token, rules.least_stake, rules.largest_stake
+    require_within(bets, *bounds, own=rules.largest_stakes, sheet=sheet, taker=Taker.JACKPOT)
 
 
-def _require_currency(bets: Bets, *, base: str) -> None:
+def require_within(
+    bets: Bets,
+    token: Decimal | None,
+    least_stake: Decimal | None,
+    largest_stake: Decimal | None,
+    *,
+    own: Mapping[str, Decimal],
+    sheet: RateSheet,
+    taker: Taker,
+) -> None:
+    """
+    Refuse a batch with a stake out of bounds: a token, or a range in the base currency and largest stakes of others.
+
+    Raises: as `require_stakes`.
+    """
+    if token is not None:
+        _require_currency(bets, base=sheet.base, taker=taker)
+        _require_token(bets, token=token, sheet=sheet, taker=taker)
+    elif largest_stake is not None:
+        _require_at_most(bets, largest_stake=largest_stake, own=own, sheet=sheet, taker=taker)
+    if least_stake is not None:
+        _require_at_least(bets, least_stake, sheet=sheet, taker=taker)
+
+
+def _require_currency(bets: Bets, *, base: str, taker: Taker) -> None:
     field_errors = tuple(
         FieldError(
-            f"/bets/{place}/currency", CurrencyNotAccepted.code, f"This jackpot takes {base} only, not {currency}."
+            f"/bets/{place}/currency", CurrencyNotAccepted.code, f"This {taker} takes {base} only, not {currency}."
         )
         for place, currency in zip(bets.places, bets.currencies, strict=True)
         if currency != base
     )
     if field_errors:
-        message = f"This jackpot takes its token in {base} only."
+        message = f"This {taker} takes its token in {base} only."
         raise CurrencyNotAccepted(message, field_errors=field_errors, currency=base)
 
 
-def _require_token(bets: Bets, *, token: Decimal, sheet: RateSheet) -> None:
+def _require_token(bets: Bets, *, token: Decimal, sheet: RateSheet, taker: Taker) -> None:
     wrong = {stake for stake in set(bets.stakes_minor) if sheet.base_value(stake, sheet.base) != token}
     field_errors = tuple(
         FieldError(f"/bets/{place}/stake_minor", StakeOutOfRange.code, f"The token is {token} {sheet.base}.")
@@ -58,11 +88,13 @@ def _require_token(bets: Bets, *, token: Decimal, sheet: RateSheet) -> None:
         if stake in wrong
     )
     if field_errors:
-        message = f"This jackpot takes exactly its token of {token} {sheet.base} on a hand."
+        message = f"This {taker} takes exactly its token of {token} {sheet.base} on a hand."
         raise StakeOutOfRange(message, field_errors=field_errors, token=plain(token))
 
 
-def _require_at_most(bets: Bets, *, largest_stake: Decimal, own: Mapping[str, Decimal], sheet: RateSheet) -> None:
+def _require_at_most(
+    bets: Bets, *, largest_stake: Decimal, own: Mapping[str, Decimal], sheet: RateSheet, taker: Taker
+) -> None:
     """Hold each stake against the largest in the base currency and, where there is one, its currency's own."""
     used = set(bets.currencies)
     largest_minor = {
@@ -76,15 +108,15 @@ def _require_at_most(bets: Bets, *, largest_stake: Decimal, own: Mapping[str, De
         if stake > largest_minor[currency]
     }
     if beyond:
-        _refuse_beyond(beyond, largest_minor, largest_stake=largest_stake, own=own, sheet=sheet)
+        _refuse_beyond(beyond, largest_minor, largest_stake=largest_stake, own=own, sheet=sheet, taker=taker)
 
 
-def _require_at_least(bets: Bets, least_stake: Decimal, *, sheet: RateSheet) -> None:
+def _require_at_least(bets: Bets, least_stake: Decimal, *, sheet: RateSheet, taker: Taker) -> None:
     """Hold each stake against the least in the base currency."""
     least_minor = {currency: sheet.rate(currency).least_minor_within(least_stake) for currency in set(bets.currencies)}
     if min(bets.stakes_minor) >= max(least_minor.values()):
         return  # The usual batch, as above.
-    said = f"The least stake is worth {plain(least_stake)} {sheet.base}"
+    said = f"The least stake{_OF[taker]} is worth {plain(least_stake)} {sheet.base}"
     field_errors = tuple(
         FieldError(
             f"/bets/{place}/stake_minor",
@@ -112,12 +144,13 @@ def _refuse_beyond(
     largest_stake: Decimal,
     own: Mapping[str, Decimal],
     sheet: RateSheet,
+    taker: Taker,
 ) -> NoReturn:
     """Refuse stakes, given as the currency at each place, naming of a currency's two bounds the narrower."""
     used = sorted(set(beyond.values()))
     within = {currency: sheet.rate(currency).most_minor_within(largest_stake) for currency in used}
     narrower = {currency: plain(own[currency]) for currency in used if largest_minor[currency] < within[currency]}
-    said = dict.fromkeys(used, f"The largest stake is worth {plain(largest_stake)} {sheet.base}")
+    said = dict.fromkeys(used, f"The largest stake{_OF[taker]} is worth {plain(largest_stake)} {sheet.base}")
     said |= {currency: f"The largest stake in {currency} is {most}" for currency, most in narrower.items()}
     field_errors = tuple(
         FieldError(

@@ -29,7 +29,7 @@ from jackpot_service.domain.bets import Bet
 from jackpot_service.domain.errors import Conflict
 from jackpot_service.domain.journal import Movement, Postings
 from jackpot_service.domain.money import ZERO
-from jackpot_service.domain.outcomes import Result, judge
+from jackpot_service.domain.outcomes import Result, judge, refunded_hands
 from jackpot_service.domain.prizes import Tier
 from jackpot_service.domain.rules import FundedBy
 from jackpot_service.domain.settlement import (
@@ -95,7 +95,7 @@ class Correction:
     """
     Another verdict on a settled round, and what it costs and pays beyond those before it.
 
-    `awards` are the new ones, `reversed_awards` those taken back, `refunds` the bets whose hands are dead under it.
+    `awards` are the new ones, `reversed_awards` those taken back, `refunds` the bets that are refunded under it.
     Of the bets, `found_dead` are refunded by it, and `found_alive` booked again.
     `charged_to` is what each pool account pays for all that is due under it.
     """
@@ -141,7 +141,7 @@ def correct(
     awards, charged = _still_due(due, in_force, terms)
     _require_no_stop(awards, in_force)
     reversed_awards = tuple(past for past in in_force.awards if past.award.state in UNPAID)
-    before, now = in_force.result.dead_hands, result.dead_hands
+    before, now = (refunded_hands(one.hands, terms.rules) for one in (in_force.result, result))
     found_dead = tuple(bet for bet in bets if bet.hand in now - before)
     found_alive = tuple(bet for bet in bets if bet.hand in before - now)
     postings = reverse(found_dead, terms=terms, won_since=won_since)
@@ -158,11 +158,11 @@ def correct(
     return Correction(
         number=in_force.number + 1,
         meter=in_force.meter,
-        weight=weight(verdict.dealt, terms.sheet),
+        weight=weight(verdict.in_play, terms.sheet),
         entitlements=due.claims,
         awards=awards,
         reversed_awards=reversed_awards,
-        refunds=verdict.dead,
+        refunds=verdict.refunded,
         found_dead=found_dead,
         found_alive=found_alive,
         charged_to=taken,

@@ -16,8 +16,8 @@ from jackpot_service.domain.accounts import Pools
 from jackpot_service.domain.bets import Bet, BookedBet
 from jackpot_service.domain.outcomes import Hand, HandStatus, judge, tier_of
 from jackpot_service.domain.prizes import Tier
-from jackpot_service.domain.rules import JackpotRules
-from jackpot_service.domain.settlement import Terms, rebook, settle
+from jackpot_service.domain.rules import DeadHand, JackpotRules
+from jackpot_service.domain.settlement import Settlement, Terms, rebook, settle
 
 
 class Denial(StrEnum):
@@ -107,7 +107,8 @@ class EndedRound:
         In a cancelled round the bets on hands that were not stated count, and win nothing.
 
         `pools` are the jackpot's before the round ended, with its live bets. Rounded down as an award is; an award that
-        would have come to less than a minor unit is 0.
+        would have come to less than a minor unit is 0. Where bets on dead hands play on, their part in a share is none
+        of what they were denied.
         """
         counted = {one.hand.hand for one in denied}
         hands = [replace(hand, status=HandStatus.DEALT) if hand.hand in counted else hand for hand in self.hands]
@@ -118,12 +119,26 @@ class EndedRound:
         verdict = judge(bets, [*hands, *(Hand(name, HandStatus.DEALT, ()) for name in unstated)], terms.rules)
         booked_again = rebook(void, terms=terms, won_since=won_since)
         settlement = settle(verdict, terms=terms, pools=pools + booked_again.pools(), won_since=won_since)
-        amounts: Counter[str] = Counter()
-        for award in settlement.awards:
-            amounts[award.bet.bet_id] += award.amount_minor
-        return tuple(DeniedPrize(one, amounts[one.bet.bet_id]) for one in denied)
+        due, made = _amounts(settlement), self._made(terms, pools, won_since)
+        return tuple(DeniedPrize(one, max(0, due[one.bet.bet_id] - made[one.bet.bet_id])) for one in denied)
+
+    def _made(self, terms: Terms, pools: Pools, won_since: frozenset[str]) -> Mapping[str, int]:
+        """Figure what the round awarded to bets that do not count: those on dead hands that play on may have shared."""
+        if self.is_cancelled or terms.rules.dead_hand is DeadHand.REFUND:
+            return Counter()
+        return _amounts(
+            settle(judge(self.live, self.hands, terms.rules), terms=terms, pools=pools, won_since=won_since)
+        )
 
     def _denial(self, hand: Hand) -> Denial | None:
         if self.is_cancelled:
             return Denial.CANCELLED
         return None if hand.status is HandStatus.DEALT else Denial(hand.status.value)
+
+
+def _amounts(settlement: Settlement) -> Counter[str]:
+    """Sum a settlement's awards by bet, in minor units."""
+    amounts: Counter[str] = Counter()
+    for award in settlement.awards:
+        amounts[award.bet.bet_id] += award.amount_minor
+    return amounts

@@ -2,9 +2,10 @@
 The facts that an entry records, in the form that its digest covers: plain strings, integers, lists and nulls.
 
 Facts of a closing, a result, a cancellation or voids are stored in the entry, in just this form: events, the API and
-`verify` read them there. Bets, awards and acts have rows of their own. For these the same functions make the facts when
-an entry is written and when `verify` reads the rows back. So a row that was changed afterwards no longer matches its
-entry.
+`verify` read them there. So is a round's game number, by the first bets or result that say it. Bets that were taken
+under limits of their table store the version of these. Bets, awards and acts have rows of their own. For these the same
+functions make the facts when an entry is written and when `verify` reads the rows back. So a row that was changed
+afterwards no longer matches its entry.
 
 Lists are in the order of their ids: the order in which things were sent is not content. Amounts are written without
 exponent and trailing zeros, times in UTC with microseconds.
@@ -27,6 +28,7 @@ from jackpot_service.domain.rates import RateSource
 from jackpot_service.domain.rounds import Round
 from jackpot_service.domain.rules import JackpotRules, as_document
 from jackpot_service.domain.settlement import Award, Entitlement, Settlement
+from jackpot_service.domain.table_limits import SetLimits
 
 Facts = Mapping[str, Any]
 
@@ -71,6 +73,16 @@ def of_opening(round_: Round) -> Facts:
         return {}
     terms = {"rules_version": round_.rules_version, "rate_sheet": round_.rate_sheet, "casino_id": round_.casino_id}
     return {"opened": terms}
+
+
+def of_game_number(before: Round, after: Round) -> Facts:
+    """The game number that a step of a round was the first to say; nothing if it said none."""
+    return {} if after.game_number == before.game_number else {"game_number": after.game_number}
+
+
+def of_limits(limits: SetLimits | None) -> Facts:
+    """The version of a table's own limits that bets were taken under; nothing for a table without any."""
+    return {} if limits is None else {"limits_version": limits.version}
 
 
 def of_voids(

@@ -38,6 +38,7 @@ class EntryKind(StrEnum):
     JACKPOT_RETIRED = "jackpot_retired"
     TRANSFER_RECEIVED = "transfer_received"
     RULES_CHANGED = "rules_changed"
+    TABLE_LIMITS_CHANGED = "table_limits_changed"
     ADJUSTMENT = "adjustment"
     SEED_RECOVERED = "seed_recovered"
     PRIZE_FUND_TRUED_UP = "prize_fund_trued_up"

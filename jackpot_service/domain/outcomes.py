@@ -10,7 +10,7 @@ from jackpot_service.domain.bets import Bet
 from jackpot_service.domain.cards import Card, category_of, require_one_deck
 from jackpot_service.domain.errors import FieldError, Refused
 from jackpot_service.domain.prizes import Tier
-from jackpot_service.domain.rules import JackpotRules
+from jackpot_service.domain.rules import DeadHand, JackpotRules
 
 CARDS_OF_A_DEALT_HAND = 5
 
@@ -20,7 +20,7 @@ class HandStatus(StrEnum):
 
     DEALT = "dealt"
     DEAD = "dead"
-    """Dealt with a wrong number of cards: its bets are refunded."""
+    """Dealt with a wrong number of cards: it wins nothing; its bets are refunded, or play on, as the rules say."""
     FORFEITED = "forfeited"
     """Its bets get neither award nor refund, have no part in a share, and its cards hit nothing."""
 
@@ -47,11 +47,12 @@ class Verdict:
     """
     The outcome of a round before any amount is figured; every tuple in the order of bet ids.
 
-    `dealt` are the bets on dealt hands (they share), `dead` those to refund, `wins` the winning ones among `dealt`.
+    `in_play` are the bets that share: those on dealt hands, and on dead ones if the rules have them play on. `refunded`
+    are the other ones on dead hands, `wins` the winning ones among `in_play`.
     """
 
-    dealt: tuple[Bet, ...]
-    dead: tuple[Bet, ...]
+    in_play: tuple[Bet, ...]
+    refunded: tuple[Bet, ...]
     wins: tuple[Win, ...]
     pays_from_meter: bool
 
@@ -76,9 +77,11 @@ def judge(bets: Iterable[Bet], hands: Sequence[Hand], rules: JackpotRules) -> Ve
     _require_every_hand(ordered, by_name)
     tiers = {hand.hand: tier_of(hand.cards, rules) if hand.status is HandStatus.DEALT else None for hand in hands}
     wins = tuple(Win(bet, tier) for bet in ordered if (tier := tiers[bet.hand]) is not None)
+    refunded = refunded_hands(hands, rules)
+    forfeited = {hand.hand for hand in hands if hand.status is HandStatus.FORFEITED}
     return Verdict(
-        dealt=_with_status(ordered, by_name, HandStatus.DEALT),
-        dead=_with_status(ordered, by_name, HandStatus.DEAD),
+        in_play=tuple(bet for bet in ordered if bet.hand not in refunded | forfeited),
+        refunded=tuple(bet for bet in ordered if bet.hand in refunded),
         wins=wins,
         pays_from_meter=any(rules.pays_from_meter(win.tier) for win in wins),
     )
@@ -99,8 +102,11 @@ def tier_of(cards: Sequence[Card], rules: JackpotRules) -> Tier | None:
     return next((tier for tier in rules.prizes if tier.value == category.value), None)
 
 
-def _with_status(bets: Iterable[Bet], hands: Mapping[str, Hand], status: HandStatus) -> tuple[Bet, ...]:
-    return tuple(bet for bet in bets if hands[bet.hand].status is status)
+def refunded_hands(hands: Iterable[Hand], rules: JackpotRules) -> frozenset[str]:
+    """Name the hands whose bets are refunded: the dead ones, unless the rules have their bets play on."""
+    if rules.dead_hand is DeadHand.PLAY_ON:
+        return frozenset()
+    return frozenset(hand.hand for hand in hands if hand.status is HandStatus.DEAD)
 
 
 class BadHands(Refused, code="hands-invalid", title="Invalid hands"):
@@ -124,11 +130,6 @@ class Result:
     def content(self) -> tuple[object, ...]:
         """The parts that must be equal for a repeated result to be a replay."""
         return self.bet_count, hands_content(self.hands), tuple(sorted(self.dealer))
-
-    @property
-    def dead_hands(self) -> frozenset[str]:
-        """The hands whose bets are refunded."""
-        return frozenset(hand.hand for hand in self.hands if hand.status is HandStatus.DEAD)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
-"""The rules that no parameter changes, in sentences: order of rounds, rates, rounding, refunds, errors, claims."""
+"""The rules of procedure, in sentences: order of rounds, rates, rounding, refunds, dead hands, errors, claims."""
 
 from jackpot_service.domain.languages import Words
-from jackpot_service.domain.rules import JackpotRules
+from jackpot_service.domain.rules import DeadHand, JackpotRules
 
 
 def winners(words: Words) -> tuple[str, ...]:
@@ -57,17 +57,30 @@ def refunds(words: Words) -> tuple[str, ...]:
     )
 
 
-def dead_hands(words: Words) -> tuple[str, ...]:
+def dead_hands(rules: JackpotRules, words: Words) -> tuple[str, ...]:
     """The consequences of a hand that does not count."""
     return (
-        words.say("Bets on a dead hand are refunded."),
-        words.say("A hand with a wrong number of cards is dead: it wins nothing and has no part in a share."),
+        *_dead_hands(rules, words),
         words.say("A forfeited hand wins nothing, has no part in a share, and its bets are not refunded."),
         words.say(
             "Where the five cards of such a hand would have won, the ledger records the denied prize; two people "
             "decide whether it is compensated."
         ),
     )
+
+
+def _dead_hands(rules: JackpotRules, words: Words) -> tuple[str, ...]:
+    if rules.dead_hand is DeadHand.REFUND:
+        return (
+            words.say("Bets on a dead hand are refunded."),
+            words.say("A hand with a wrong number of cards is dead: it wins nothing and has no part in a share."),
+        )
+    in_play = words.say("Bets on a dead hand are not refunded: they stay in play.")
+    if rules.is_shared:
+        return in_play, words.say(
+            "A hand with a wrong number of cards is dead: it wins nothing itself; its bets share."
+        )
+    return in_play, words.say("A hand with a wrong number of cards is dead: it wins nothing.")
 
 
 def cancellation(words: Words) -> tuple[str, ...]:

@@ -83,7 +83,7 @@ def sections(rules: JackpotRules, words: Words, conversion: Conversion | None = 
         (say("Rounding"), printed_procedures.rounding(words)),
         (say("Payment and claims"), [*_payout_tiers(rules, words), *printed_procedures.claims(words)]),
         (say("Refunds"), printed_procedures.refunds(words)),
-        (say("Dead and forfeited hands"), printed_procedures.dead_hands(words)),
+        (say("Dead and forfeited hands"), printed_procedures.dead_hands(rules, words)),
         (say("Cancelled rounds"), printed_procedures.cancellation(words)),
         (say("Malfunction"), printed_procedures.malfunction(words)),
         (say("Changes of the rules"), printed_procedures.changes(words)),

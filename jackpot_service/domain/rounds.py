@@ -112,12 +112,17 @@ class BettingClosed(Conflict, code="betting-closed", title="Betting is closed"):
     """The round's betting was closed before the bet came."""
 
 
+class GameNumberConflict(Conflict, code="game-number-conflict", title="The round has another game number"):
+    """A call said another game number than one before it. Often a round id was given to two rounds."""
+
+
 @dataclass(frozen=True, slots=True)
 class Round:
     """
     One table's round, with the rules version and the rate sheet that were fixed at its opening.
 
-    `steps` counts its entries; `bet_count` and `weight` (base units) are of its live bets.
+    `steps` counts its entries; `bet_count` and `weight` (base units) are of its live bets. `game_number` is what the
+    table shows its players, such as 21:10:10: the first that a call said which booked something. It need not be unique.
     """
 
     jackpot_id: str
@@ -132,6 +137,7 @@ class Round:
     bet_count: int
     weight: Decimal
     opened_at: datetime
+    game_number: str | None = None
 
     @property
     def has_ended(self) -> bool:
@@ -153,6 +159,15 @@ class Round:
         if self.state is RoundState.CANCELLED:
             message = f"Round {self.round_id} of table {self.table_id} was cancelled."
             raise RoundCancelled(message, table_id=self.table_id, round_id=self.round_id)
+
+    def numbered(self, game_number: str | None) -> "Round":
+        """The round with the game number that a call says, if it says one. Raises: GameNumberConflict."""
+        if game_number is None or game_number == self.game_number:
+            return self
+        if self.game_number is None:
+            return replace(self, game_number=game_number)
+        message = f"Round {self.round_id} of table {self.table_id} has the game number {self.game_number}."
+        raise GameNumberConflict(message, table_id=self.table_id, round_id=self.round_id, game_number=self.game_number)
 
     def stepped(self, *, bets: int = 0, weight: Decimal = Decimal(0), state: RoundState | None = None) -> "Round":
         """The round after one more entry, with so many live bets and so much weight more (or less)."""

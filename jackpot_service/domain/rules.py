@@ -50,6 +50,15 @@ class FundedBy(StrEnum):
     METER = "meter"
 
 
+class DeadHand(StrEnum):
+    """The treatment of bets on a hand with a wrong number of cards. The hand itself wins nothing."""
+
+    REFUND = "refund"
+    """They are refunded."""
+    PLAY_ON = "play-on"
+    """They stay in play: where a round shares, they have their part in the share."""
+
+
 @dataclass(frozen=True, slots=True)
 class Split:
     """The parts of every bet that go to the pools; the house takes what they do not."""
@@ -69,7 +78,7 @@ class JackpotRules:
     """
     One version of a jackpot's rules.
 
-    `split`, `prizes`, `policy`, `fixed_prizes_from`, `token`, the bounds of stakes, `hands_per_player` and
+    `split`, `prizes`, `policy`, `fixed_prizes_from`, `token`, the bounds of stakes, `hands_per_player`, `dead_hand` and
     `close_required` belong to a bet and are taken from its round's version. `close_required` says that a result is
     taken only after betting was closed. `reset_amount`, `limit` and `payout_tiers` belong to the jackpot and are taken
     from its cycle's. Amounts are in units of the jackpot's base currency, but `largest_stakes`: for single currencies,
@@ -93,6 +102,7 @@ class JackpotRules:
     least_stake: Decimal | None = None
     largest_stakes: Mapping[str, Decimal] = field(default_factory=dict)
     close_required: bool = False
+    dead_hand: DeadHand = DeadHand.REFUND
 
     def __post_init__(self) -> None:
         _require_split(self)
@@ -218,8 +228,8 @@ def as_document(rules: JackpotRules) -> dict[str, Any]:
     """
     Write the rules as strings, integers and nulls, for storage and digests; amounts without trailing zeros.
 
-    `least_stake`, `largest_stakes`, `payout_tiers` and `close_required` are written only where they say something, as
-    digests of books older than they are cover documents without.
+    `least_stake`, `largest_stakes`, `payout_tiers`, `close_required` and `dead_hand` are written only where they say
+    something, as digests of books older than they are cover documents without.
     """
     tiers = [payout_tiers.as_document(tier) for tier in rules.payout_tiers]
     own = {currency: plain(most) for currency, most in rules.largest_stakes.items()}
@@ -244,6 +254,7 @@ def as_document(rules: JackpotRules) -> dict[str, Any]:
         "limit": _text(rules.limit),
         **({"payout_tiers": tiers} if tiers else {}),
         **({"close_required": True} if rules.close_required else {}),
+        **({} if rules.dead_hand is DeadHand.REFUND else {"dead_hand": str(rules.dead_hand)}),
     }
 
 
@@ -276,6 +287,7 @@ def from_document(document: Mapping[str, Any]) -> JackpotRules:
         least_stake=_amount(document.get("least_stake")),
         payout_tiers=tuple(map(payout_tiers.from_document, document.get("payout_tiers", ()))),
         close_required=document.get("close_required", False),
+        dead_hand=DeadHand(document.get("dead_hand", DeadHand.REFUND)),
     )
 
 

@@ -10,7 +10,7 @@ from jackpot_service.domain.errors import Refused
 from jackpot_service.domain.money import Rate, plain
 from jackpot_service.domain.payout_tiers import PayoutTier
 from jackpot_service.domain.prizes import FixedAmount, MeterPart, Prize, StakeMultiple, Tier
-from jackpot_service.domain.rules import BadRules, FundedBy, JackpotRules, Policy, require_amount
+from jackpot_service.domain.rules import BadRules, DeadHand, FundedBy, JackpotRules, Policy, require_amount
 from jackpot_service.domain.shapes import CURRENCY
 
 _AMOUNTS = ("reset_amount", "limit", "least_stake", "largest_stake", "token")
@@ -31,6 +31,7 @@ SETTINGS = (
     "hands_per_player",
     *_PRIZES,
     "close_required",
+    "dead_hand",
     PAYOUT_TIERS,
 )
 """
@@ -73,6 +74,8 @@ def with_settings(rules: JackpotRules, settings: Mapping[str, Setting]) -> Jackp
         changes[PAYOUT_TIERS] = settings[PAYOUT_TIERS]
     if "close_required" in texts:
         changes["close_required"] = _flag("close_required", texts["close_required"])
+    if "dead_hand" in texts:
+        changes["dead_hand"] = _dead_hand(texts["dead_hand"])
     return replace(
         rules,
         split=replace(rules.split, **split),
@@ -152,6 +155,13 @@ def _flag(name: str, text: str | None) -> bool:
         message = f"{name} must be true or false, not {(text or '')[:LONGEST_NUMBER]!r}."
         raise BadRules(message)
     return text == "true"
+
+
+def _dead_hand(text: str | None) -> DeadHand:
+    if text not in set(DeadHand):
+        message = f"dead_hand must be one of {', '.join(DeadHand)}, not {(text or '')[:LONGEST_NUMBER]!r}."
+        raise BadRules(message)
+    return DeadHand(text)
 
 
 def _policy(rules: JackpotRules, text: str | None) -> Policy:

@@ -106,13 +106,13 @@ def settle(verdict: Verdict, *, terms: Terms, pools: Pools, won_since: frozenset
     """
     Figure a round's settlement from its verdict and the jackpot's pools.
 
-    `pools` must be read under the lock of all stripes if the verdict pays from the meter. `won_since` names the dead
-    bets whose cycle has been won since they were booked.
+    `pools` must be read under the lock of all stripes if the verdict pays from the meter. `won_since` names the
+    refunded bets whose cycle has been won since they were booked.
 
     The only rounding is an award's, down to a payable minor unit; an award of 0 is not made. The rest stays in the
     meter, or is carried into the next cycle.
     """
-    refunds = reverse(verdict.dead, terms=terms, won_since=won_since)
+    refunds = reverse(verdict.refunded, terms=terms, won_since=won_since)
     after_refunds = pools + refunds.pools()
     meter = after_refunds.on_offer(terms.running.limit)
     due = due_at(verdict, meter=meter, terms=terms)
@@ -133,10 +133,10 @@ def settle(verdict: Verdict, *, terms: Terms, pools: Pools, won_since: frozenset
     return Settlement(
         policy=terms.rules.policy,
         meter_before=meter,
-        weight=weight(verdict.dealt, terms.sheet),
+        weight=weight(verdict.in_play, terms.sheet),
         awards=tuple(sorted((*prizes, *awards), key=lambda award: (award.bet.bet_id, award.tier))),
         entitlements=due.claims,
-        refunds=verdict.dead,
+        refunds=verdict.refunded,
         meter_after=after.on_offer(following.limit),
         reserve_after=after.reserve,
         prize_fund_after=after.prize_fund,
@@ -212,10 +212,10 @@ def _meter_awards(verdict: Verdict, claims: Sequence[Entitlement], meter: Decima
 
 
 def _shared_awards(verdict: Verdict, meter: Decimal, terms: Terms) -> list[Award]:
-    amounts = shares_minor(verdict.dealt, meter=meter, weight=weight(verdict.dealt, terms.sheet))
+    amounts = shares_minor(verdict.in_play, meter=meter, weight=weight(verdict.in_play, terms.sheet))
     return [
         _award(Win(bet, Tier.ROYAL_FLUSH), amount_minor, FundedBy.METER, terms.sheet)
-        for bet, amount_minor in zip(verdict.dealt, amounts, strict=True)
+        for bet, amount_minor in zip(verdict.in_play, amounts, strict=True)
         if amount_minor
     ]
 

@@ -38,6 +38,7 @@ class EventType(StrEnum):
     RESUMED = "jackpot.resumed"
     RETIRED = "jackpot.retired"
     RULES_CHANGED = "jackpot.rules.changed"
+    TABLE_LIMITS_CHANGED = "jackpot.table-limits.changed"
     ADJUSTED = "jackpot.adjusted"
     SEED_RECOVERED = "jackpot.seed.recovered"
     PRIZE_FUND_TRUED_UP = "jackpot.prize-fund.trued-up"

@@ -19,7 +19,7 @@ _READ = """
 SELECT held.*, running.cycle, running.rules_version, running.cut,
        (SELECT max(v.version) FROM rules_versions v WHERE v.jackpot_id = %(jackpot_id)s)
 FROM (SELECT sum(meter_players), sum(meter_house), sum(reserve), sum(prize_fund), array_agg(seq ORDER BY stripe_no),
-             max(booked_at), bool_and(accepting)
+             max(booked_at), bool_and(accepting), max(limits_version)
       FROM stripes
       WHERE jackpot_id = %(jackpot_id)s) AS held,
      (SELECT cycle, rules_version, cut
@@ -42,12 +42,14 @@ class Books:
     The contents of a jackpot's stripes together, at one instant.
 
     `positions` are the stripes' seqs in the order of their numbers; `booked_at` is the last movement's time.
+    `limits_version` is that of the limits of its tables.
     """
 
     pools: Pools
     positions: tuple[int, ...]
     booked_at: datetime
     is_accepting: bool
+    limits_version: int
     cycle: Cycle
 
 
@@ -74,12 +76,13 @@ def books_of(cursor: Cursor) -> Books:
     if row is None:
         message = "A jackpot without a cycle: it was not opened by this service."
         raise LookupError(message)
-    positions, booked_at, is_accepting, cycle, rules_version, cut, following_version = row[4:]
+    positions, booked_at, is_accepting, limits_version, cycle, rules_version, cut, following_version = row[4:]
     return Books(
         Pools(*map(_plain_zero, row[:4])),
         tuple(positions),
         booked_at,
         is_accepting,
+        limits_version,
         Cycle(cycle, rules_version, tuple(cut), following_version),
     )
 

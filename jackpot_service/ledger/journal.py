@@ -1,11 +1,9 @@
 """Writing entries: the one statement that books, and the one place that changes a pool."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from datetime import datetime
 
 import orjson
-import psycopg
 
 from jackpot_service.database.pipelines import Cursor, Pipeline
 from jackpot_service.domain import facts
@@ -19,9 +17,9 @@ from jackpot_service.ledger.digests import digest
 # parameter; no entry is booked before those that stand before it. Entries travel as texts joined by bars, the postings
 # of each by spaces, which no account, currency, amount or movement holds, its figures as an array of rows. (An entry
 # without postings is an empty text: alone it splits into nothing, hence the coalesce.) A stripe that does not accept
-# leaves `seq` null, and an entry's cannot be: so the whole transaction fails, also where its commit is already on the
-# way. The database logs that as an error, so bets of a jackpot that is known to be suspended are not sent here: it is
-# left to those that meet the act.
+# bets, or not under these table limits, leaves `seq` null, and an entry's cannot be: so the whole transaction fails,
+# also where its commit is already on the way. The database logs that as an error, so bets of a jackpot that is known to
+# be suspended are not sent here: it is left to those that meet the act.
 _POST = """
 WITH new AS (
     SELECT *
@@ -41,7 +39,8 @@ stripe AS (
     FROM (SELECT seq, greatest(booked_at, %(now)s) AS booked_at,
                  chained_heads(head, %(digests)s::bytea[], greatest(booked_at, %(now)s)) AS heads
           FROM stripes
-          WHERE jackpot_id = %(book)s AND stripe_no = %(stripe_no)s AND (accepting OR NOT %(if_accepting)s)
+          WHERE jackpot_id = %(book)s AND stripe_no = %(stripe_no)s AND (%(limits_version)s::int IS NULL
+               OR (accepting AND limits_version = %(limits_version)s::int))
             AND current_setting('jackpot.guess', true) IS DISTINCT FROM 'wrong'
           FOR NO KEY UPDATE) AS locked
 ),
@@ -86,17 +85,6 @@ def suspended(jackpot_id: str) -> JackpotSuspended:
     return JackpotSuspended(f"Jackpot {jackpot_id} takes no bets now.", jackpot_id=jackpot_id)
 
 
-@contextmanager
-def refused_if_suspended(jackpot_id: str) -> Iterator[None]:
-    """Stand around a pipeline that posts `if_accepting`. Raises: JackpotSuspended if the stripe did not accept."""
-    try:
-        yield
-    except psycopg.errors.NotNullViolation as error:
-        if (error.diag.table_name, error.diag.column_name) != ("entries", "seq"):
-            raise
-        raise suspended(jackpot_id) from None
-
-
 def post(pipe: Pipeline, entry: Entry, *, stripe_no: int, not_before: datetime | None = None) -> Cursor:
     """Book one entry on a stripe; see `post_all`."""
     return post_all(pipe, [entry], stripe_no=stripe_no, not_before=not_before)
@@ -107,7 +95,7 @@ def post_all(
     entries: Sequence[Entry],
     *,
     stripe_no: int,
-    if_accepting: bool = False,
+    limits_version: int | None = None,
     not_before: datetime | None = None,
 ) -> Cursor:
     """
@@ -115,8 +103,9 @@ def post_all(
 
     That is when they were received, or later: not before the stripe's last entry or `not_before`. The stripe's lock is
     held from then to the commit: so this, and what is added to days at times, are the last statements of their act that
-    write. With `if_accepting`, a stripe whose jackpot is suspended does not take them; see `refused_if_suspended`. The
-    cursor returns each entry's seq, and when it was booked.
+    write. Bets name the `limits_version` under which they were accepted. A stripe does not take them if that is another
+    by now, or if its jackpot is suspended: the transaction fails, and is tried again. The cursor returns each entry's
+    seq, and when it was booked.
     """
     pools = Pools()
     for entry in entries:
@@ -131,7 +120,7 @@ def post_all(
         {
             "book": entries[0].book,
             "stripe_no": stripe_no,
-            "if_accepting": if_accepting,
+            "limits_version": limits_version,
             "count": len(entries),
             "now": max([*(entry.received_at for entry in entries), *([] if not_before is None else [not_before])]),
             "kinds": "|".join([entry.kind for entry in entries]),

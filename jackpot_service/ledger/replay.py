@@ -97,6 +97,7 @@ class BookedStripe:
     booked_at: datetime | None
     added_by: int
     summed_to: int = 0
+    limits_version: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +160,7 @@ def stripes(session: Session, book: str) -> tuple[BookedStripe, ...]:
             case((func.isfinite(StripeRow.booked_at), StripeRow.booked_at), else_=None),
             StripeRow.added_by,
             StripeRow.summed_to,
+            StripeRow.limits_version,
         )
         .where(StripeRow.jackpot_id == book)
         .order_by(StripeRow.stripe_no)

@@ -26,13 +26,17 @@ ORDER BY stripe_no FOR NO KEY UPDATE
 
 _ADD = """
 INSERT INTO stripes (jackpot_id, stripe_no, seq, head, meter_players, meter_house, reserve, prize_fund, accepting,
-                     booked_at, added_by)
-SELECT %(jackpot_id)s, stripe_no, 0, head, 0, 0, 0, 0, %(accepting)s, %(now)s, %(added_by)s
+                     booked_at, added_by, limits_version)
+SELECT %(jackpot_id)s, stripe_no, 0, head, 0, 0, 0, 0, %(accepting)s, %(now)s, %(added_by)s, %(limits_version)s
 FROM unnest(%(stripe_nos)s::int[], %(heads)s::bytea[]) AS new (stripe_no, head)
 """
 
 _SET_ACCEPTING = """
 UPDATE stripes SET accepting = %(accepting)s WHERE jackpot_id = %(jackpot_id)s
+"""
+
+_SET_LIMITS = """
+UPDATE stripes SET limits_version = %(version)s WHERE jackpot_id = %(jackpot_id)s
 """
 
 _RAISE_ONE = """
@@ -98,7 +102,14 @@ def last_booked_at(session: Session, jackpot_id: str) -> datetime:
 
 
 def add(
-    pipe: Pipeline, jackpot_id: str, *, stripe_nos: Sequence[int], now: datetime, added_by: int, accepting: bool = True
+    pipe: Pipeline,
+    jackpot_id: str,
+    *,
+    stripe_nos: Sequence[int],
+    now: datetime,
+    added_by: int,
+    accepting: bool = True,
+    limits_version: int = 0,
 ) -> None:
     """
     Add empty stripes to a jackpot, under the lock of stripe 0 if it has one.
@@ -114,6 +125,7 @@ def add(
             "now": now,
             "added_by": added_by,
             "accepting": accepting,
+            "limits_version": limits_version,
         },
     )
 
@@ -125,3 +137,12 @@ def set_accepting(pipe: Pipeline, jackpot_id: str, *, accepting: bool) -> None:
     A bet that waits for one of the stripes sees it when it gets the lock, so none is accepted after the commit.
     """
     pipe.send(_SET_ACCEPTING, {"jackpot_id": jackpot_id, "accepting": accepting})
+
+
+def set_limits(pipe: Pipeline, jackpot_id: str, *, version: int) -> None:
+    """
+    Name the version of the table limits in force, on every stripe, under the lock of all.
+
+    A bet that waits for one of the stripes sees it when it gets the lock, so none is accepted under the one before.
+    """
+    pipe.send(_SET_LIMITS, {"jackpot_id": jackpot_id, "version": version})

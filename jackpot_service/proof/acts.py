@@ -20,7 +20,7 @@ from jackpot_service.domain.lives import Life, facts_of_life
 from jackpot_service.ledger import replay
 from jackpot_service.ledger.mismatches import Code, Found, Mismatch
 from jackpot_service.ledger.replay import BookedEntry
-from jackpot_service.proof import figures
+from jackpot_service.proof import figures, table_limits
 from jackpot_service.proof.decoding import UNDERIVABLE
 from jackpot_service.proof.jackpots import LIFE_AFTER, Jackpot, life_before
 from jackpot_service.proof.references import RecordedEffect, References
@@ -137,6 +137,7 @@ class Scene:
         """The jackpot as the decision saw it."""
         jackpot, cycle = self.jackpot, self.jackpot.cycle_at(self.entry)
         newest = max(version for version, seq in jackpot.rules_seqs.items() if seq < self.entry.seq)
+        limits = [change for change in jackpot.limits_changes if change.seq < self.entry.seq]
         return JackpotState(
             jackpot.jackpot_id,
             life_before(jackpot.status_changes, self.entry.seq),
@@ -147,6 +148,8 @@ class Scene:
             newest,
             jackpot.rules,
             Decimal(jackpot.effects[1].recorded["base_amount"]),
+            table_limits.version_after(limits),
+            table_limits.in_force(limits),
         )
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from jackpot_service.domain import posting_rules
+from jackpot_service.domain import posting_rules, table_limits
 from jackpot_service.domain.acceptance import HandLimit, require_hands, require_stakes
 from jackpot_service.domain.allocation import contribute, stakes_by_currency
 from jackpot_service.domain.bets import Bets, BookedBet
@@ -13,22 +13,30 @@ from jackpot_service.domain.settlement import Terms, reverse
 from jackpot_service.ledger import replay
 from jackpot_service.ledger.mismatches import Code, Found, Mismatch
 from jackpot_service.ledger.replay import BookedCycle, BookedEntry
+from jackpot_service.proof import table_limits as in_force
 from jackpot_service.proof.documents import RoundDocuments
 from jackpot_service.proof.jackpots import Jackpot
 
 
 def bets_were_acceptable(round_: RoundDocuments, jackpot: Jackpot) -> Found:
-    """Every batch was within the round's rules and rates, and no player held too many hands at any step."""
+    """Every batch kept the round's rules and rates and its table's limits then; no player held too many hands."""
     rules, sheet = jackpot.rules[round_.round.rules_version], jackpot.sheet(round_.round.rate_sheet)
     for entry in round_.entries:
         accepted = _accepted_by(entry, round_)
         if not accepted:
             continue
         batch = Bets.of(one.bet for one in accepted)
+        limits = in_force.before(jackpot.limits_changes, entry).get(round_.round.table_id)
+        due = None if limits is None else limits.version
+        if entry.facts.get("limits_version") != due:
+            detail = f"{round_.place}, step {entry.step}: says {entry.facts.get('limits_version')}, in force was {due}"
+            yield Mismatch(Code.BET_LIMITS, entry.book, entry.place, detail)
         try:
             for currency in set(batch.currencies):
                 sheet.rate(currency)
             require_stakes(batch, rules=rules, sheet=sheet)
+            if limits is not None:
+                table_limits.require_stakes(batch, limits.limits, sheet=sheet)
         except Refused as refusal:
             yield Mismatch(Code.BET_STAKE, entry.book, entry.place, _said(round_, entry, refusal))
         try:

@@ -157,6 +157,7 @@ def _rounds(session: Session, *conditions: ColumnElement[bool]) -> tuple[list[Ro
             RoundRow.bet_count,
             RoundRow.weight,
             RoundRow.opened_at,
+            RoundRow.game_number,
             RoundRow.round_key,
         )
         .where(*conditions)
@@ -182,6 +183,7 @@ def _round(row: Any) -> Round:  # noqa: ANN401  a row of these columns
         bet_count=row.bet_count,
         weight=row.weight,
         opened_at=row.opened_at,
+        game_number=row.game_number,
     )
 
 

@@ -11,6 +11,7 @@ from jackpot_service.domain.allocation import contribute, stakes_by_currency
 from jackpot_service.domain.entries import Attribution, casino_of
 from jackpot_service.domain.figures import Figure
 from jackpot_service.domain.journal import EntryKind
+from jackpot_service.domain.outcomes import refunded_hands
 from jackpot_service.ledger.mismatches import Code, Found, Mismatch
 from jackpot_service.ledger.replay import BookedEntry
 from jackpot_service.ledger.verification import NOTHING, Verified
@@ -67,7 +68,7 @@ def due_of(entry: BookedEntry, round_: RoundDocuments, jackpot: Jackpot) -> Sequ
         )
     if entry.kind == EntryKind.CANCELLATION:
         return figures.of_refunds(live, terms=terms, won_since=won)
-    dead = records.result(round_).dead_hands
+    dead = refunded_hands(records.result(round_).hands, jackpot.rules[round_.round.rules_version])
     return (
         *figures.of_refunds([bet for bet in live if bet.hand in dead], terms=terms, won_since=won),
         *figures.of_awards(records.awards(round_)),

@@ -19,9 +19,11 @@ from jackpot_service.ledger import digests, replay
 from jackpot_service.ledger.mismatches import Code, Found, Mismatch
 from jackpot_service.ledger.replay import BookedCycle, BookedEntry, BookedStripe
 from jackpot_service.ledger.verification import Verified
+from jackpot_service.proof import table_limits
 from jackpot_service.proof.decoding import UNDERIVABLE, is_written_alike
 from jackpot_service.proof.positions import PoolsByPosition
 from jackpot_service.proof.references import RecordedEffect, References
+from jackpot_service.proof.table_limits import LimitsChange
 
 LIFE_AFTER: Mapping[str, Life] = {
     EntryKind.JACKPOT_SUSPENDED: Life.SUSPENDED,
@@ -74,8 +76,9 @@ class Jackpot:
     A jackpot's data, for the checks of its entries. `documents` are the rules versions as stored, whatever they say.
 
     `rules` lacks a version that cannot be read; `rules_seqs` are the entries, on stripe 0, that recorded the versions.
-    `corrections` are the entries that corrected settled rounds, by the key that each recorded, if it did; `outside` are
-    all entries of no round.
+    `limit_rows` are the limits of tables as stored, `limits_changes` as acts recorded them. `corrections` are the
+    entries that corrected settled rounds, by the key that each recorded, if it did; `outside` are all entries of no
+    round.
     """
 
     jackpot_id: str
@@ -88,6 +91,8 @@ class Jackpot:
     effects: Mapping[int, RecordedEffect]
     rules_seqs: Mapping[int, int]
     status_changes: tuple[StatusChange, ...]
+    limit_rows: table_limits.Rows
+    limits_changes: tuple[LimitsChange, ...]
     corrections: Mapping[int | None, Sequence[BookedEntry]]
     outside: Sequence[BookedEntry]
 
@@ -174,6 +179,8 @@ def read(
         effects,
         rules_seqs,
         status_changes,
+        table_limits.rows_of(session, jackpot_id),
+        table_limits.changes_of(effects),
         corrected,
         outside,
     )
@@ -197,6 +204,7 @@ def check(jackpot: Jackpot, entries: Sequence[BookedEntry]) -> Found:
     yield from rules_were_recorded(jackpot)
     yield from cycles_began_under_the_newest_rules(jackpot)
     yield from stripes_follow(jackpot.jackpot_id, jackpot.stripes, jackpot.status_changes)
+    yield from table_limits.check(jackpot.jackpot_id, jackpot.limit_rows, jackpot.stripes, jackpot.effects)
     yield from entries_are_effects_of_acts(jackpot, entries)
     additions = [entry for entry in entries if entry.stripe_no == 0 and entry.kind == EntryKind.STRIPES_ADDED]
     yield from stripes_were_added(jackpot, additions)

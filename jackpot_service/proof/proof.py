@@ -63,6 +63,7 @@ from jackpot_service.proof import (
     rounds,
     sequence_checks,
     settlements,
+    table_limits,
     times,
 )
 from jackpot_service.proof.awards import ActsOnRounds, HeldMoney
@@ -206,6 +207,7 @@ class _Proof:
         yield from laws.broken_in(self.session, REFERENCE_BOOK, since=since, on_entry=note)
         yield from [*late, *dates.check_stripes(REFERENCE_BOOK)]
         yield from jackpots.stripes_follow(REFERENCE_BOOK, stripes, ())
+        yield from table_limits.check(REFERENCE_BOOK, (), stripes, {})
         entries = reference_book.entries(self.session)
         yield from _guarded(reference_book.check(known, entries), book=REFERENCE_BOOK, place="documents")
         noted = exceptions.check(self.session, self.decoder, known)

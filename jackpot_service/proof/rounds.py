@@ -47,6 +47,12 @@ RECORDED_BY: Final[Mapping[EntryKind, frozenset[str]]] = {
 }
 """The facts that each kind of a round's entries stores."""
 
+MAY_RECORD: Final[Mapping[EntryKind, frozenset[str]]] = {
+    EntryKind.BETS: frozenset({"game_number", "limits_version"}),
+    EntryKind.RESULT: frozenset({"game_number"}),
+}
+"""The facts that some entries store besides: the first game number, and limits that their table had."""
+
 
 def table_is_its_own(round_: RoundDocuments, jackpot: Jackpot) -> Found:
     """The round's table exists, and belongs to the round's casino and jackpot."""
@@ -109,9 +115,18 @@ def state_is_what_its_entries_make(round_: RoundDocuments, _jackpot: Jackpot) ->
         yield _mismatch(Code.ROUND_STATE, round_, f"{round_.round.state}, its entries make it {state}")
     for entry in round_.entries:
         due = RECORDED_BY.get(EntryKind(entry.kind))
-        if due is not None and entry.facts.keys() != due:
+        stored = entry.facts.keys() - MAY_RECORD.get(EntryKind(entry.kind), frozenset())
+        if due is not None and stored != due:
             detail = f"step {entry.step}, a {entry.kind}, stores {sorted(entry.facts)}, not {sorted(due)}"
             yield _mismatch(Code.ROUND_ENDING, round_, detail)
+
+
+def game_number_is_the_one_said(round_: RoundDocuments, _jackpot: Jackpot) -> Found:
+    """The round has the game number that one of its entries stores, and none if none does."""
+    said = [entry.facts["game_number"] for entry in round_.entries if "game_number" in entry.facts]
+    has = [] if round_.round.game_number is None else [round_.round.game_number]
+    if said != has:
+        yield _mismatch(Code.ROUND_GAME_NUMBER, round_, f"has game number {has}, its entries say {said}")
 
 
 def betting_was_closed_as_it_had_to_be(round_: RoundDocuments, jackpot: Jackpot) -> Found:
@@ -173,6 +188,7 @@ CHECKS: tuple[Callable[[RoundDocuments, Jackpot], Found], ...] = (
     opening_is_that_of_its_first_entry,
     steps_are_dense,
     state_is_what_its_entries_make,
+    game_number_is_the_one_said,
     betting_was_closed_as_it_had_to_be,
     live_bets_are_counted_and_weighed,
     rows_were_written_by_an_entry,

@@ -1,5 +1,5 @@
 """
-Rows that never change once written (tables, rules versions, rate sheets), cached with the connection that read them.
+Rows that never change once written (tables, rules, limits, rate sheets), cached with the connection that read them.
 
 A connection belongs to one database and lives for minutes, so nothing has to be invalidated and nothing grows for long.
 A transaction's own rows are not read here: they may be taken back, and others written in their place.
@@ -11,10 +11,12 @@ from typing import Any, Final, TypeVar
 
 from jackpot_service.database.pipelines import Cursor
 from jackpot_service.database.transactions import Session, pipelined
+from jackpot_service.domain import table_limits
 from jackpot_service.domain.errors import NotFound, Refused
 from jackpot_service.domain.money import Rate, RateSheet
 from jackpot_service.domain.principals import Principal
 from jackpot_service.domain.rules import JackpotRules, from_document
+from jackpot_service.domain.table_limits import LimitsOfTables, SetLimits
 
 T = TypeVar("T")
 
@@ -22,6 +24,13 @@ _TABLE: Final = "SELECT table_id, casino_id, game, jackpot_id FROM tables WHERE 
 _RULES: Final = "SELECT document FROM rules_versions WHERE jackpot_id = %(jackpot_id)s AND version = %(version)s"
 _SHEET: Final = """
 SELECT currency, base_per_unit, exponent FROM rates WHERE base = %(base)s AND number = %(number)s ORDER BY currency
+"""
+
+
+_LIMITS: Final = """
+SELECT DISTINCT ON (table_id) table_id, version, document FROM table_limits
+WHERE jackpot_id = %(jackpot_id)s AND version <= %(version)s
+ORDER BY table_id, version DESC
 """
 
 
@@ -54,6 +63,13 @@ def sheet(session: Session, base: str, number: int) -> RateSheet:
     return _kept(session, ("sheet", base, number), lambda: _read_sheet(session, base, number))
 
 
+def limits(session: Session, jackpot_id: str, version: int) -> LimitsOfTables:
+    """Read the limits of a jackpot's tables as of a version; 0 is before the first."""
+    if not version:
+        return {}
+    return _kept(session, ("limits", jackpot_id, version), lambda: _read_limits(session, jackpot_id, version))
+
+
 def _kept(session: Session, key: tuple[Any, ...], read: Callable[[], T]) -> T:
     kept: dict[tuple[Any, ...], T] = session.info.setdefault("immutable", {})
     if key not in kept:
@@ -83,6 +99,12 @@ def _read_sheet(session: Session, base: str, number: int) -> RateSheet:
         message = f"Rate sheet {number} of {base} has no rates."
         raise LookupError(message)
     return RateSheet(base, number, {currency: Rate(currency, rate, exponent) for currency, rate, exponent in rows})
+
+
+def _read_limits(session: Session, jackpot_id: str, version: int) -> LimitsOfTables:
+    rows = _ask(session, _LIMITS, {"jackpot_id": jackpot_id, "version": version})
+    found = {table_id: SetLimits(version, table_limits.from_document(document)) for table_id, version, document in rows}
+    return {table_id: one for table_id, one in found.items() if one.limits.amounts}
 
 
 def _ask(session: Session, statement: str, parameters: Mapping[str, Any]) -> Cursor:

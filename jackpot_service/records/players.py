@@ -38,10 +38,10 @@ _BETS: Final = text("""
 SELECT found.*, entry.received_at, entry.booked_at, void.bet_id IS NOT NULL AS is_void
 FROM (
     SELECT b.jackpot_id, b.round_key, b.bet_id, b.step, b.player_id, b.hand, b.currency, b.stake_minor, b.occurred_at,
-           r.table_id, r.round_id, r.casino_id, r.state, r.opened_at
+           r.table_id, r.round_id, r.casino_id, r.state, r.opened_at, r.game_number
     FROM bets b
     CROSS JOIN LATERAL (
-        SELECT o.table_id, o.round_id, o.casino_id, o.state, o.opened_at
+        SELECT o.table_id, o.round_id, o.casino_id, o.state, o.opened_at, o.game_number
         FROM rounds o
         WHERE o.jackpot_id = b.jackpot_id AND o.round_key = b.round_key
         LIMIT 1
@@ -91,6 +91,7 @@ class PlayedBet:
     round_id: str
     state: RoundState
     opened_at: datetime
+    game_number: str | None
     bet: Bet
     is_void: bool
     received_at: datetime
@@ -169,6 +170,7 @@ def _played(row: Row[Any]) -> PlayedBet:
         round_id=row.round_id,
         state=RoundState(row.state),
         opened_at=row.opened_at,
+        game_number=row.game_number,
         bet=Bet(row.bet_id, row.player_id, row.hand, row.currency, row.stake_minor, row.occurred_at),
         is_void=row.is_void,
         received_at=row.received_at,

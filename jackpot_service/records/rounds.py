@@ -20,7 +20,7 @@ SELECT found.*
 FROM unnest(string_to_array(%(table_ids)s, ' '), string_to_array(%(round_ids)s, ' ')) AS asked (table_id, round_id)
 CROSS JOIN LATERAL (
     SELECT jackpot_id, round_key, table_id, round_id, casino_id, state, rules_version, rate_sheet, steps, bet_count,
-           weight, opened_at
+           weight, opened_at, game_number
     FROM rounds
     WHERE jackpot_id = %(jackpot_id)s::text
       AND by_index(table_id || ' ' || round_id) = asked.table_id || ' ' || asked.round_id
@@ -32,17 +32,17 @@ _LOCK = _NAMED.replace("LIMIT 1", "LIMIT 1 FOR NO KEY UPDATE")
 
 _ADD = """
 INSERT INTO rounds (jackpot_id, round_key, table_id, round_id, casino_id, state, rules_version, rate_sheet, steps,
-                    bet_count, weight, replays, opened_at)
+                    bet_count, weight, replays, opened_at, game_number)
 SELECT %(jackpot_id)s, round_key, table_id, round_id, casino_id, state, rules_version, rate_sheet, steps, bet_count,
-       weight, 0, opened_at
+       weight, 0, opened_at, nullif(game_number, '')
 FROM unnest(string_to_array(%(round_keys)s, ' ')::bigint[], string_to_array(%(table_ids)s, ' '),
             string_to_array(%(round_ids)s, ' '), string_to_array(%(casino_ids)s, ' '),
             string_to_array(%(states)s, ' '), string_to_array(%(rules_versions)s, ' ')::int[],
             string_to_array(%(rate_sheets)s, ' ')::int[], string_to_array(%(steps)s, ' ')::int[],
             string_to_array(%(bet_counts)s, ' ')::int[], string_to_array(%(weights)s, ' ')::numeric[],
-            string_to_array(%(opened_at)s, ' ')::timestamptz[])
+            string_to_array(%(opened_at)s, ' ')::timestamptz[], string_to_array(%(game_numbers)s, ' '))
      AS new (round_key, table_id, round_id, casino_id, state, rules_version, rate_sheet, steps, bet_count, weight,
-             opened_at)
+             opened_at, game_number)
 WHERE current_setting('jackpot.guess', true) IS DISTINCT FROM 'wrong'
 ORDER BY table_id, round_id
 """
@@ -51,7 +51,8 @@ ORDER BY table_id, round_id
 # the other way round while the table is new, and read all of a jackpot's rounds for good.
 _CHANGE = """
 UPDATE rounds
-SET state = %(state)s, steps = %(steps)s, bet_count = %(bet_count)s, weight = %(weight)s
+SET state = %(state)s, steps = %(steps)s, bet_count = %(bet_count)s, weight = %(weight)s,
+    game_number = %(game_number)s
 WHERE jackpot_id = %(jackpot_id)s::text
   AND by_index(table_id || ' ' || round_id) = %(table_id)s::text || ' ' || %(round_id)s::text
 """
@@ -64,7 +65,7 @@ WHERE jackpot_id = %(jackpot_id)s::text
 
 _LATEST = """
 SELECT jackpot_id, round_key, table_id, round_id, casino_id, state, rules_version, rate_sheet, steps, bet_count,
-       weight, opened_at
+       weight, opened_at, game_number
 FROM rounds
 WHERE jackpot_id = %(jackpot_id)s AND by_index(table_id) = %(table_id)s
   AND round_key < %(before)s
@@ -192,6 +193,7 @@ def _change(round_: Round) -> dict[str, Any]:
         "steps": round_.steps,
         "bet_count": round_.bet_count,
         "weight": round_.weight,
+        "game_number": round_.game_number,
     }
 
 
@@ -208,6 +210,7 @@ def _columns(rounds: Sequence[Round]) -> dict[str, Any]:
         "bet_counts": " ".join([str(round_.bet_count) for round_ in rounds]),
         "weights": " ".join([plain(round_.weight) for round_ in rounds]),
         "opened_at": " ".join([round_.opened_at.isoformat() for round_ in rounds]),
+        "game_numbers": " ".join([round_.game_number or "" for round_ in rounds]),
     }
 
 

@@ -18,7 +18,7 @@ from jackpot_service.domain.money import NoRate
 from jackpot_service.records.rounds import RoundName, name_columns
 
 _READ = """
-SELECT j.base, of_jackpot.stripes, of_jackpot.is_accepting,
+SELECT j.base, of_jackpot.stripes, of_jackpot.is_accepting, of_jackpot.limits_version,
        (SELECT c.rules_version FROM cycles c WHERE c.jackpot_id = %(jackpot_id)s ORDER BY c.cycle DESC LIMIT 1),
        ARRAY(SELECT (SELECT r.number FROM rate_sheets r WHERE r.base = j.base AND r.effective_at <= came.at
                      ORDER BY r.effective_at DESC, r.number DESC LIMIT 1)
@@ -34,8 +34,10 @@ SELECT j.base, of_jackpot.stripes, of_jackpot.is_accepting,
                     LIMIT 1))
 FROM jackpots j
 CROSS JOIN LATERAL (
-    SELECT count(*), coalesce(bool_and(s.accepting), false) FROM stripes s WHERE s.jackpot_id = %(jackpot_id)s
-) AS of_jackpot (stripes, is_accepting)
+    SELECT count(*), coalesce(bool_and(s.accepting), false), max(s.limits_version)
+    FROM stripes s
+    WHERE s.jackpot_id = %(jackpot_id)s
+) AS of_jackpot (stripes, is_accepting, limits_version)
 WHERE j.jackpot_id = %(jackpot_id)s
 """
 
@@ -43,7 +45,7 @@ WHERE j.jackpot_id = %(jackpot_id)s
 _REQUIRE = """
 SELECT set_config('jackpot.guess', CASE WHEN count(*) = 1 THEN 'right' ELSE 'wrong' END, true)
 FROM (
-    SELECT j.base, of_jackpot.stripes, of_jackpot.is_accepting,
+    SELECT j.base, of_jackpot.stripes, of_jackpot.is_accepting, of_jackpot.limits_version,
            (SELECT c.rules_version FROM cycles c WHERE c.jackpot_id = %(jackpot_id)s ORDER BY c.cycle DESC LIMIT 1),
            ARRAY(SELECT (SELECT r.number FROM rate_sheets r WHERE r.base = j.base AND r.effective_at <= came.at
                          ORDER BY r.effective_at DESC, r.number DESC LIMIT 1)
@@ -59,11 +61,14 @@ FROM (
                         LIMIT 1))
     FROM jackpots j
     CROSS JOIN LATERAL (
-        SELECT count(*), coalesce(bool_and(s.accepting), false) FROM stripes s WHERE s.jackpot_id = %(jackpot_id)s
-    ) AS of_jackpot (stripes, is_accepting)
+        SELECT count(*), coalesce(bool_and(s.accepting), false), max(s.limits_version)
+        FROM stripes s
+        WHERE s.jackpot_id = %(jackpot_id)s
+    ) AS of_jackpot (stripes, is_accepting, limits_version)
     WHERE j.jackpot_id = %(jackpot_id)s
-) AS found (base, stripes, is_accepting, rules_version, rate_sheets, rounds_seen)
-WHERE base = %(base)s AND stripes = %(stripes)s AND is_accepting AND rules_version = %(rules_version)s
+) AS found (base, stripes, is_accepting, limits_version, rules_version, rate_sheets, rounds_seen)
+WHERE base = %(base)s AND stripes = %(stripes)s AND is_accepting AND limits_version = %(limits_version)s
+  AND rules_version = %(rules_version)s
   AND rate_sheets = string_to_array(%(rate_sheets)s, ' ')::int[] AND cardinality(rounds_seen) = 0
 """
 
@@ -85,17 +90,19 @@ class NotAsExpected(Exception):
 @dataclass(frozen=True, slots=True)
 class InForce:
     """
-    A jackpot's base currency, its number of stripes, and the rules version and rate sheets in force.
+    A jackpot's base currency, its number of stripes, and the versions of rules, table limits and rates in force.
 
-    `is_accepting` is whether it took bets when it was asked for: it may be suspended before any are booked, so the
-    statement that books looks again. `rate_sheets` are those at each of the instants that were asked about, None where
-    there was none. `rounds_seen` are those of the rounds asked about that were there a moment ago, by place from 1.
+    `is_accepting` is whether it took bets when it was asked for. It may be suspended before any are booked, and a table
+    limited: the statement that books looks again. `rate_sheets` are those at each of the instants that were asked
+    about, None where there was none. `rounds_seen` are those of the rounds asked about that were there a moment ago, by
+    place from 1.
     """
 
     jackpot_id: str
     base: str
     stripes: int
     is_accepting: bool
+    limits_version: int
     rules_version: int
     rate_sheets: list[int | None]
     rounds_seen: list[int]
@@ -156,6 +163,7 @@ def send_required(pipe: Pipeline, in_force: InForce, *, came: Sequence[datetime]
             **_asked(in_force.jackpot_id, came, names),
             "base": in_force.base,
             "stripes": in_force.stripes,
+            "limits_version": in_force.limits_version,
             "rules_version": in_force.rules_version,
             "rate_sheets": " ".join(map(str, in_force.rate_sheets)),
         },

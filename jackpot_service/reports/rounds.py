@@ -16,6 +16,7 @@ from jackpot_service.domain.money import RateSheet
 from jackpot_service.domain.principals import Principal
 from jackpot_service.domain.rounds import LAST_KEY, Round, RoundView, first_key_at, share_per_unit
 from jackpot_service.domain.rules import JackpotRules
+from jackpot_service.domain.table_limits import TableLimits
 from jackpot_service.ledger import books
 from jackpot_service.records import bets as bet_records
 from jackpot_service.records import corrections, immutable, manual_payments, rounds, verdicts
@@ -28,7 +29,11 @@ from jackpot_service.records.verdicts import BookedAward
 
 @dataclass(frozen=True, slots=True)
 class EntryPlace:
-    """One entry of a round: what it was, and where and when it was booked."""
+    """
+    One entry of a round: what it was, and where and when it was booked.
+
+    `limits` are those of its table that its bets were taken under; None if the table had none, or it is no bets.
+    """
 
     step: int | None
     kind: str
@@ -37,6 +42,7 @@ class EntryPlace:
     seq: int
     received_at: datetime
     booked_at: datetime
+    limits: TableLimits | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,13 +110,32 @@ def _entries(session: Session, round_: Round) -> tuple[EntryPlace, ...]:
         EntryRow.seq,
         EntryRow.received_at,
         EntryRow.booked_at,
+        EntryRow.facts["limits_version"].astext.label("limits_version"),
     )
     found = session.execute(
         select(*columns)
         .where(EntryRow.jackpot_id == round_.jackpot_id, EntryRow.round_key == round_.round_key)
         .order_by(EntryRow.step)
     )
-    return tuple(EntryPlace(*row) for row in found)
+    return tuple(
+        EntryPlace(
+            row.step,
+            row.kind,
+            row.principal,
+            row.stripe_no,
+            row.seq,
+            row.received_at,
+            row.booked_at,
+            _limits(session, round_, row.limits_version),
+        )
+        for row in found
+    )
+
+
+def _limits(session: Session, round_: Round, version: str | None) -> TableLimits | None:
+    if version is None:
+        return None
+    return immutable.limits(session, round_.jackpot_id, int(version))[round_.table_id].limits
 
 
 @dataclass(frozen=True, slots=True)

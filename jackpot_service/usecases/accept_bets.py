@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from jackpot_service.database.pipelines import Cursor, Pipeline
 from jackpot_service.database.transactions import Session, committed, committed_nothing, pipelined
-from jackpot_service.domain import currencies, facts, figures, posting_rules
+from jackpot_service.domain import currencies, facts, figures, posting_rules, table_limits
 from jackpot_service.domain.acceptance import require_hands, require_stakes
 from jackpot_service.domain.accounts import Meter
 from jackpot_service.domain.allocation import contribute, sums_by_currency
@@ -26,6 +26,7 @@ from jackpot_service.domain.occurrence import require_bets_not_ahead
 from jackpot_service.domain.principals import Principal
 from jackpot_service.domain.rounds import Round, RoundView, share_per_unit
 from jackpot_service.domain.rules import JackpotRules
+from jackpot_service.domain.table_limits import TableLimits
 from jackpot_service.ledger import books, journal, stripes
 from jackpot_service.records import bets as bet_records
 from jackpot_service.records import immutable, rounds, settings_in_force, verdicts
@@ -45,6 +46,7 @@ class AcceptBets:
     round_id: str
     bets: Bets
     now: datetime
+    game_number: str | None = None
 
     @property
     def name(self) -> RoundName:
@@ -104,8 +106,8 @@ def accept_group(
     required, before the statements that write and together with them.
 
     The outcomes are in the order of the commands: an answer, or the error that a batch is refused by. Errors are
-    UnknownTable, NoJackpot, DuplicateBet, BetConflict, RoundSettled, RoundCancelled, BettingClosed, OccurredAhead,
-    UnknownCurrency, NoRate, CurrencyNotAccepted, StakeOutOfRange, HandLimit.
+    UnknownTable, NoJackpot, DuplicateBet, BetConflict, GameNumberConflict, RoundSettled, RoundCancelled, BettingClosed,
+    OccurredAhead, UnknownCurrency, NoRate, CurrencyNotAccepted, StakeOutOfRange, HandLimit.
 
     Locks the rounds that are known, in the order of table and round id. One that is not is opened: its unique key stops
     others that open it too, and the loser tries again. The entries stand one after another on one stripe, in the last
@@ -232,20 +234,30 @@ def _decision(session: Session, command: AcceptBets, terms: RoundTerms, seen: _S
     round_ = seen.round or terms.open_round(command.round_id, now=command.now)
     rules = immutable.rules(session, round_.jackpot_id, round_.rules_version)
     sheet = immutable.sheet(session, rules.base, round_.rate_sheet)
+    numbered = round_.numbered(command.game_number)
     if batch.new is None:
         return _Decision(batch, round_, rules, sheet)
     round_.require_open()
     require_bets_not_ahead(batch.new, now=command.now)
-    _require_acceptable(batch.new, bet_records.live(seen.booked), rules=rules, sheet=sheet, now=command.now)
+    of_table = immutable.limits(session, round_.jackpot_id, terms.in_force.limits_version).get(round_.table_id)
+    _require_acceptable(
+        batch.new,
+        bet_records.live(seen.booked),
+        rules=rules,
+        sheet=sheet,
+        limits=None if of_table is None else of_table.limits,
+        now=command.now,
+    )
     stakes = sums_by_currency(zip(batch.new.currencies, batch.new.stakes_minor, strict=True))
     contributed = contribute(stakes, split=rules.split, sheet=sheet)
-    after = round_.stepped(bets=len(batch.new), weight=contributed.value)
+    after = numbered.stepped(bets=len(batch.new), weight=contributed.value)
     columns = facts.of_bets(batch.new)
     entry = Entry(
         book=round_.jackpot_id,
         kind=EntryKind.BETS,
         principal=command.principal.name,
         received_at=command.now,
+        facts={**facts.of_game_number(round_, after), **facts.of_limits(of_table)},
         in_rows={"bets": columns, **facts.of_opening(after)},
         postings=posting_rules.for_contribution(contributed, casino_id=round_.casino_id, sheet=sheet),
         round_step=RoundStep.of(after),
@@ -255,7 +267,13 @@ def _decision(session: Session, command: AcceptBets, terms: RoundTerms, seen: _S
 
 
 def _require_acceptable(
-    new: Bets, live: Sequence[Bet], *, rules: JackpotRules, sheet: RateSheet, now: datetime
+    new: Bets,
+    live: Sequence[Bet],
+    *,
+    rules: JackpotRules,
+    sheet: RateSheet,
+    limits: TableLimits | None,
+    now: datetime,
 ) -> None:
     """The ladder of meaning: currency, rate, stake, hands."""
     for currency in sorted(set(new.currencies)):
@@ -270,6 +288,8 @@ def _require_acceptable(
             )
             raise
     require_stakes(new, rules=rules, sheet=sheet)
+    if limits is not None:
+        table_limits.require_stakes(new, limits, sheet=sheet)
     require_hands(new, live=live, rules=rules)
 
 
@@ -286,7 +306,7 @@ def _book_as_expected(
     Raises: NotAsExpected, also if a batch is refused: nobody is by what is only expected.
     """
     _keep_at_hand(session, expected)
-    with journal.refused_if_suspended(expected.jackpot_id), committed(session) as pipe:
+    with committed(session) as pipe:
         guess = settings_in_force.send_required(
             pipe, expected, came=_came(asked.values()), names=_names(asked.values())
         )
@@ -302,6 +322,7 @@ def _book_as_expected(
 def _keep_at_hand(session: Session, expected: InForce) -> None:
     """Read rules and sheets, if the connection does not know them yet: nothing can be while a pipeline is open."""
     rules = immutable.rules(session, expected.jackpot_id, expected.rules_version)
+    immutable.limits(session, expected.jackpot_id, expected.limits_version)
     for place in range(len(expected.rate_sheets)):
         immutable.sheet(session, rules.base, expected.require_sheet(place))
 
@@ -310,7 +331,7 @@ def _book(session: Session, in_force: InForce, decisions: Mapping[int, _Decision
     """Write what was decided, commit, and answer. Raises: JackpotSuspended."""
     if not in_force.is_accepting and any(decision.entry for decision in decisions.values()):
         raise journal.suspended(in_force.jackpot_id)
-    with journal.refused_if_suspended(in_force.jackpot_id), committed(session) as pipe:
+    with committed(session) as pipe:
         sent = _send(pipe, in_force, decisions)
     return _answers(session, in_force, decisions, sent)
 
@@ -344,7 +365,8 @@ def _write(pipe: Pipeline, decisions: Sequence[_Decision], in_force: InForce) ->
     rounds.save(pipe, [decision.round for decision in decisions])
     bet_records.add(pipe, [(decision.round, decision.columns) for decision in decisions if decision.columns])
     entries = [decision.entry for decision in decisions if decision.entry]
-    journal.post_all(pipe, entries, stripe_no=stripes.choose(in_force.stripes), if_accepting=True)
+    stripe_no = stripes.choose(in_force.stripes)
+    journal.post_all(pipe, entries, stripe_no=stripe_no, limits_version=in_force.limits_version)
 
 
 def _accepted(decision: _Decision, meter: Meter, ended_in: Mapping[int, int]) -> BetsAccepted:

@@ -145,6 +145,7 @@ def add_stripes(session: Session, command: AddStripes) -> int:
             now=not_before,
             added_by=held.positions[0] + 1,
             accepting=held.is_accepting,
+            limits_version=held.limits_version,
         )
         cursor = acts.book_effect(
             pipe, command.act, done, book=command.jackpot_id, act_seq=act_seq, not_before=not_before

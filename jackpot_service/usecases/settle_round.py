@@ -50,6 +50,7 @@ class SettleRound:
     round_id: str
     result: Result
     now: datetime
+    game_number: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,13 +83,15 @@ def settle_round(session: Session, command: SettleRound) -> RoundSettledNow:
     Locks the round; then all stripes if the meter pays, otherwise one. Work that does not need the meter's amount is
     done before that.
 
-    Raises: BadHands, CardRepeated, UnknownTable, NoJackpot, ResultConflict, RoundCancelled, BetCountMismatch,
-    ClosingRequired, OccurredAhead, DatedBeforeBet, HandMissing, NoRate.
+    Raises: BadHands, CardRepeated, UnknownTable, NoJackpot, GameNumberConflict, ResultConflict, RoundCancelled,
+    BetCountMismatch, ClosingRequired, OccurredAhead, DatedBeforeBet, HandMissing, NoRate.
     """
     table, jackpot_id = immutable.table_with_jackpot(session, command.principal, command.table_id)
     name = RoundName(table.table_id, command.round_id)
     seen = round_terms.lock_and_see(session, jackpot_id, name, now=command.now)
     round_, live = seen.round, seen.live
+    if round_ is not None:
+        round_.numbered(command.game_number)
     if round_ is not None and round_.state is RoundState.SETTLED:
         return _replay(session, round_, command.result, live)
     if round_ is not None:
@@ -143,7 +146,7 @@ def _replay(session: Session, round_: Round, result: Result, live: tuple[BookedB
         RoundView(round_, settlement["cycle"]),
         settlement,
         tuple(award.as_it_began() for award in verdicts.awards_of(awards_cursor)),
-        refunds_of(live, booked),
+        tuple(one.bet for one in live if one.bet.bet_id in settlement["refunds"]),
         is_replay=True,
     )
 
@@ -153,11 +156,6 @@ def _refuse_other_result(round_: Round, booked: Result, sent: Result) -> None:
     differing = [name for name, before, after in pairs if before != after]
     message = f"Round {round_.round_id} was settled by a result with another {' and '.join(differing)}."
     raise ResultConflict(message, table_id=round_.table_id, round_id=round_.round_id, differing=differing)
-
-
-def refunds_of(live: tuple[BookedBet, ...], result: Result) -> tuple[Bet, ...]:
-    """The bets on dead hands, in the order of their ids."""
-    return tuple(one.bet for one in live if one.bet.hand in result.dead_hands)
 
 
 def _lock_and_read(session: Session, after: Round, *, stripe_no: int, locks_all: bool) -> _Locked:
@@ -187,7 +185,7 @@ def _book(
     stripe_no: int,
 ) -> RoundSettledNow:
     live = seen.live
-    after = round_.stepped(state=RoundState.SETTLED)
+    after = round_.numbered(command.game_number).stepped(state=RoundState.SETTLED)
     locked = _lock_and_read(session, after, stripe_no=stripe_no, locks_all=verdict.pays_from_meter)
     cycle, positions = locked.books.cycle, locked.books.positions
     terms, won_since = round_terms.terms(session, round_, cycle), round_terms.won_since(live, cycle, locked.places)
@@ -202,6 +200,7 @@ def _book(
         facts={
             "result": facts.of_result(command.result),
             "settlement": facts.of_settlement(settlement, bets, cycle=cycle.cycle, positions=positions),
+            **facts.of_game_number(round_, after),
         },
         in_rows={
             "awards": facts.of_awards(settlement.awards),

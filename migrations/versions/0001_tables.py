@@ -38,7 +38,7 @@ DROP TABLE acts, change_decisions, change_requests, change_policies, emergency_s
 DROP TABLE awards, award_steps, payments, compensations, statement_settlements;
 DROP TABLE rounds, bets, voids, corrections;
 DROP FUNCTION by_index(text);
-DROP TABLE jackpots, rules_versions, rates, rate_sheets;
+DROP TABLE jackpots, rules_versions, table_limits, rates, rate_sheets;
 DROP TABLE keys, principals, tables, casinos;
 DROP TABLE stripes, entries, cycles;
 DROP TYPE figure;

@@ -30,6 +30,7 @@ DROP FUNCTION verdicts_between(text, text, text, integer[], bigint[], bigint[]);
 DROP FUNCTION effects_of_acts(text, bigint, bigint);
 DROP FUNCTION award_entries_between(text, integer[], bigint[], bigint[]);
 DROP FUNCTION entries_between(text, integer[], bigint[], bigint[]);
+DROP FUNCTION refunds_dead_hands(text, integer);
 DROP FUNCTION rules_split(text, integer);
 DROP FUNCTION days_with_recent(text, text[]);
 DROP VIEW figures;

@@ -99,6 +99,8 @@ BATCHES: dict[str, Body] = {
     "of several currencies": {
         "bets": [bet("d", player_id="q", currency="SEK", stake_minor=777), bet("e", player_id="r", currency="GBP")]
     },
+    "with a game number": {"bets": [bet("n", player_id="n")], "game_number": "21:10:10"},
+    "with a game number again": {"bets": [bet("o", player_id="o")], "game_number": "21:10:10"},
     "with a time": {"bets": [bet("f", player_id="s")], "occurred_at": "2026-11-20T09:30:00+02:00"},
     "with a bet's own time": {
         "bets": [{**bet("g", player_id="t"), "occurred_at": "2026-11-20T08:30:00Z"}],
@@ -181,13 +183,15 @@ BAD_BODIES: dict[str, bytes] = {
     "an unknown currency": orjson.dumps({"bets": [bet("new", currency="XXX")]}),
     "no rate": orjson.dumps({"bets": [bet("new", currency="CHF")]}),
     "a stake too large": orjson.dumps({"bets": [bet("new", stake_minor=10**12)]}),
+    "no game number": orjson.dumps({"bets": [bet("new")], "game_number": "21 10"}),
+    "another game number": orjson.dumps({"bets": [bet("new", hand="9")], "game_number": "another"}),
     "a conflict": orjson.dumps({"bets": [bet("known", stake_minor=200)]}),
 }
 
 
 def test_every_bad_body_is_refused_as_flask_refuses_it(opened: World, subtests: pytest.Subtests) -> None:
     alone = without_fast_path(opened)
-    opened.bet(bet("known"))
+    opened.post_bets(bet("known"), game_number="21:10:10").ok(201)
     for name, body in BAD_BODIES.items():
         with subtests.test(name):
             refusal = posted(opened, "T1", body, opened.app)

@@ -40,6 +40,10 @@ WHOLE: Final[Mapping[str, Sequence[Body]]] = {
         {"base": "EUR", "rates": {"GBP": "1.18"}, "replace_all": True},
     ),
     "rules": ({"jackpot_id": "j1", "settings": dict.fromkeys(SETTINGS, "0.5")},),
+    "table-limits": (
+        {"jackpot_id": "j1", "table_id": "T1", "token": "5"},
+        {"jackpot_id": "j1", "table_id": "T1", "least_stake": "1", "largest_stake": "50"},
+    ),
     "retirement": ({"jackpot_id": "j2", "to": "j1"},),
     "adjustment": (
         {
@@ -259,6 +263,7 @@ LISTS: Final = {
     "/v1/exceptions": ("limit", "after", "from", "to", "kind", "jackpot_id", "casino_id", "table_id", "acknowledged"),
     "/v1/awards": ("limit", "after", "state", "jackpot_id", "casino_id", "player_id"),
     "/v1/players/player-of-b1/bets": ("limit", "after", "from", "to", "jackpot_id", "casino_id"),
+    "/v1/rounds": ("game_number", "limit", "after", "from", "to", "jackpot_id", "casino_id", "table_id"),
     "/v1/change-requests": ("limit", "after", "state", "kind"),
     "/v1/keys": ("limit", "after"),
     "/v1/rates": ("base", "number", "as_of"),
@@ -266,7 +271,7 @@ LISTS: Final = {
     "/v1/rate-sheets": ("base", "limit", "after"),
 }
 
-NEEDED: Final = {"base": "EUR", "currency": "GBP"}
+NEEDED: Final = {"base": "EUR", "currency": "GBP", "game_number": "21:10:10"}
 
 VALUES: Final = (
     "",

@@ -24,6 +24,7 @@ CHANGES: Final = "/v1/change-requests"
 PAYLOADS: Final[Mapping[str, Body]] = {
     "rate-sheet": {"base": "EUR", "rates": {"GBP": "1.18"}},
     "rules": {"jackpot_id": "j1", "settings": {"payout_tiers": [{"from": "500"}]}},
+    "table-limits": {"jackpot_id": "j1", "table_id": "T1", "largest_stake": "50"},
     "retirement": {"jackpot_id": "j2", "to": "j1"},
     "adjustment": {
         "jackpot_id": "j1",

@@ -190,7 +190,10 @@ def play(world: World) -> None:
     world.settle(hand("1", ROYAL_FLUSH), hand("2"), dead("3", ("2c",)))
     world.bet(bet(), table_id="C1")
     world.settle(hand("1", STRAIGHT_FLUSH), table_id="C1")
-    world.bet(bet(), round_id="open")
+    limits = {"jackpot_id": "j1", "table_id": "T1", "least_stake": "0.5", "largest_stake": "90"}
+    world.ask("table-limits", limits, request_id="limits", by="Olaf").ok(201)
+    world.approve("limits", by="Oona").ok()
+    world.post_bets(bet(), round_id="open", game_number="21:10:10").ok(201)
     world.bet(bet(), bet("b2"), round_id="won")
     world.settle(hand("1", FLUSH), round_id="won")
     world.put_cancellation(round_id="cancelled", hands=[hand("1", FLUSH)], occurred_at="2026-11-20T09:00:00Z").ok(201)
@@ -316,6 +319,10 @@ READS: Final = {
         "/v1/jackpots/j2/rules",
         "/v1/jackpots/j1/rules?currency=JPY&lang=de&stake_minor=100",
     ),
+    "GET /v1/jackpots/{jackpot_id}/table-limits": (
+        "/v1/jackpots/j1/table-limits",
+        "/v1/jackpots/none/table-limits",
+    ),
     "GET /v1/jackpots/{jackpot_id}/rules.html": ("/v1/jackpots/j1/rules.html", "/v1/jackpots/j2/rules.html?lang=de"),
     "GET /v1/jackpots/{jackpot_id}/hits": ("/v1/jackpots/j1/hits?limit=1", "/v1/jackpots/j2/hits"),
     "GET /v1/change-policy": ("/v1/change-policy", "/v1/change-policy?version=1", "/v1/change-policy?version=9"),
@@ -324,6 +331,7 @@ READS: Final = {
     "GET /v1/awards": ("/v1/awards", "/v1/awards?state=held&limit=1"),
     "GET /v1/awards/{award_id}": (f"/v1/awards/{AWARD}", "/v1/awards/none"),
     "GET /v1/players/{player_id}/bets": ("/v1/players/player-of-b1/bets", "/v1/players/player-of-b1/bets?limit=1"),
+    "GET /v1/rounds": ("/v1/rounds?game_number=21:10:10", "/v1/rounds?game_number=21:10:10&limit=1", "/v1/rounds"),
     "GET /v1/keys": ("/v1/keys", "/v1/keys?limit=1"),
     "GET /v1/jobs": ("/v1/jobs", "/v1/jobs?state=queued&limit=1"),
     "GET /v1/jobs/{job_id}": ("/v1/jobs/{job_id}", "/v1/jobs/none"),
@@ -360,6 +368,8 @@ MISSING: Final = {
     "/v1/tables/T1/rounds/none/payout-per-unit": 404,
     "/v1/jackpots/none": 404,
     "/v1/change-policy?version=9": 404,
+    "/v1/jackpots/none/table-limits": 404,
+    "/v1/rounds": 422,
     "/v1/change-requests/none": 404,
     "/v1/awards/none": 404,
     "/v1/jobs/none": 404,

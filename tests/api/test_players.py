@@ -59,6 +59,7 @@ def test_a_bet_is_shown_as_it_was_sent_with_its_round_and_its_times(opened: Worl
             "round_id": "r1",
             "state": "open",
             "opened_at": record["opened_at"],
+            "game_number": None,
         },
     }
     assert (item["player_id"], item["hand"], item["currency"], item["stake_minor"]) == ("pat", "3", "GBP", 250)

@@ -335,11 +335,12 @@ def test_the_page_escapes_what_people_typed(opened: World) -> None:
 def test_no_sentence_of_the_english_sheet_is_in_the_german_one(world: World, subtests: pytest.Subtests) -> None:
     tiers = ({"from": "0"}, {"from": "1000", "prizes": ["royal_flush"], "evidence": ["witness"], "approvals": 2})
     world.open(base_amount="1000", settings={"limit": "20000", "reset_amount": "5000", "close_required": "true"})
-    world.open(CYBER, jackpot_id="j2", tables=())
+    world.open(CYBER, jackpot_id="j2", tables=(), settings={"dead_hand": "play-on"})
     world.open(SENECA, jackpot_id="j3", tables=(), settings={"policy": "minor_first"})
     world.open(CYBER, jackpot_id="j4", tables=(), settings={"policy": "equal_share"})
     world.change("rules", {"jackpot_id": "j1", "settings": {"payout_tiers": list(tiers)}})
-    for jackpot_id in ("j1", "j2", "j3", "j4"):
+    world.open(jackpot_id="j5", tables=(), settings={"dead_hand": "play-on"})
+    for jackpot_id in ("j1", "j2", "j3", "j4", "j5"):
         with subtests.test(jackpot_id):
             english, german = (ask(world, f"lang={lang}", jackpot_id=jackpot_id).ok() for lang in Language)
 

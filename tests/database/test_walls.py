@@ -20,10 +20,10 @@ from tests.support.logins import owner_conninfo
 pytestmark = pytest.mark.slow
 
 UPDATABLE = {
-    "stripes": {"seq", "head", "booked_at", "accepting", "summed_to"}
+    "stripes": {"seq", "head", "booked_at", "accepting", "summed_to", "limits_version"}
     | {"meter_players", "meter_house", "reserve", "prize_fund"},
     "days": {"number", "minor", "value"},
-    "rounds": {"state", "steps", "bet_count", "weight", "replays"},
+    "rounds": {"state", "steps", "bet_count", "weight", "replays", "game_number"},
     "exception_counts": {"refusals"},
     "keys": {"revoked_at", "last_used_at"},
     "jobs": {

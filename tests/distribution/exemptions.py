@@ -127,6 +127,11 @@ EXEMPTIONS: Final = (
         {Rule.UNRESTRICTED: "bets entries rounds voids"},
     ),
     Exemption(
+        "WHERE jackpot_id = j.jackpot_id AND by_index(game_number)",
+        _LIST,
+        {Rule.UNRESTRICTED: "rounds"},
+    ),
+    Exemption(
         "WITH played AS MATERIALIZED (SELECT bets.jackpot_id",
         _LIST,
         {Rule.UNRESTRICTED: "bets"},

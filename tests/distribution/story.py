@@ -42,6 +42,7 @@ def _bet(world: World) -> None:
         world.bet(bet("a"), bet("b", hand="2"), round_id="r1", table_id=table_id)
         world.bet(bet("c", hand="3", currency="SEK", stake_minor=1000), round_id="r1", table_id=table_id)
     world.post_bets(bet("a"), bet("b", hand="2"), round_id="r1").ok()
+    world.post_bets(bet("d", hand="4"), round_id="r1", table_id="T3", game_number="21:10:10").ok(201)
     world.post_bets(bet("a", stake_minor=7), round_id="r1").problem(409, "bet-conflict")
 
 
@@ -56,7 +57,7 @@ def _settle(world: World) -> None:
     for _ in range(2):
         world.put_result(hand("1", ROYAL_FLUSH), hand("2", FLUSH), round_id="r1", bet_count=2)
     world.put_result(hand("1", FOUR_OF_A_KIND), hand("2"), dead("3"), table_id="T2", bet_count=3).ok(201)
-    world.put_result(hand("1", STRAIGHT), hand("2"), dead("3"), table_id="T3", bet_count=3).ok(201)
+    world.put_result(hand("1", STRAIGHT), hand("2"), dead("3"), dead("4"), table_id="T3", bet_count=4).ok(201)
     world.put_result(hand("1", NOTHING), round_id="new-0", bet_count=9).problem(409, "bet-count-mismatch")
     world.put_result(hand("1", NOTHING), hand("2", FLUSH), round_id="new-0", bet_count=2).ok(201)
     world.post_bets(bet("too-late"), round_id="r1").problem(409, "round-settled")
@@ -140,6 +141,7 @@ def _change(world: World) -> None:
     paid = {"from": "2026-10-01T00:00:00Z", "to": "2026-11-01T00:00:00Z", "amount": "3.01", "reference": "october"}
     statement = {"jackpot_id": "j1", "casino_id": "c1", "currency": "EUR", **paid}
     world.change("statement-settlement", statement, request_id="statement")
+    world.change("table-limits", {"jackpot_id": "j1", "table_id": "T2", "largest_stake": "50"}, request_id="limit")
     world.change("rules", {"jackpot_id": "j1", "settings": {"split.meter": "0.40"}}, request_id="rules")
     rates = {"base": "EUR", "rates": {"GBP": "1.18"}}
     world.ask("rate-sheet", rates, request_id="rates", by="Rita", role=Role.RATES).ok(201)
@@ -159,6 +161,7 @@ LISTS: Final = (
     "/v1/jackpots/j1/paytable",
     "/v1/jackpots/j1/rules?currency=GBP&lang=de",
     "/v1/jackpots/j1/hits",
+    "/v1/jackpots/j1/table-limits",
     "/v1/rates?base=EUR",
     "/v1/rates/history?base=EUR&currency=GBP",
     "/v1/change-policy",
@@ -176,6 +179,7 @@ LISTS: Final = (
     "/v1/awards?state=held",
     "/v1/awards?player_id=player-of-a",
     "/v1/players/player-of-a/bets",
+    "/v1/rounds?game_number=21:10:10",
     "/v1/closed-periods",
     "/v1/jobs",
 )

@@ -16,7 +16,7 @@ from jackpot_service.domain.cards import parse_cards
 from jackpot_service.domain.corrections import Correction, PastAward, VerdictInForce, charged_to_pools, correct
 from jackpot_service.domain.journal import Postings
 from jackpot_service.domain.money import ZERO, Rate, RateSheet
-from jackpot_service.domain.outcomes import Hand, HandStatus, Result, judge
+from jackpot_service.domain.outcomes import Hand, HandStatus, Result, judge, refunded_hands
 from jackpot_service.domain.rulebooks import published_rules
 from jackpot_service.domain.settlement import Award, Settlement, Terms, due_at, settle
 from jackpot_service.ledger import replay
@@ -150,7 +150,9 @@ def test_the_casino_owes_and_is_owed_what_the_result_in_force_makes(
     table, _ = Table.settled(round_, its_meter_runs=its_meter_runs)
     for hands in results:
         table.correct(hands)
-        refunds = [bet for bet in round_.bets if bet.hand in table.in_force.result.dead_hands]
+        refunds = [
+            bet for bet in round_.bets if bet.hand in refunded_hands(table.in_force.result.hands, round_.terms.rules)
+        ]
         has = table.standing(AwardState.PAYABLE)
         for currency, rate in round_.terms.sheet.rates.items():
             minor = sum(bet.stake_minor for bet in refunds if bet.currency == currency)
@@ -203,7 +205,7 @@ def test_a_meter_that_still_runs_ends_as_if_the_right_result_had_come_first(
     round_ = replace(round_, terms=replace(round_.terms, running=rules[0], following=rules[1]))
     table, first = Table.settled(round_, its_meter_runs=True)
     verdict = judge(round_.bets, hands, round_.terms.rules)
-    assume(not (first.refunds or verdict.dead or verdict.is_hit or first.carried is not None))
+    assume(not (first.refunds or verdict.refunded or verdict.is_hit or first.carried is not None))
     right = settle(verdict, terms=round_.terms, pools=round_.pools, won_since=round_.won_since)
 
     table.correct(hands)

@@ -53,8 +53,8 @@ def test_refunds_come_to_what_their_postings_do_and_count_every_dead_bet(round_:
     assert posted(HOUSE_ADJUSTMENTS) == late * (meter + reserve)
     for one in refunds:
         assert one.value == sheet.base_value(one.minor, one.currency)
-    assert sum(one.number for one in refunds) == len(round_.verdict.dead)
-    assert sum(one.minor for one in refunds) == sum(bet.stake_minor for bet in round_.verdict.dead)
+    assert sum(one.number for one in refunds) == len(round_.verdict.refunded)
+    assert sum(one.minor for one in refunds) == sum(bet.stake_minor for bet in round_.verdict.refunded)
 
 
 @repeatable
@@ -75,7 +75,7 @@ def test_awards_come_to_what_their_pools_paid(round_: Round) -> None:
 @repeatable
 @given(rounds())
 def test_a_hand_counts_once_with_all_that_stands_on_it(round_: Round) -> None:
-    dead = {bet.bet_id for bet in round_.verdict.dead}
+    dead = {bet.bet_id for bet in round_.verdict.refunded}
     on_hand = defaultdict[str, Fraction](Fraction)
     for bet in round_.bets:
         if bet.bet_id not in dead:

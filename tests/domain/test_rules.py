@@ -25,6 +25,17 @@ def test_a_document_lists_largest_stakes_only_where_there_are_any_and_loses_none
     assert from_document(as_document(LIVE)) == LIVE
 
 
+def test_a_document_says_what_becomes_of_dead_hands_only_where_they_are_not_refunded() -> None:
+    played = with_settings(LIVE, {"dead_hand": "play-on"})
+
+    assert as_document(played)["dead_hand"] == "play-on"
+    assert from_document(as_document(played)) == played
+    assert "dead_hand" not in as_document(with_settings(played, {"dead_hand": "refund"}))
+    for wrong in ("play_on", "", "x" * 1000):
+        with pytest.raises(BadRules, match="dead_hand must be one of refund, play-on"):
+            with_settings(LIVE, {"dead_hand": wrong})
+
+
 def test_setting_one_currency_leaves_the_others_and_null_takes_one_away() -> None:
     changed = with_settings(BOUNDED, {"largest_stake.JPY": None, "largest_stake.BHD": "1.005", "hands_per_player": "2"})
 

@@ -77,7 +77,7 @@ def test_the_meter_falls_by_awards_and_refunds_only_and_rises_by_reserve_and_see
 @repeatable
 @given(rounds())
 def test_on_offer_is_the_meter_after_refunds_within_the_running_cycles_limit(round_: Round) -> None:
-    refunds = reverse(round_.verdict.dead, terms=round_.terms, won_since=round_.won_since)
+    refunds = reverse(round_.verdict.refunded, terms=round_.terms, won_since=round_.won_since)
     with_refunds = round_.pools + refunds.pools()
     assert round_.settled().meter_before == with_refunds.on_offer(round_.terms.running.limit)
 
@@ -100,7 +100,7 @@ def test_an_award_is_less_than_one_minor_unit_below_what_is_due(round_: Round) -
     if round_.terms.rules.is_shared and round_.verdict.is_hit:
         factor = Fraction(settlement.meter_before) / Fraction(settlement.weight)
         (royal, *_) = round_.terms.rules.prizes
-        for bet in round_.verdict.dealt:
+        for bet in round_.verdict.in_play:
             value = Fraction(round_.terms.sheet.base_value(bet.stake_minor, bet.currency))
             due[bet.bet_id, royal] = value * factor
     assert set(paid) <= set(due)

@@ -81,6 +81,9 @@ ROUNDS: Final = (
     change("rounds", "table_id = 'T2'", LOST, "entry-digest round-table day-figures"),
     change("rounds", "round_id = 'found'", LOST, "entry-digest"),
     change("rounds", "opened_at = opened_at + interval '1 us'", LOST, "round-opened"),
+    change("rounds", "game_number = '21:10:11'", LOST, "round-game-number"),
+    change("rounds", "game_number = NULL", LOST, "round-game-number"),
+    change("rounds", "game_number = '21:10:10'", OPEN, "round-game-number"),
     remove("rounds", LOST, "round-missing"),
 )
 
@@ -97,6 +100,7 @@ ENDINGS: Final = (
         "entry-digest round-ending entry-underivable day-figures",
     ),
     change("entries", """facts = '{"x": 1}'""", f"{OPEN} AND kind = 'bets'", "entry-digest round-ending"),
+    refact("game_number", """'"21:10:11"'""", LOST, "entry-digest round-game-number"),
     refact("result,hands,0,2", """'["2c", "2d", "2h", "2s", "9d"]'""", LOST, OTHER_AWARDS),
     refact("result,hands,0,2", """'["2c", "3d", "5h", "7s", "9d"]'""", LOST, "entry-digest"),
     refact("result,hands,0,1", """'"dead"'""", LOST, "entry-digest entry-postings settlement-figures day-figures"),
@@ -245,7 +249,7 @@ ENTRIES: Final = (
         "entries",
         FIRST,
         "seq-gap chain-broken entry-postings award-figures settlement-figures stripe-pools cut-reserve "
-        "reserve-negative document-without-entry round-opened round-steps day-figures",
+        "reserve-negative document-without-entry round-opened round-game-number round-steps day-figures",
     ),
     remove(
         "entries",

@@ -45,6 +45,7 @@ COLUMNS: Final[Mapping[str, str]] = {
     "reconciled_days.starts": "bigint[]",
     "reconciled_days.sums": "jsonb",
     "rules_versions.document": "jsonb",
+    "table_limits.document": "jsonb",
     "statement_settlements.positions": "bigint[]",
     "verifications.books": "jsonb",
 }

@@ -50,6 +50,7 @@ PROVED_ELSEWHERE: Final = {
     "reconciled_days": "test_reconciled_days",
     "seals": "test_seals",
     "statement_settlements": "test_awards",
+    "table_limits": "test_status_changes",
 }
 """The tables of which the history has no row, and the module that shows that a change of any column is found."""
 

@@ -16,7 +16,7 @@ from jackpot_service.proof.proof import verify
 from jackpot_service.usecases.acts import Done
 from jackpot_service.usecases.changes.jackpots import BadAmount, JackpotKind, JackpotState
 from jackpot_service.usecases.changes.registry import KINDS
-from tests.proof.corruption import Corruption, change, codes_after, forge, mismatches_after, remove
+from tests.proof.corruption import Corruption, change, codes_after, forge, in_round, mismatches_after, refact, remove
 from tests.support import history
 from tests.support.bets import bet
 from tests.support.hands import NOTHING, ROYAL_FLUSH, STRAIGHT_FLUSH, hand
@@ -53,7 +53,8 @@ class Life:
 def write(url: str) -> None:
     """
     Jackpot j1 is adjusted (q1, q2), changes its rules (q3; q5 still waits when it ends), is suspended and resumed, hit,
-    gives back seed (q4), is trued up (q6) and retired (q7) into j2; j3 stays suspended.
+    gives back seed (q4), is trued up (q6) and retired (q7) into j2; j3 stays suspended. Two tables
+    of j4 are limited (q8, q9).
     """
     random.seed(13)
     world = World(url)
@@ -82,6 +83,12 @@ def write(url: str) -> None:
     life.change("retirement", "j1", to="j2")
     life.bet_and_settle("received", ROYAL_FLUSH, table_id="T2")
     life.door("suspension", "j3", "s4")
+    world.open(jackpot_id="j4", tables=("T4", "T5"), stripes=2)
+    life.bet_and_settle("unlimited", table_id="T4")
+    life.change("table-limits", "j4", table_id="T4", least_stake="2", largest_stake="100")
+    life.bet_and_settle("limited", table_id="T4")
+    life.bet_and_settle("beside", table_id="T5")
+    life.change("table-limits", "j4", table_id="T5", token="5")
     world.engine.dispose()
 
 
@@ -286,7 +293,38 @@ MONEY: Final = (
     ),
 )
 
-CORRUPTIONS: Final = (*RULES, *DOORS, *MONEY)
+LIMITED: Final = f"kind = 'bets' AND {in_round('limited')}"
+UNLIMITED: Final = f"kind = 'bets' AND {in_round('unlimited')}"
+
+LIMITS: Final = (
+    change("table_limits", """document = '{"token": "5"}'""", "version = 1", "entry-digest"),
+    change("table_limits", "table_id = 'T5'", "version = 1", "entry-digest"),
+    change("table_limits", "version = 3", "version = 2", "entry-digest"),
+    change("table_limits", "entry_seq = 1", "version = 1", "document-without-entry entry-digest"),
+    change("table_limits", "jackpot_id = 'j2'", "version = 1", "document-without-entry entry-digest"),
+    remove("table_limits", "version = 1", "entry-digest"),
+    forge(
+        "table_limits",
+        "jackpot_id, 3, table_id, document, entry_seq",
+        "table_limits WHERE version = 2",
+        "entry-digest",
+    ),
+    change("stripes", "limits_version = 1", "jackpot_id = 'j4' AND stripe_no = 1", "stripe-limits"),
+    change("stripes", "limits_version = 1", "jackpot_id = '-'", "stripe-limits"),
+    refact("limits_version", "'2'", in_round("limited"), "entry-digest bet-limits"),
+    change("entries", "facts = NULL", LIMITED, "entry-digest bet-limits"),
+    change("entries", """facts = '{"limits_version": 1}'""", UNLIMITED, "entry-digest bet-limits"),
+    recorded(
+        "0,recorded,limits,document",
+        '{"largest_stake": "99"}',
+        done("q8"),
+        "entry-digest bet-stake effect-figures",
+    ),
+    recorded("0,recorded,limits,version", "2", done("q8"), "entry-digest bet-limits effect-figures"),
+    recorded("0,recorded,table_id", '"T5"', done("q8"), "entry-digest bet-limits effect-figures"),
+)
+
+CORRUPTIONS: Final = (*RULES, *DOORS, *MONEY, *LIMITS)
 
 
 @pytest.mark.parametrize("corruption", CORRUPTIONS, ids=str)
@@ -299,6 +337,12 @@ COLUMNS: Final = {
     "rules_versions.version": ("version = 2", "12"),
     "rules_versions.document": ("version = 2", """document || '{"x": 1}'"""),
     "rules_versions.entry_seq": ("version = 2", "entry_seq + 1"),
+    "table_limits.jackpot_id": ("version = 1", "'j2'"),
+    "table_limits.version": ("version = 1", "12"),
+    "table_limits.table_id": ("version = 1", "'T5'"),
+    "table_limits.document": ("version = 1", """document || '{"x": 1}'"""),
+    "table_limits.entry_seq": ("version = 1", "entry_seq + 1"),
+    "stripes.limits_version": ("jackpot_id = 'j4' AND stripe_no = 0", "1"),
     "stripes.accepting": ("jackpot_id = 'j3' AND stripe_no = 0", "true"),
     "acts.decides": (done("q1"), "'q5'"),
     "acts.jackpot_id": (done("q1"), "'j2'"),
@@ -327,6 +371,8 @@ NEW_CODES: Final = {
     Code.RETIRED_IN_PLAY,
     Code.CYCLE_RULES,
     Code.STRIPE_ACCEPTING,
+    Code.STRIPE_LIMITS,
+    Code.BET_LIMITS,
 }
 
 

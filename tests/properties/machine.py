@@ -78,6 +78,7 @@ def openings(draw: st.DrawFn, rulebooks: Sequence[str], policies: Sequence[str])
     settings["payout_tiers"] = () if tiers is None else held_from(tiers)
     if draw(st.booleans()):
         settings["split.reserve"] = draw(st.sampled_from(["0", "0.05", "0.1"]))
+    settings["dead_hand"] = draw(st.sampled_from(["refund", "play-on"]))
     if policies:
         settings["policy"] = draw(st.sampled_from(policies))
     elif draw(st.booleans()):

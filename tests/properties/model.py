@@ -294,16 +294,19 @@ class Jackpot:
 
     def _judge(self, round_: Round, hands: Mapping[str, Deal]) -> Verdict:
         cycle = self.cycle
-        dead = [one for one in round_.live() if hands[one.stake.hand].status == "dead"]
+        plays_on = self.rules.dead_hand == "play-on"
+        dead = [one for one in round_.live() if hands[one.stake.hand].status == "dead" and not plays_on]
         for one in dead:
             self._refund(round_, one)
         dealt = [one.stake for one in round_.live() if hands[one.stake.hand].status == "dealt"]
-        weight = sum(map(round_.value, dealt), Fraction(0))
+        sharing = {"dealt", "dead"} if plays_on else {"dealt"}
+        in_play = [one.stake for one in round_.live() if hands[one.stake.hand].status in sharing]
+        weight = sum(map(round_.value, in_play), Fraction(0))
         meter, booked = self.on_offer, self.booked_meter
         winners = self._winners(round_, dealt, hands, meter)
         royals = [winner for winner in winners if winner.tier == Category.ROYAL_FLUSH]
         entitled = self._entitled(winners, meter)
-        fixed, owned = self._due(round_, winners, dealt, entitled, meter=meter, weight=weight)
+        fixed, owned = self._due(round_, winners, in_play, entitled, meter=meter, weight=weight)
         is_from_meter = bool(royals) or (self.rules.fixed_prizes_from is FundedBy.METER and bool(winners))
         fixed = self._paid(round_, fixed, {"pool:prize_fund": None})
         if is_from_meter:

@@ -13,7 +13,7 @@ from jackpot_service.domain.outcomes import Hand, HandStatus
 from jackpot_service.domain.payout_tiers import PayoutTier
 from jackpot_service.domain.prizes import FixedAmount, MeterPart, Prize, StakeMultiple, Tier
 from jackpot_service.domain.rulebooks import published_rules
-from jackpot_service.domain.rules import JackpotRules, Policy, Split
+from jackpot_service.domain.rules import DeadHand, JackpotRules, Policy, Split
 from tests.properties import dealing
 
 EXPONENTS = {"EUR": 2, "GBP": 2, "JPY": 0, "BHD": 3, "UYW": 4}
@@ -104,6 +104,7 @@ def rules(draw: st.DrawFn, rulebooks: Sequence[str], policies: Sequence[Policy] 
         reset_amount=reset_amount,
         limit=limit,
         payout_tiers=draw(payout_tiers(published, prizes)),
+        dead_hand=draw(st.sampled_from(DeadHand)),
     )
 
 

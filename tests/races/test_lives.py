@@ -1,4 +1,4 @@
-"""Suspension, retirement and changes of rules while bets and hits of several processes go on."""
+"""Suspension, retirement, changes of rules and of table limits while bets and hits of several processes go on."""
 
 from decimal import Decimal
 from functools import partial
@@ -8,6 +8,7 @@ import pytest
 import sqlalchemy
 
 from jackpot_service.database.transactions import transact
+from jackpot_service.domain.acceptance import StakeOutOfRange
 from jackpot_service.domain.accounts import Pools
 from jackpot_service.domain.changes import Outcome
 from jackpot_service.domain.errors import LedgerError
@@ -196,3 +197,57 @@ def test_of_two_who_approve_one_adjustment_at_once_one_does_and_it_is_booked_onc
     assert sorted(outcomes[:2], key=str) == [None, "change-decided"]
     assert books.balance(engine, "house:adjustments") == Decimal("-12.34")
     books.require_clean(engine)
+
+
+TIGHT = 100
+WIDE = 200
+
+
+def tighten_and_widen(racer: Racer) -> list[tuple[int, int]]:
+    """Limit a table and take that back, again and again; its wide bets when a limit had answered, and a while later."""
+    counts = []
+    for turn in range(TURNS):
+        limits = {"jackpot_id": "live", "table_id": "T1", "largest_stake": "1"}
+        assert two_people(racer.engine, "table-limits", limits, f"t{turn}") is None
+        counts.append((_wide_bets(racer.engine), max(_wide_bets(racer.engine) for _ in range(20))))
+        assert two_people(racer.engine, "table-limits", {"jackpot_id": "live", "table_id": "T1"}, f"w{turn}") is None
+    return counts
+
+
+def _wide_bets(engine: sqlalchemy.Engine) -> int:
+    count: int = books.ask(engine, "SELECT count(*) FROM bets WHERE stake_minor > 100")[0][0]
+    return count
+
+
+def bet_wide(racer: Racer, *, name: str) -> list[bool]:
+    """Bet and bet, two euros and one in turn; tells of each whether it was taken: one euro always is."""
+    calls = [
+        partial(
+            scene.attempted,
+            partial(
+                scene.bet,
+                racer.engine,
+                "T1",
+                f"{name}-{number}",
+                scene.euro("b", stake_minor=WIDE if number % 2 else TIGHT),
+            ),
+        )
+        for number in range(BETS)
+    ]
+    answers = in_threads(calls, threads=4)
+    assert all(isinstance(answer, BetsAccepted | StakeOutOfRange) for answer in answers), answers
+    assert all(isinstance(answer, BetsAccepted) for answer in answers[::2])
+    return [isinstance(answer, BetsAccepted) for answer in answers]
+
+
+def test_no_wider_bet_is_accepted_once_a_tightening_has_answered(engine: sqlalchemy.Engine, database_url: str) -> None:
+    scene.open_live(engine, "live", tables=["T1"])
+
+    counts, *taken = race(
+        database_url, tighten_and_widen, *(partial(bet_wide, name=f"p{number}") for number in range(BETTORS))
+    )
+
+    assert [first for first, _ in counts] == [later for _, later in counts]
+    assert _bets(engine) == sum(sum(answers) for answers in taken)
+    books.require_clean(engine)  # It compares every batch with the limits that were in force where it stands.
+    assert books.deadlocks(engine) == 0

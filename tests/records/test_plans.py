@@ -12,7 +12,7 @@ from jackpot_service.database.connections import create_engine
 from jackpot_service.domain.awards import AwardState
 from jackpot_service.domain.principals import Principal, Role
 from jackpot_service.ledger import books, days
-from jackpot_service.records import awards, bets, rounds, settings_in_force, verdicts
+from jackpot_service.records import awards, bets, game_numbers, rounds, settings_in_force, verdicts
 from tests.records.kept_plans import prepared
 from tests.support.drivers import connection_of
 
@@ -108,13 +108,30 @@ ONE: Final = {"jackpot_id": "live", "table_id": "T1", "round_id": "r1"}
 @pytest.mark.parametrize(
     ("statement", "parameters"),
     [
-        (rounds._CHANGE, {**ONE, "state": "open", "steps": 2, "bet_count": 1, "weight": 1}),
+        (rounds._CHANGE, {**ONE, "state": "open", "steps": 2, "bet_count": 1, "weight": 1, "game_number": None}),
         (rounds._COUNT_REPLAY, ONE),
     ],
 )
 def test_a_round_is_changed_by_all_its_ids(engine: Engine, statement: str, parameters: Mapping[str, Any]) -> None:
     found = plan(engine, statement, parameters)
     assert f"using {BY_IDS}" in found
+
+
+@pytest.mark.usefixtures("known")
+@pytest.mark.parametrize("known", KNOWN, indirect=True)
+def test_rounds_of_a_game_number_are_found_by_the_index_of_those_that_have_one(engine: Engine) -> None:
+    asked = {
+        **dict.fromkeys(("jackpot_id", "table_id", "casino_id", "callers_casino")),
+        "game_number": "21:10:10",
+        "from_key": 0,
+        "to_key": KEY,
+        "before_key": KEY,
+        "before_jackpot": "",
+        "limit": 9,
+    }
+    found = plan(engine, game_numbers._FOUND, asked)
+    assert "using ix_rounds_game_number" in found
+    assert "Seq Scan on rounds" not in found
 
 
 BY_KEY: Final[tuple[tuple[str, Mapping[str, Any], tuple[str, ...]], ...]] = (

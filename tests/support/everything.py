@@ -91,12 +91,13 @@ def play(engine: sqlalchemy.Engine, *, now: datetime) -> None:
 
 
 def _administer(engine: sqlalchemy.Engine) -> None:
-    """Have a compensation, a statement's settlement and a change policy asked for and approved."""
+    """Have a compensation, a settled statement, a table's limits and a change policy asked for and approved."""
     scene.bet(engine, "T1", "r3", scene.euro("b1"))
     scene.cancel(engine, "T1", "r3")
     given = {"table_id": "T1", "round_id": "r3", "bet_id": "b1", "amount_minor": 1, "document": "minutes"}
     paid = {"casino_id": "c1", "from": "2026-01-01T00:00:00Z", "to": "2026-02-01T00:00:00Z", "amount": "1"}
     for kind, payload in (
+        ("table-limits", {"table_id": "T1", "largest_stake": "50"}),
         ("compensation", given),
         ("statement-settlement", paid | {"reference": "january"}),
     ):
@@ -104,7 +105,8 @@ def _administer(engine: sqlalchemy.Engine) -> None:
             people.enrolled(engine, Act(principal, scene.now(), request_id, "as agreed"))
             for principal, request_id in ((people.asker_of(kind), kind), (people.checker_of(kind), None))
         )
-        asked = RequestChange(asking, kind, {"jackpot_id": "live", "currency": "EUR", **payload})
+        currency = {} if kind == "table-limits" else {"currency": "EUR"}
+        asked = RequestChange(asking, kind, {"jackpot_id": "live", **currency, **payload})
         decided = DecideChange(deciding, str(kind), Outcome.APPROVED)
         transact(engine, partial(request_change, command=asked))
         transact(engine, partial(decide_change, command=decided))

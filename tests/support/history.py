@@ -62,10 +62,13 @@ class Casino:
     def spread(self, jackpot_id: str, stripes: int) -> None:
         self.act(lambda session: add_stripes(session, AddStripes(self.operate(), jackpot_id, stripes)))
 
-    def bet(self, table: str, round_id: str, *bets: tuple[str, str, str, str, int]) -> None:
+    def bet(
+        self, table: str, round_id: str, *bets: tuple[str, str, str, str, int], game_number: str | None = None
+    ) -> None:
         server = _server(table)
         made = Bets.of(Bet(*bet, self.now - timedelta(seconds=0.5)) for bet in bets)
-        self.act(lambda session: accept_bets(session, AcceptBets(server, table, round_id, made, self.now)))
+        command = AcceptBets(server, table, round_id, made, self.now + timedelta(seconds=1), game_number)
+        self.act(lambda session: accept_bets(session, command))
 
     def void(self, table: str, round_id: str, *bet_ids: str) -> None:
         self.act(lambda session: void_bets(session, VoidBets(_server(table), table, round_id, bet_ids, self.now)))
@@ -190,7 +193,7 @@ def found(casino: Casino) -> None:
 def play_live(casino: Casino) -> None:
     currencies = (("a", "ann", "h1", "EUR", 100), ("b", "bob", "h1", "GBP", 100), ("c", "cem", "h2", "SEK", 1000))
     casino.bet("T1", "open", *currencies, ("d", "dan", "h2", "JPY", 150))
-    casino.bet("T1", "lost", ("a", "ann", "h1", "EUR", 250))
+    casino.bet("T1", "lost", ("a", "ann", "h1", "EUR", 250), game_number="21:10:10")
     casino.settle("T1", "lost", 1, h1=NOTHING, dealer="Qh 9s")
     casino.bet("T1", "voided", *currencies)
     casino.void("T1", "voided", "b", "late")

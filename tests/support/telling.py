@@ -53,7 +53,13 @@ def bring_about_everything(world: World) -> None:
     _close_betting(world)
     _decline(world)
     _stop(world)
+    _limit(world)
     _change_policy(world)
+
+
+def _limit(world: World) -> None:
+    world.open(jackpot_id="j7", tables=("T7",), stripes=1)
+    world.change("table-limits", {"jackpot_id": "j7", "table_id": "T7", "largest_stake": "50"}, request_id="limit")
 
 
 def _play(world: World) -> None:

@@ -267,9 +267,14 @@ class World:
         return self.call(method, f"/v1/tables/{table_id}/rounds/{path}", key=key, data=data, app=app)
 
     def post_bets(
-        self, *bets: Body, round_id: str = "r1", table_id: str = "T1", app: Application | None = None
+        self,
+        *bets: Body,
+        round_id: str = "r1",
+        table_id: str = "T1",
+        app: Application | None = None,
+        **more: object,
     ) -> Answer:
-        return self.send("POST", table_id, f"{round_id}/bets", {"bets": bets}, app=app)
+        return self.send("POST", table_id, f"{round_id}/bets", {"bets": bets, **more}, app=app)
 
     def post_voids(self, *bet_ids: str, round_id: str = "r1", table_id: str = "T1", **more: object) -> Answer:
         return self.send("POST", table_id, f"{round_id}/voids", {"bet_ids": bet_ids, **more})

@@ -82,6 +82,15 @@ def test_a_fixed_prize_that_is_denied_is_told_in_the_bets_own_currency(world: Wo
     assert [one["currency"] for one in denied(world)] == ["EUR", "GBP"]
 
 
+def test_what_a_dead_hand_that_plays_on_shared_is_no_part_of_what_it_was_denied(world: World) -> None:
+    world.open(base_amount="1000", settings={"dead_hand": "play-on"})
+    world.bet(bet("b1"), bet("b2", hand="2"))
+    awards = world.settle(dead("1", FLUSH), hand("2", ROYAL_FLUSH))["awards"]
+
+    assert {award["bet_id"]: award["amount_minor"] for award in awards} == {"b1": 50_045, "b2": 50_045}
+    assert said(world) == [("b1", "dead", "flush", 2_500)]
+
+
 BETS = (
     bet("b1", stake_minor=100),
     bet("b2", hand="2", stake_minor=300, currency="GBP"),

@@ -1,9 +1,12 @@
-"""Dead hands are refunded, forfeited ones get nothing, large awards are held. Decisions 15, 16, 17 and 23."""
+"""Dead hands are refunded or play on, forfeited ones get nothing, large awards are held. Decisions 15 to 17, 23."""
 
 from decimal import Decimal
 
+import pytest
+
 from jackpot_service.domain.accounts import Pools
 from tests.support.bets import bet
+from tests.support.correcting import correct
 from tests.support.hands import (
     FLUSH,
     FOUR_OF_A_KIND,
@@ -15,7 +18,7 @@ from tests.support.hands import (
     hand,
 )
 from tests.support.payouts import held_from
-from tests.support.world import CYBER, World
+from tests.support.world import CYBER, SENECA, World
 
 
 def test_a_dead_hand_is_refunded_and_has_no_part_in_the_share(world: World) -> None:
@@ -32,6 +35,75 @@ def test_a_dead_hand_is_refunded_and_has_no_part_in_the_share(world: World) -> N
     assert [(award["bet_id"], award["amount_minor"]) for award in settlement["awards"]] == [("winner", 100_000)]
     assert world.books.balance("j1", "casino:c1", "GBP") == 0
     assert world.books.pools("j1") == Pools(Decimal("0.05"), Decimal(0), Decimal(0), Decimal("0.3184"))
+
+
+def test_scenario_50_bets_on_a_dead_hand_that_play_on_share_as_the_others(world: World) -> None:
+    world.open(base_amount="999.10", settings={"dead_hand": "play-on"})
+    world.bet(bet("winner", hand="1"), bet("misdealt", hand="2"))
+
+    settlement = world.settle(hand("1", ROYAL_FLUSH), dead("2", ("2s", "3s")))
+
+    assert settlement["refunds"] == []
+    assert Decimal(settlement["meter_before"]) == 1000
+    assert Decimal(settlement["total_stake_base"]) == 2
+    assert [(award["bet_id"], award["amount_minor"]) for award in settlement["awards"]] == [
+        ("misdealt", 50_000),
+        ("winner", 50_000),
+    ]
+    assert world.books.balance("j1", "casino:c1") == 998
+    assert world.round()["settlement"]["refunds"] == []
+    world.put_result(hand("1", ROYAL_FLUSH), dead("2", ("2s", "3s"))).ok(200)
+
+
+@pytest.mark.parametrize(
+    ("dead_hand", "refunds", "paid"), [("refund", ["misdealt"], 999_993), ("play-on", [], 1_000_000)]
+)
+def test_scenario_50_at_seneca_the_parts_of_a_dead_hand_leave_the_meter_or_stay(
+    world: World, dead_hand: str, refunds: list[str], paid: int
+) -> None:
+    world.open(SENECA, base_amount="99998.60", settings={"dead_hand": dead_hand})
+    world.bet(bet("misdealt", hand="1"), bet("lucky", hand="2"))
+
+    settlement = world.settle(dead("1"), hand("2", STRAIGHT_FLUSH))
+
+    assert [refund["bet_id"] for refund in settlement["refunds"]] == refunds
+    assert [(award["bet_id"], award["amount_minor"]) for award in settlement["awards"]] == [("lucky", paid)]
+
+
+def test_scenario_50_the_cards_of_a_dead_hand_hit_nothing_though_its_bets_play_on(world: World) -> None:
+    world.open(base_amount="1000", settings={"dead_hand": "play-on"})
+    world.bet(bet("misdealt", hand="1"), bet("stays", hand="2"))
+
+    settlement = world.settle(dead("1", ROYAL_FLUSH), hand("2", FLUSH))
+
+    assert (settlement["refunds"], settlement["cycle_after"]) == ([], 1)
+    assert [(award["bet_id"], award["tier"]) for award in settlement["awards"]] == [("stays", "flush")]
+
+
+def test_scenario_50_a_round_keeps_what_it_was_opened_under(world: World) -> None:
+    world.open(base_amount="1000")
+    world.bet(bet("misdealt", hand="1"), bet("winner", hand="2"))
+    world.change("rules", {"jackpot_id": "j1", "settings": {"dead_hand": "play-on"}})
+    world.bet(bet("hit"), round_id="hit")
+    world.settle(hand("1", ROYAL_FLUSH), round_id="hit")
+
+    assert [refund["bet_id"] for refund in world.settle(dead("1"), hand("2", FLUSH))["refunds"]] == ["misdealt"]
+
+    world.bet(bet("again"), round_id="new")
+    assert world.settle(dead("1"), round_id="new")["refunds"] == []
+
+
+def test_scenario_50_a_correction_to_a_dead_hand_that_plays_on_refunds_nothing(world: World) -> None:
+    world.open(base_amount="1000", settings={"dead_hand": "play-on"})
+    world.bet(bet("b1"), bet("b2", hand="2"))
+    world.settle(hand("1", FLUSH), hand("2", STRAIGHT_FLUSH))
+
+    effect = correct(world, dead("1"), hand("2", STRAIGHT_FLUSH))
+
+    assert effect["after"]["refunds"] == []
+    assert [award["bet_id"] for award in effect["after"]["reversed"]] == ["b1", "b2"]
+    assert [award["bet_id"] for award in effect["after"]["awards"]] == ["b2"]
+    assert world.books.balance("j1", "casino:c1") == 2498
 
 
 def test_the_cards_of_a_forfeited_hand_hit_nothing(world: World) -> None:

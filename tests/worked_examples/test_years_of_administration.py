@@ -40,6 +40,7 @@ WHY, SEEN = "as agreed", "seen and compared"
 DONE_AS: Final[Mapping[str, str]] = {
     "rate-sheet": "rates_published",
     "rules": "rules_changed",
+    "table-limits": "table_limits_changed",
     "retirement": "jackpot_retired",
     "adjustment": "adjustment",
     "seed-recovery": "seed_recovered",
@@ -135,6 +136,7 @@ def second_year(years: Years) -> None:
     years.change("seed-recovery", {"jackpot_id": "j1", "amount": "100"})
     years.change("adjustment", adjustment("meter", "-50"))
     years.change("rules", {"jackpot_id": "j1", "settings": {"split.meter": "0.40"}})
+    years.change("table-limits", {"jackpot_id": "j1", "table_id": "T1", "largest_stake": "100"})
     by_operators = {"asked_by": ["operator"], "decided_by": ["operator"]}
     years.change("change-policy", {"kinds": {"rules": by_operators}})
     settlement = world.settle(hand("1", ROYAL_FLUSH), round_id="open")
@@ -397,7 +399,9 @@ MONEY: Final[Mapping[str, TakenBack]] = {
 
 FOR_GOOD: Final = {"retirement"}
 
-NO_MONEY: Final = {"rate-sheet", "rules", "declined-compensation", "payment-reversal", "change-policy"}
+NO_MONEY: Final = {
+    *("rate-sheet", "rules", "table-limits", "declined-compensation", "payment-reversal", "change-policy"),
+}
 
 
 def test_of_every_kind_it_is_said_whether_it_moves_money_and_what_takes_it_back() -> None:

@@ -102,10 +102,16 @@ class JackpotClient:
         """Close the connections; the client is of no use afterwards."""
         self._sender.http.close()
 
-    def place_bets(self, *, table_id: str, round_id: str, bets: Iterable[Bet]) -> PlacedBets:
-        """Place a batch, all or nothing; the first one opens the round. The same bets again are replays."""
+    def place_bets(
+        self, *, table_id: str, round_id: str, bets: Iterable[Bet], game_number: str | None = None
+    ) -> PlacedBets:
+        """
+        Place a batch, all or nothing; the first one opens the round. The same bets again are replays.
+
+        `game_number` is what the table shows its players; the first one of a round stays.
+        """
         batch = tuple(bets)
-        body = {"bets": [bet.as_json() for bet in batch]}
+        body: dict[str, object] = {"bets": [bet.as_json() for bet in batch], **_numbered(game_number)}
         ids = tuple(bet.bet_id for bet in batch)
         placed = decoded(PlacedBets, self._write("POST", table_id, round_id, "bets", body, bet_ids=ids))
         _must_be(placed.round, table_id, round_id)
@@ -135,9 +141,11 @@ class JackpotClient:
         bet_count: int,
         hands: Iterable[Hand],
         dealer: Iterable[str] | None = None,
+        game_number: str | None = None,
     ) -> SettledRound:
         """Give the dealt hands and how many live bets they carry; the round is settled, once and for ever."""
         body: dict[str, object] = {"bet_count": bet_count, "hands": [hand.as_json() for hand in hands]}
+        body |= _numbered(game_number)
         if dealer is not None:
             body["dealer"] = list(dealer)
         settled = decoded(SettledRound, self._write("PUT", table_id, round_id, "result", body))
@@ -180,6 +188,10 @@ class JackpotClient:
         """Return what a jackpot pays, as the service prints it."""
         path = f"/v1/jackpots/{checked_id(jackpot_id, name='jackpot_id')}/paytable"
         return self._read(path, {"currency": currency} if currency else {})
+
+    def table_limits(self, *, jackpot_id: str) -> Mapping[str, Any]:
+        """Return the limits that tables of this key have next to their jackpot's, in force for the next bet."""
+        return self._read(f"/v1/jackpots/{checked_id(jackpot_id, name='jackpot_id')}/table-limits")
 
     def jackpots(self) -> tuple[JackpotView, ...]:
         """Return every jackpot this key may see."""
@@ -225,6 +237,10 @@ class JackpotClient:
                 str(error), attempts=error.attempts, table_id=table_id, round_id=round_id, bet_ids=bet_ids
             ) from error
         return content_of(answer)
+
+
+def _numbered(game_number: str | None) -> dict[str, object]:
+    return {} if game_number is None else {"game_number": checked_id(game_number, name="game_number")}
 
 
 def _round_path(table_id: str, round_id: str) -> str:

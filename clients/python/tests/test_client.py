@@ -309,6 +309,16 @@ def test_a_result_is_sent_as_the_contract_spells_it(client: JackpotClient, servi
     }
 
 
+def test_a_game_number_is_sent_with_bets_and_results(client: JackpotClient, service: Service) -> None:
+    service.script = [PLACED, Reply(201, SETTLED_JSON)]
+    bet = Bet(player_id="p1", currency="EUR", stake_minor=100)
+    client.place_bets(table_id=TABLE, round_id=ROUND, bets=[bet], game_number="21:10:10")
+    client.put_result(table_id=TABLE, round_id=ROUND, bet_count=1, hands=[], game_number="21:10:10")
+    assert [json.loads(request.body)["game_number"] for request in service.received] == ["21:10:10"] * 2
+    with pytest.raises(ValueError, match="game_number"):
+        client.put_result(table_id=TABLE, round_id=ROUND, bet_count=1, hands=[], game_number="21 10")
+
+
 def test_voids_are_sent_and_answered(client: JackpotClient, service: Service) -> None:
     service.script = [Reply(200, {"round": ROUND_JSON, "voided": ["b1"], "unknown": ["b9"]})]
     voided = client.void_bets(table_id=TABLE, round_id=ROUND, bet_ids=["b1", "b9"])
@@ -656,6 +666,13 @@ def test_a_rounds_whole_record_is_returned_as_it_came(client: JackpotClient, ser
     record = client.round(table_id=TABLE, round_id=ROUND)
     assert record.round.round_id == ROUND
     assert record.content["bets"] == [{"stake_minor": 100}]
+
+
+def test_the_limits_of_tables_are_returned_as_they_came(client: JackpotClient, service: Service) -> None:
+    limits = {"jackpot_id": "live", "currency": "EUR", "tables": [{"table_id": "T1", "version": 1}]}
+    service.script = [Reply(200, limits)]
+    assert client.table_limits(jackpot_id="live") == limits
+    assert [request.path for request in service.received] == ["/v1/jackpots/live/table-limits"]
 
 
 def test_jackpots_are_read_to_the_last_page(client: JackpotClient, service: Service) -> None:

@@ -85,7 +85,7 @@ booked AS (
 _TOUCHED = """
 touched_rounds AS (
     SELECT r.casino_id, r.table_id, r.round_id, r.round_key, r.opened_at, r.rules_version, r.rate_sheet,
-           touched.steps, touched.entries
+           r.game_number, touched.steps, touched.entries
     FROM (
         SELECT round_key, array_agg(step ORDER BY step) AS steps,
                string_agg(stripe_no || '.' || seq, ' ' ORDER BY step) AS entries
@@ -96,11 +96,12 @@ touched_rounds AS (
 )
 """
 
-# A round ends once: its ending is looked up (LIMIT).
+# A round ends once: its ending is looked up (LIMIT). So is the entry that first said its game number.
 _LIST_ROUNDS = """
 SELECT of.casino_id, of.table_id, of.round_id, CAST(of.round_key AS text) AS round_key,
-       coalesce(ended.state, closed.state, 'open') AS state, of.opened_at, ended.booked_at AS ended_at, sums.currency,
-       coalesce(sums.bets, 0) AS bets, sums.stakes, coalesce(sums.value, 0) AS value, sums.refunds,
+       said.game_number, coalesce(ended.state, closed.state, 'open') AS state, of.opened_at,
+       ended.booked_at AS ended_at, sums.currency, coalesce(sums.bets, 0) AS bets, sums.stakes,
+       coalesce(sums.value, 0) AS value, sums.refunds,
        coalesce(sums.refunds_value, 0) AS refunds_value, coalesce(sums.awards, 0) AS awards, sums.awarded,
        coalesce(sums.awards_cost, 0) AS awards_cost, of.rules_version, of.rate_sheet, of.entries
 FROM touched_rounds AS of
@@ -118,6 +119,14 @@ LEFT JOIN LATERAL (
       AND e.seq <= coalesce((CAST(:ends AS bigint[]))[e.stripe_no + 1], 0)
     LIMIT 1
 ) AS closed ON true
+LEFT JOIN LATERAL (
+    SELECT of.game_number
+    FROM entries e
+    WHERE of.game_number IS NOT NULL AND e.jackpot_id = :jackpot_id AND e.round_key = of.round_key
+      AND e.facts ->> 'game_number' IS NOT NULL
+      AND e.seq <= coalesce((CAST(:ends AS bigint[]))[e.stripe_no + 1], 0)
+    LIMIT 1
+) AS said ON true
 LEFT JOIN LATERAL (
     SELECT done.currency, sum(done.bets) AS bets, sum(done.stakes) * units.one AS stakes,
            sum(done.stakes) * units.one * units.rate AS value, sum(done.refunds) AS refunds,
@@ -190,6 +199,7 @@ _OF_ROUND = "jackpot_id base casino_id table_id round_id round_key"
 
 ROUNDS = columns(
     _OF_ROUND,
+    texts(game_number="Game number"),
     "state",
     instants(opened_at="Opened", ended_at="Settled or cancelled"),
     "currency bets",

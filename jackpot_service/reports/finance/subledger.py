@@ -119,7 +119,7 @@ _REFUNDS = text(
             SELECT b.bet_id
             FROM jsonb_array_elements(e.facts #> '{result,hands}') AS h (fact)
             JOIN live_bets(:jackpot_id, e.round_key) AS b ON b.hand = h.fact ->> 0
-            WHERE e.kind = 'result' AND h.fact ->> 1 = 'dead'
+            WHERE e.kind = 'result' AND h.fact ->> 1 = 'dead' AND refunds_dead_hands(:jackpot_id, e.rules_version)
               AND e.facts @? 'strict $.result.hands[*] ? (@[1] == "dead")'
         ) AS refunded
         WHERE e.kind IN ('voids', 'cancellation', 'result')
@@ -129,7 +129,9 @@ _REFUNDS = text(
         CROSS JOIN LATERAL live_bets(:jackpot_id, f.round_key) AS b
         CROSS JOIN LATERAL (
             SELECT f.after -> 'refunds' ? b.bet_id,
-                   EXISTS (SELECT
+                   refunds_dead_hands(
+                       :jackpot_id, (SELECT r.rules_version FROM round_of_key(:jackpot_id, f.round_key) AS r)
+                   ) AND EXISTS (SELECT
                            FROM jsonb_array_elements(f.before -> 'result' -> 'hands') AS one (hand)
                            WHERE one.hand ->> 0 = b.hand AND one.hand ->> 1 = 'dead')
         ) AS dead (now, before)

@@ -1,7 +1,7 @@
 """Kinds of change of one jackpot, which holds still meanwhile: the state that they see, and what they may move."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Annotated
 
@@ -13,6 +13,7 @@ from jackpot_service.domain.journal import EntryKind, Postings
 from jackpot_service.domain.lives import Life
 from jackpot_service.domain.money import POOL_DECIMALS, has_decimals, plain
 from jackpot_service.domain.rules import LARGEST_AMOUNT, JackpotRules
+from jackpot_service.domain.table_limits import LimitsOfTables
 from jackpot_service.ledger import books
 from jackpot_service.records import changes, immutable
 from jackpot_service.usecases import jackpot_acts
@@ -36,8 +37,9 @@ class JackpotState:
     A jackpot as a decision sees it, all its stripes at `positions`.
 
     `rules` are those of the running `cycle`; `versions` hold those of the newest version, pending or not. `base_amount`
-    is what the first cycle was started with. `refundable` is what refunds of open rounds may still take back from the
-    reserve; 0 in the proof, which does not know which rounds were open then.
+    is what the first cycle was started with. `limits` are those of its tables, as of their version. `refundable` is
+    what refunds of open rounds may still take back from the reserve; 0 in the proof, which does not know which rounds
+    were open then.
     """
 
     jackpot_id: str
@@ -49,6 +51,8 @@ class JackpotState:
     newest_version: int
     versions: Mapping[int, JackpotRules]
     base_amount: Decimal
+    limits_version: int = 0
+    limits: LimitsOfTables = field(default_factory=dict)
     refundable: Decimal = Decimal(0)
 
     @property
@@ -71,6 +75,8 @@ def state_of(session: Session, jackpot: StillJackpot) -> JackpotState:
         newest,
         {newest: immutable.rules(session, jackpot.jackpot_id, newest)},
         books.base_amount(session, jackpot.jackpot_id),
+        held.limits_version,
+        immutable.limits(session, jackpot.jackpot_id, held.limits_version),
     )
 
 

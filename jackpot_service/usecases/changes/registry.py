@@ -19,10 +19,12 @@ from jackpot_service.usecases.changes.round_correction import CorrectRound
 from jackpot_service.usecases.changes.rules import ChangeRules
 from jackpot_service.usecases.changes.seed_recovery import RecoverSeed
 from jackpot_service.usecases.changes.statement_settlement import SettleStatement
+from jackpot_service.usecases.changes.table_limits import LimitTable
 
 _ALL: Final[tuple[type[Kind], ...]] = (
     ChangeRates,
     ChangeRules,
+    LimitTable,
     RetireJackpot,
     AdjustJackpot,
     RecoverSeed,

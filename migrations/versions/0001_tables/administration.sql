@@ -85,6 +85,7 @@ CREATE TABLE change_policies (
 INSERT INTO change_policies (version, entry_seq, kind, asked_by, decided_by, needs_other_department)
 VALUES (1, 0, 'rate-sheet', '{rates}', '{rates}', false),
        (1, 0, 'rules', '{operator}', '{finance,operator}', false),
+       (1, 0, 'table-limits', '{operator}', '{finance,operator}', false),
        (1, 0, 'retirement', '{operator}', '{finance,operator}', false),
        (1, 0, 'adjustment', '{operator}', '{finance}', false),
        (1, 0, 'seed-recovery', '{operator}', '{finance}', false),

@@ -16,6 +16,7 @@ CREATE TABLE stripes (
     accepting BOOLEAN NOT NULL,
     booked_at TIMESTAMP WITH TIME ZONE NOT NULL,
     summed_to BIGINT NOT NULL DEFAULT 0,
+    limits_version INTEGER NOT NULL DEFAULT 0,
     CONSTRAINT pk_stripes PRIMARY KEY (jackpot_id, stripe_no),
     CONSTRAINT ck_stripes_stripe_no CHECK (stripe_no >= 0),
     CONSTRAINT ck_stripes_seq CHECK (seq >= 0),
@@ -45,7 +46,8 @@ CREATE TYPE figure AS (
 
 -- The postings of an entry are four parallel arrays: a row each would cost a bet several times as much. Casino, table
 -- and rules version are those of its figures, and empty, or 0, where there is none. `facts` are what a
--- closing, a result, a cancellation or voids recorded; views show the columns of results and cancellations.
+-- closing, a result, a cancellation or voids recorded, and the game number or the table limits that bets or a result
+-- named; views show the columns of results and cancellations.
 CREATE TABLE entries (
     jackpot_id TEXT COLLATE "C" NOT NULL,
     stripe_no INTEGER NOT NULL,

@@ -16,6 +16,17 @@ CREATE TABLE rules_versions (
     CONSTRAINT ck_rules_versions_version CHECK (version >= 1)
 );
 
+-- The limits of single tables of a jackpot: each version is a change of one table's, and leaves those of the others.
+CREATE TABLE table_limits (
+    jackpot_id TEXT COLLATE "C" NOT NULL,
+    version INTEGER NOT NULL,
+    table_id TEXT COLLATE "C" NOT NULL,
+    document JSONB NOT NULL,
+    entry_seq BIGINT NOT NULL,
+    CONSTRAINT pk_table_limits PRIMARY KEY (jackpot_id, version),
+    CONSTRAINT ck_table_limits_version CHECK (version >= 1)
+);
+
 CREATE TABLE rate_sheets (
     base TEXT COLLATE "C" NOT NULL,
     number INTEGER NOT NULL,

@@ -15,8 +15,10 @@ CREATE TABLE rounds (
     weight NUMERIC NOT NULL,
     replays INTEGER NOT NULL,
     opened_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    game_number TEXT COLLATE "C",
     CONSTRAINT pk_rounds PRIMARY KEY (jackpot_id, round_key),
     CONSTRAINT ck_rounds_round_id CHECK (round_id ~ '^[A-Za-z0-9._:-]{1,64}$'),
+    CONSTRAINT ck_rounds_game_number CHECK (game_number ~ '^[A-Za-z0-9._:-]{1,64}$'),
     CONSTRAINT ck_rounds_state CHECK (state IN ('open', 'closed', 'settled', 'cancelled')),
     CONSTRAINT ck_rounds_counts CHECK (bet_count >= 0 AND steps >= 1 AND weight >= 0),
     CONSTRAINT ck_rounds_exact CHECK (scale(weight) <= 18 AND abs(weight) < 1e20)
@@ -32,6 +34,9 @@ CREATE FUNCTION by_index(value text) RETURNS text LANGUAGE plpgsql IMMUTABLE STR
 -- space.
 CREATE INDEX ix_rounds_latest ON rounds (jackpot_id, by_index(table_id), round_key);
 CREATE INDEX ix_rounds_open ON rounds (jackpot_id, round_key) WHERE state IN ('open', 'closed');
+-- Rounds without a game number are not in it: their bets cost no more for it.
+CREATE INDEX ix_rounds_game_number ON rounds (jackpot_id, by_index(game_number), round_key)
+    WHERE game_number IS NOT NULL;
 CREATE UNIQUE INDEX uq_rounds_ids ON rounds (jackpot_id, by_index(table_id || ' ' || round_id));
 
 -- Each month of round keys has a partition: `jackpot db months` makes them ahead. A round key is milliseconds since

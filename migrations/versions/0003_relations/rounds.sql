@@ -58,7 +58,8 @@ CREATE FUNCTION live_bets(of_jackpot text, of_round bigint) RETURNS SETOF bets L
 $$;
 
 -- A round's bets, what they are worth by a sheet of rates, and by which steps of the round they were accepted and
--- refunded. A bet is refunded when it is voided, its round is cancelled, or its hand is dead; and only once.
+-- refunded. A bet is refunded when it is voided, its round is cancelled, or its hand is dead and the rules
+-- do not have it play on; and only once.
 CREATE FUNCTION bets_with_refunds(of_jackpot text, of_round bigint, of_base text, of_sheet integer)
 RETURNS TABLE (bet_id text, player_id text, hand text, currency text, step integer, refund_step integer,
                stake numeric, value numeric) LANGUAGE sql STABLE AS $$
@@ -70,6 +71,7 @@ RETURNS TABLE (bet_id text, player_id text, hand text, currency text, step integ
                      AND NOT v.is_tombstone
     LEFT JOIN cancellations c ON c.jackpot_id = of_jackpot AND c.round_key = of_round
     LEFT JOIN hands h ON h.jackpot_id = of_jackpot AND h.round_key = of_round AND h.hand = b.hand AND h.status = 'dead'
+                     AND refunds_dead_hands(of_jackpot, (SELECT o.rules_version FROM round_of_key(of_jackpot, of_round) AS o))
     LEFT JOIN results d ON d.jackpot_id = of_jackpot AND d.round_key = h.round_key
     WHERE b.jackpot_id = of_jackpot AND b.round_key = of_round
     OFFSET 0

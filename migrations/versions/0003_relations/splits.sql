@@ -16,3 +16,9 @@ LANGUAGE sql STABLE ROWS 1 AS $$
         WHERE v.jackpot_id = of_jackpot AND v.version = of_version
     ) AS split
 $$;
+
+-- Whether a version of the rules refunds the bets on dead hands: all do that do not have them play on.
+CREATE FUNCTION refunds_dead_hands(of_jackpot text, of_version integer) RETURNS boolean LANGUAGE sql STABLE AS $$
+    SELECT (SELECT v.document ->> 'dead_hand' FROM rules_versions v
+            WHERE v.jackpot_id = of_jackpot AND v.version = of_version) IS DISTINCT FROM 'play-on'
+$$;

@@ -56,6 +56,17 @@ def put_back(world: World, **period: object) -> str:
     return found
 
 
+def test_bets_on_dead_hands_that_play_on_are_in_no_report_of_refunds(world: World) -> None:
+    world.open(base_amount="1000", settings={"dead_hand": "play-on"})
+    world.bet(bet("a"), bet("b", hand="2"))
+    world.settle(hand("1", FLUSH), dead("2"))
+    correct(world, dead("1"), hand("2", FLUSH))
+
+    assert differing(world) == 0
+    assert rows(world, "rounds", "refunds") == []
+    assert {row["booked"] for row in rows(world, "reconciliation", "reversals")} <= {"0"}
+
+
 def test_scenario_40_at_month_close_turnover_times_rate_reconciles_and_stays_whatever_comes_later(world: World) -> None:
     world.open(base_amount="1000")
     world.bet(bet("a", stake_minor=10_000), bet("b", currency="GBP", stake_minor=1000), bet("c", stake_minor=100))
