@@ -1,6 +1,7 @@
 """Each kind of change is for certain roles: a key of any other neither asks for one nor decides one."""
 
 from collections.abc import Iterator, Mapping
+from hashlib import sha256
 from typing import Final
 
 import pytest
@@ -20,6 +21,8 @@ pytestmark = pytest.mark.slow
 __all__ = ["books_verify"]
 
 CHANGES: Final = "/v1/change-requests"
+PAID: Final = f"aw_{sha256(b'j1/T1/paid/b1/flush').hexdigest()[:32]}"
+"""The award of round `paid`."""
 
 PAYLOADS: Final[Mapping[str, Body]] = {
     "rate-sheet": {"base": "EUR", "rates": {"GBP": "1.18"}},
@@ -52,6 +55,7 @@ PAYLOADS: Final[Mapping[str, Body]] = {
         "round_id": "lost",
         "result": {"bet_count": 1, "hands": [hand("1", STRAIGHT)]},
     },
+    "payment-reversal": {"jackpot_id": "j1", "award_id": PAID, "reference": "slip"},
     "statement-settlement": {
         "jackpot_id": "j1",
         "casino_id": "c1",
@@ -77,13 +81,17 @@ ALLOWED: Final = [
 
 @pytest.fixture
 def played(world: World) -> World:
-    """A jackpot with a round that lost, a held award, a cancelled round and a denied prize; and an empty jackpot."""
+    """A jackpot with a round that lost, a held award, a paid one, a cancelled round and a denied prize; an empty one."""
     world.open(base_amount="1000", settings={"reset_amount": "300", "payout_tiers": held_from("200")})
     world.open(jackpot_id="j2", tables=("T2",))
     world.bet(bet(stake_minor=10_000), round_id="lost")
     world.settle(hand("1", NOTHING), round_id="lost")
     world.bet(bet(), round_id="held")
     world.settle(hand("1", FOUR_OF_A_KIND), round_id="held")
+    world.bet(bet(), round_id="paid")
+    world.settle(hand("1", FLUSH), round_id="paid")
+    payment = {"request_id": "payment", "reference": "slip"}
+    world.put(f"/v1/awards/{PAID}/payment", payment, key=world.key(Role.TABLE)).ok(201)
     world.bet(bet(), round_id="cancelled")
     world.cancel(round_id="cancelled")
     world.bet(bet(), round_id="denied")
