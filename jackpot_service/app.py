@@ -32,6 +32,7 @@ from jackpot_service.api import (
     round_records,
     rounds,
     rules,
+    slips,
     table_limits,
 )
 from jackpot_service.api.asgi import REQUEST_ID, InThreads, add_headers, request_id
@@ -74,6 +75,7 @@ BLUEPRINTS = (
     jackpots.blueprint,
     jackpots.suspensions,
     rules.blueprint,
+    slips.blueprint,
     table_limits.blueprint,
     meters.blueprint,
     rates.blueprint,

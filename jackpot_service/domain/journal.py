@@ -50,6 +50,7 @@ class EntryKind(StrEnum):
     AWARDS_RELEASED = "awards_released"
     AWARD_PAID = "award_paid"
     PAYMENT_REVERSED = "payment_reversed"
+    SLIP_PRINTED = "slip_printed"
     COMPENSATION = "compensation"
     COMPENSATION_DECLINED = "compensation_declined"
     ROUND_CORRECTED = "round_corrected"

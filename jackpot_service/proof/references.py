@@ -47,6 +47,7 @@ OF_ROUNDS: Final = frozenset(
         EntryKind.AWARDS_RELEASED,
         EntryKind.AWARD_PAID,
         EntryKind.PAYMENT_REVERSED,
+        EntryKind.SLIP_PRINTED,
         EntryKind.COMPENSATION,
         EntryKind.COMPENSATION_DECLINED,
     }

@@ -81,7 +81,7 @@ ALLOWED: Final = [
 
 @pytest.fixture
 def played(world: World) -> World:
-    """A jackpot with a round that lost, a held award, a paid one, a cancelled round and a denied prize; an empty one."""
+    """A jackpot with a lost round, a held award, a paid one, a cancelled round and a denied prize; and an empty one."""
     world.open(base_amount="1000", settings={"reset_amount": "300", "payout_tiers": held_from("200")})
     world.open(jackpot_id="j2", tables=("T2",))
     world.bet(bet(stake_minor=10_000), round_id="lost")
