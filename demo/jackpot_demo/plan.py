@@ -28,6 +28,7 @@ class Chances:
     repeated_end: float = 0.05
     late_bet: float = 0.02
     misstated_count: float = 0.02
+    closing: float = 0.3
 
 
 USUAL: Final = Chances()
@@ -42,6 +43,7 @@ NO_MISHAP: Final = Chances(
     repeated_end=0,
     late_bet=0,
     misstated_count=0,
+    closing=0,
 )
 
 
@@ -51,7 +53,7 @@ class Plan:
     One round from its first bet to its end; before it the table shows the meter in `meter_currency`.
 
     `voided_before` are bets voided before they are placed, `voided` after; `rebets` then take freed places. A
-    `late_bet` and a `misstated_count` are provoked refusals.
+    `late_bet` and a `misstated_count` are provoked refusals. `is_closed`: betting is closed before the cards are dealt.
     """
 
     round_id: str
@@ -68,6 +70,7 @@ class Plan:
     is_end_repeated: bool
     late_bet: Bet | None
     misstated_count: int | None
+    is_closed: bool = False
 
     live_bets: tuple[Bet, ...] = field(init=False)
     """The bets that count at the end: placed and not void."""
@@ -127,6 +130,7 @@ def _plan(
         is_end_repeated=rng.random() < chances.repeated_end,
         late_bet=_anew(rng, table, late) if rng.random() < chances.late_bet else None,
         misstated_count=rng.choice((1, 2, 5)) if rng.random() < chances.misstated_count else None,
+        is_closed=rng.random() < chances.closing,
     )
 
 

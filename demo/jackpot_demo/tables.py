@@ -53,6 +53,7 @@ class TableServer:
         self._void_before(plan)
         self._place(plan)
         self._void(plan)
+        self._close(plan)
         awards, refunds = self._cancel(plan) if plan.cancellation else self._settle(plan)
         self._bet_too_late(plan)
         return PlayedRound(table=self.table, plan=plan, awards=awards, figures=self._figures(plan, awards, refunds))
@@ -109,6 +110,14 @@ class TableServer:
         _expect(set(answer.voided) == set(plan.voided), f"voided are {answer.voided}, not {plan.voided}")
         if plan.rebets:
             self._place_batch(plan, plan.rebets)
+
+    def _close(self, plan: Plan) -> None:
+        """Close betting before the cards are dealt, as a table may; a result closes its round as well."""
+        if plan.is_closed:
+            closed = self.client.close_betting(
+                table_id=self.table.table_id, round_id=plan.round_id, bet_count=len(plan.live_bets)
+            )
+            _expect(closed.round.state is RoundState.CLOSED, "a round is not closed")
 
     def _cancel(self, plan: Plan) -> tuple[tuple[Award, ...], tuple[Refund, ...]]:
         def cancel() -> CancelledRound:
