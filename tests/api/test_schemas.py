@@ -23,8 +23,11 @@ WRITTEN_BY_HAND: Final = {
 }
 """Calls that come by the thousand: tests hold their answers against the description."""
 
-NO_OBJECTS: Final = {"metrics.get_metrics", "jobs.get_job_file", "reports.get_report", "rules.get_rules_page"}
-"""Text, files and a page; rows of a report, which are dumped while the books are open."""
+NO_OBJECTS: Final = {
+    *("metrics.get_metrics", "jobs.get_job_file", "reports.get_report"),
+    *("rules.get_rules_page", "slips.get_slip", "slips.post_slip"),
+}
+"""Text, files and pages; rows of a report, which are dumped while the books are open."""
 
 
 @dataclass(frozen=True, slots=True)
