@@ -182,6 +182,26 @@ class CycleRow(Base):
     cut: Mapped[list[int]]
 
 
+class WithholdingRuleRow(Base):
+    """
+    A version of a casino's withholding rule in a currency, by the act of this seq; amounts are its minor units.
+
+    It is the rule of rounds that are opened from `in_force_from` on, until a later version is.
+    """
+
+    __tablename__ = "withholding_rules"
+
+    casino_id: Mapped[str] = primary_key()
+    currency: Mapped[str] = primary_key()
+    version: Mapped[Count] = primary_key()
+    in_force_from: Mapped[datetime]
+    least_multiple: Mapped[int | None]
+    report_at_minor: Mapped[int]
+    withhold_at_minor: Mapped[int | None]
+    percent: Mapped[Decimal | None]
+    entry_seq: Mapped[int]
+
+
 class CasinoRow(Base):
     """
     A casino: the operator whose players bet; it collects the stakes and pays the awards.

@@ -59,6 +59,7 @@ class EntryKind(StrEnum):
     BOOKS_SEALED = "books_sealed"
     EMERGENCY_SWITCHED = "emergency_switched"
     CHANGE_POLICY_CHANGED = "change_policy_changed"
+    WITHHOLDING_CHANGED = "withholding_changed"
 
 
 ACT_KINDS = frozenset(EntryKind) - {
