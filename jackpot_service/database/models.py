@@ -505,6 +505,7 @@ class PaymentRow(Base):
     A casino's statement, by the act of this seq, that it paid an award or a part of it; all of it is in the act.
 
     One below zero reverses the payment of the act that it names. `cost` is the part's in the base currency.
+    `withheld_minor`, of the same sign, is how much of it the casino kept for its authority.
     """
 
     __tablename__ = "payments"
@@ -516,6 +517,7 @@ class PaymentRow(Base):
     tier: Mapped[str]
     correction: Mapped[Count]
     amount_minor: Mapped[int]
+    withheld_minor: Mapped[int]
     cost: Mapped[Decimal]
     reference: Mapped[str]
     reverses: Mapped[int | None]

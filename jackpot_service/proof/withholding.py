@@ -2,14 +2,20 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from typing import Any
+
+from sqlalchemy import Row
 
 from jackpot_service.domain import withholding
 from jackpot_service.domain.entries import REFERENCE_BOOK
+from jackpot_service.domain.held_awards import MadeAward
 from jackpot_service.domain.journal import EntryKind
+from jackpot_service.domain.payments import Payment
 from jackpot_service.domain.withholding import VersionedRule
 from jackpot_service.ledger.mismatches import Code, Found, Mismatch
 from jackpot_service.ledger.replay import BookedEntry
 from jackpot_service.proof.decoding import UNDERIVABLE
+from jackpot_service.proof.documents import RoundDocuments
 from jackpot_service.proof.references import Document, References
 from jackpot_service.records.withholding_rules import rule_of
 from jackpot_service.usecases.changes.casino_withholding import SetWithholding
@@ -45,6 +51,38 @@ def versions_are_what_was_approved(references: References, entries: Mapping[int,
             continue
         if (act.before, act.after) != due:
             yield _mismatch(request.request_id, f"act {act.seq} shows {act.before} and {act.after}, due was {due}")
+
+
+def reasons_against(
+    act: Row[Any], award: MadeAward, payment: Payment, round_: RoundDocuments, references: References
+) -> Iterator[str]:
+    """Say why a payment could not withhold what it did when its act was booked."""
+    if not 0 <= payment.withheld_minor <= payment.amount_minor:
+        yield f"{payment.withheld_minor} of {payment.amount_minor} withheld"
+    if act.kind != EntryKind.AWARD_PAID or not payment.withheld_minor:
+        return
+    before_minor = sum(
+        row.withheld_minor
+        for row in round_.of("payments")
+        if (row.bet_id, row.tier, row.correction) == award.key and row.act_seq < act.seq
+    )
+    due_minor = _due_minor(act.seq, award, round_, references)
+    if before_minor + payment.withheld_minor > due_minor:
+        yield f"{before_minor + payment.withheld_minor} withheld, due was {due_minor}"
+
+
+def _due_minor(seq: int, award: MadeAward, round_: RoundDocuments, references: References) -> int:
+    """What was due of an award by the versions that acts before this one had made; 0 where there was no rule."""
+    versions = [
+        rule_of(row)
+        for row in references.withholding_rules
+        if (row.casino_id, row.currency) == (round_.round.casino_id, award.currency) and row.entry_seq < seq
+    ]
+    rule = withholding.in_force(versions, opened_at=round_.round.opened_at)
+    if rule is None:
+        return 0
+    [stake_minor] = [one.bet.stake_minor for one in round_.bets if one.bet.bet_id == award.bet_id]
+    return withholding.withholding_of(rule, amount_minor=award.amount_minor, stake_minor=stake_minor).due_minor
 
 
 def _mismatch(request_id: str, detail: str) -> Mismatch:

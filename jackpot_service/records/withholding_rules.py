@@ -33,16 +33,18 @@ def last(session: Session, casino_id: str, currency: str) -> VersionedRule | Non
 
 def rule_of(row: Row[Any]) -> VersionedRule:
     """Read a version from its row. Raises: BadWithholding for a row that no version writes."""
-    return VersionedRule(
-        row.version,
-        WithholdingRule(
-            currency=row.currency,
-            in_force_from=row.in_force_from,
-            report_at_minor=row.report_at_minor,
-            withhold_at_minor=row.withhold_at_minor,
-            percent=row.percent,
-            least_multiple=row.least_multiple,
-        ),
+    return VersionedRule(row.version, rule_in(row))
+
+
+def rule_in(row: Row[Any]) -> WithholdingRule:
+    """Read a rule from a row that has its columns. Raises: BadWithholding for what no version writes."""
+    return WithholdingRule(
+        currency=row.currency,
+        in_force_from=row.in_force_from,
+        report_at_minor=row.report_at_minor,
+        withhold_at_minor=row.withhold_at_minor,
+        percent=row.percent,
+        least_multiple=row.least_multiple,
     )
 
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from jackpot_service.database.transactions import Session
-from jackpot_service.domain import figures, held_awards, payments
+from jackpot_service.domain import figures, held_awards, payments, withholding
 from jackpot_service.domain.awards import require_to_pay
 from jackpot_service.domain.entries import Attribution
 from jackpot_service.domain.errors import Forbidden
@@ -45,10 +45,11 @@ class RecordPayment:
     paid_at: datetime | None = None
     channel: Channel | None = None
     payer: str | None = None
+    withheld_minor: int = 0
 
     def payment_of(self, amount_minor: int) -> Payment:
         """Return the payment, if it is of this amount."""
-        return Payment(amount_minor, self.reference, self.paid_at, self.channel, self.payer)
+        return Payment(amount_minor, self.reference, self.paid_at, self.channel, self.payer, self.withheld_minor)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +68,8 @@ def record_payment(session: Session, command: RecordPayment) -> PaymentRecorded:
     nothing of it is to be paid.
 
     Raises: UnknownAward, also for another casino's; WrongCasino; RequestConflict; KeyMaker; UserRequired;
-    WrongPaymentCurrency; AwardStateConflict; PaymentReferenceTaken; PaymentTooLarge; OccurredAhead and DatedBeforeAward
-    for a time that cannot be.
+    WrongPaymentCurrency; AwardStateConflict; PaymentReferenceTaken; PaymentTooLarge; WithheldTooMuch;
+    WithholdingTooLarge; OccurredAhead and DatedBeforeAward for a time that cannot be.
     """
     acts.lock(session)
     act = command.act
@@ -87,6 +88,8 @@ def record_payment(session: Session, command: RecordPayment) -> PaymentRecorded:
     _require_user(session, act.principal, record, round_)
     payments.require_new_reference(payment.reference, (one.payment.reference for one in record.payments))
     payments.require_room(payment.amount_minor, unpaid_minor=award.unpaid_minor, currency=award.currency)
+    payments.require_part(payment.withheld_minor, amount_minor=payment.amount_minor)
+    _require_due(record, payment)
     require_paid_between(payment.paid_at, awarded_at=records.credited_at(session, record), now=act.now)
     write(session, act, EntryKind.AWARD_PAID, record, round_=round_, payment=payment, request=request)
     return PaymentRecorded(records.visible(session, act.principal, command.award_id), is_replay=False)
@@ -102,6 +105,17 @@ def _require_payer(principal: Principal) -> None:
     if principal.casino_id is None and principal.role is not Role.OPERATOR:
         message = f"A key of role {principal.role} that belongs to no casino records no payment."
         raise WrongCasino(message)
+
+
+def _require_due(record: AwardRecord, payment: Payment) -> None:
+    """Raises: WithholdingTooLarge; where the casino had no rule, nothing is due."""
+    due = record.withholding
+    withholding.require_due(
+        payment.withheld_minor,
+        withheld_minor=record.withheld_minor,
+        due_minor=0 if due is None else due.due_minor,
+        currency=record.award.currency,
+    )
 
 
 def _require_user(session: Session, principal: Principal, record: AwardRecord, round_: Round) -> None:
@@ -133,6 +147,7 @@ def write(
     """
     made, round_key, jackpot_id = records.made(record.award), record.round_key, record.jackpot_id
     amount_minor = payment.amount_minor if reverses is None else -payment.amount_minor
+    withheld_minor = payment.withheld_minor if reverses is None else -payment.withheld_minor
     cost = sheet_of(session, round_).base_value(amount_minor, made.currency)
     figure = figures.of_payment(
         made,
@@ -164,6 +179,7 @@ def write(
         jackpot_id=jackpot_id,
         round_key=round_key,
         amount_minor=amount_minor,
+        withheld_minor=withheld_minor,
         cost=cost,
         reference=payment.reference,
         act_seq=act_seq,

@@ -6,8 +6,11 @@ from typing import Any, Final
 import pytest
 
 from jackpot_service.domain.principals import Principal, Role
+from tests.support import asking
 from tests.support.answers import Answer, Body
+from tests.support.bets import bet
 from tests.support.fixtures import books_verify
+from tests.support.hands import FLUSH, hand
 from tests.support.world import World
 
 pytestmark = pytest.mark.slow
@@ -120,3 +123,134 @@ def test_a_casino_sees_its_own_rules_alone(world: World) -> None:
     assert rules(world, "c2", key=other).ok()["rules"] == []
     rules(world, "none").problem(404, "casino-unknown")
     rules(world, key=world.key(Role.RATES)).problem(403, "role-forbidden")
+
+
+@pytest.fixture
+def won(world: World) -> World:
+    """A casino with the rule, and flushes of EUR 100.00, 75.00 and 25.00 and of GBP 100.00 in later rounds."""
+    world.open(base_amount="1000")
+    rule(world, "rule")
+    world.clock.advance(timedelta(hours=1))
+    for bet_id, currency, stake_minor in (("a", "EUR", 400), ("b", "EUR", 300), ("c", "GBP", 400), ("d", "EUR", 100)):
+        world.bet(bet(bet_id, currency=currency, stake_minor=stake_minor), round_id=bet_id)
+        world.settle(hand("1", FLUSH), round_id=bet_id)
+    world.clock.advance(timedelta(hours=1))
+    return world
+
+
+def awards(world: World) -> dict[str, Body]:
+    return {item["bet_id"]: item for item in world.get("/v1/awards").ok()["items"]}
+
+
+def due(world: World) -> dict[str, tuple[bool | None, int | None]]:
+    """What is reported and due of each award, by bet; as the list says, and the same of each by itself."""
+    listed = awards(world)
+    for item in listed.values():
+        assert world.get(f"/v1/awards/{item['award_id']}").ok() == item
+    return {bet_id: (item["reportable"], item["withholding_due_minor"]) for bet_id, item in listed.items()}
+
+
+def pay(world: World, bet_id: str, reference: str, amount_minor: int | None, withheld_minor: object) -> Answer:
+    body = {"request_id": reference, "reference": reference, "amount_minor": amount_minor}
+    path = f"/v1/awards/{awards(world)[bet_id]['award_id']}/payment"
+    return world.put(path, {**body, "withheld_minor": withheld_minor}, key=world.key(Role.TABLE))
+
+
+def test_scenario_54_an_award_says_what_is_reported_and_withheld_and_its_payments_keep_no_more(won: World) -> None:
+    assert due(won) == {"a": (True, 2400), "b": (True, 0), "c": (None, None), "d": (False, 0)}
+
+    first = pay(won, "a", "slip-1", 5000, 1000).ok(201)
+
+    assert (first["paid_minor"], first["withheld_minor"], first["payments"][0]["withheld_minor"]) == (5000, 1000, 1000)
+    problem = pay(won, "a", "slip-2", None, 1401).problem(409, "withholding-too-large")
+    assert (problem["due_minor"], problem["withheld_minor"], problem["currency"]) == (2400, 1000, "EUR")
+    last = pay(won, "a", "slip-2", None, 1400).ok(201)
+    assert (last["state"], last["withheld_minor"]) == ("paid", 2400)
+    for bet_id in ("b", "c", "d"):
+        pay(won, bet_id, f"of-{bet_id}", None, 1).problem(409, "withholding-too-large")
+        assert pay(won, bet_id, f"of-{bet_id}", None, 0).ok(201)["state"] == "paid"
+
+
+def test_an_award_stands_under_the_rule_that_was_in_force_when_its_round_was_opened(won: World) -> None:
+    won.bet(bet("e", stake_minor=400), round_id="open")
+    before = due(won)
+    rule(won, "q2", percent="30.0001", report_at_minor=9000)
+    won.clock.advance(timedelta(hours=1))
+    won.bet(bet("f", stake_minor=300), bet("g", stake_minor=400), round_id="later")
+
+    won.settle(hand("1", FLUSH), round_id="open")
+    won.settle(hand("1", FLUSH), round_id="later")
+
+    assert due(won) == {**before, "e": (True, 2400), "f": (False, 0), "g": (True, 3000)}
+
+
+def test_an_award_below_the_least_multiple_of_its_stake_is_neither_reported_nor_withheld(won: World) -> None:
+    rule(won, "q2", least_multiple=26)
+    won.clock.advance(timedelta(hours=1))
+    won.bet(bet("e", stake_minor=400), round_id="e")
+    won.settle(hand("1", FLUSH), round_id="e")
+    assert due(won)["e"] == (False, 0)
+    rule(won, "q3", least_multiple=25)
+    won.clock.advance(timedelta(hours=1))
+    won.bet(bet("f", stake_minor=400), round_id="f")
+    won.settle(hand("1", FLUSH), round_id="f")
+    assert due(won)["f"] == (True, 2400)
+
+
+def test_a_later_version_takes_the_place_of_one_that_has_not_come(won: World) -> None:
+    rule(won, "q2", percent="99", **{"from": (won.clock() + timedelta(hours=2)).isoformat()})
+    rule(won, "q3", percent="10", **{"from": (won.clock() + timedelta(hours=1)).isoformat()})
+    won.clock.advance(timedelta(hours=3))
+    won.bet(bet("e", stake_minor=400), round_id="e")
+    won.settle(hand("1", FLUSH), round_id="e")
+    assert due(won)["e"] == (True, 1000)
+
+
+def test_the_report_of_awards_says_the_same_in_units(won: World) -> None:
+    pay(won, "a", "slip-1", 5000, 1000).ok(201)
+    rows = {row["bet_id"]: row for row in asking.rows(won, "awards", "awards", jackpot_id="j1")}
+    shown = {name: (row["reportable"], row["withholding_due"], row["withheld_amount"]) for name, row in rows.items()}
+    assert shown == {
+        "a": ("yes", "24", "10"),
+        "b": ("yes", "0", "0"),
+        "c": (None, None, "0"),
+        "d": ("no", "0", "0"),
+    }
+
+
+def test_a_reversed_payment_frees_what_it_withheld(won: World) -> None:
+    pay(won, "a", "slip-1", None, 2400).ok(201)
+    reversal = {"jackpot_id": "j1", "award_id": awards(won)["a"]["award_id"], "reference": "slip-1"}
+    won.change("payment-reversal", reversal, request_id="q2")
+    assert awards(won)["a"]["withheld_minor"] == 0
+    assert pay(won, "a", "slip-2", None, 2400).ok(201)["withheld_minor"] == 2400
+
+
+@pytest.mark.parametrize(
+    ("withheld_minor", "amount_minor", "status", "code"),
+    [
+        (-1, None, 422, "validation"),
+        (1.0, None, 422, "validation"),
+        ("1", None, 422, "validation"),
+        (True, None, 422, "validation"),
+        (None, None, 422, "validation"),
+        (10**15 + 1, None, 422, "validation"),
+        (11, 10, 422, "payment-withheld"),
+        (10**15, None, 422, "payment-withheld"),
+    ],
+)
+def test_a_part_that_cannot_be_withheld_is_refused(
+    won: World, withheld_minor: object, amount_minor: int | None, status: int, code: str
+) -> None:
+    before = won.books.counts()
+    pay(won, "a", "slip-1", amount_minor, withheld_minor).problem(status, code, "/withheld_minor")
+    assert won.books.counts() == before
+
+
+def test_the_same_reference_with_another_part_withheld_is_another_payment(won: World) -> None:
+    said = pay(won, "a", "slip-1", 5000, 1000).ok(201)
+    assert pay(won, "a", "slip-1", 5000, 1000).ok(200) == said
+    pay(won, "a", "slip-1", 5000, 999).problem(409, "request-conflict")
+    body = {"request_id": "again", "reference": "slip-1", "amount_minor": 5000}
+    path = f"/v1/awards/{said['award_id']}/payment"
+    won.put(path, body, key=won.key(Role.TABLE)).problem(409, "payment-reference-taken")

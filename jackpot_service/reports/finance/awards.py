@@ -54,6 +54,7 @@ taken AS MATERIALIZED (
 ),
 paid AS MATERIALIZED (
     SELECT p.round_key, p.bet_id, p.tier, p.correction, sum(p.amount_minor) AS minor, sum(p.cost) AS cost,
+           sum(p.withheld_minor) AS withheld_minor,
            max(act.booked_at) FILTER (WHERE p.reverses IS NULL AND r.act_seq IS NULL) AS paid_at,
            string_agg(p.reference, ', ' ORDER BY p.act_seq)
                FILTER (WHERE p.reverses IS NULL AND r.act_seq IS NULL) AS payment_reference
@@ -76,7 +77,12 @@ SELECT a.award_id, r.casino_id, r.table_id, r.round_id, a.bet_id, b.hand, b.play
        a.cost - coalesce(paid.cost, 0) AS unpaid_cost_base,
        made.booked_at AS made_at, taken.approved_at, taken.rejected_at,
        taken.reinstated_at, taken.stopped_at, taken.released_at, paid.paid_at,
-       paid.payment_reference, taken.reversed_at
+       paid.payment_reference, taken.reversed_at,
+       CASE WHEN counts THEN CASE WHEN a.amount_minor >= rule.report_at_minor THEN 'yes' ELSE 'no' END
+            WHEN NOT counts THEN 'no' END AS reportable,
+       CASE WHEN counts AND a.amount_minor >= rule.withhold_at_minor THEN trunc(a.amount_minor * rule.percent * 0.01)
+            WHEN counts IS NOT NULL THEN 0 END * CAST('1e-' || rate.exponent AS numeric) AS withholding_due,
+       coalesce(paid.withheld_minor, 0) * CAST('1e-' || rate.exponent AS numeric) AS withheld_amount
 FROM made
 JOIN awards a ON a.jackpot_id = :jackpot_id AND a.round_key = made.round_key AND a.correction = made.correction
 JOIN taken ON taken.round_key = a.round_key AND taken.bet_id = a.bet_id AND taken.tier = a.tier
@@ -86,9 +92,18 @@ LEFT JOIN paid ON paid.round_key = a.round_key AND paid.bet_id = a.bet_id AND pa
 JOIN rounds r ON r.jackpot_id = a.jackpot_id AND r.round_key = a.round_key
 JOIN bets b ON b.jackpot_id = a.jackpot_id AND b.round_key = a.round_key AND b.bet_id = a.bet_id
 JOIN rates rate ON rate.base = :base AND rate.number = r.rate_sheet AND rate.currency = a.currency
+LEFT JOIN LATERAL withholding_rule_of(r.casino_id, a.currency, r.opened_at) AS rule ON true
+CROSS JOIN LATERAL (
+    SELECT CASE WHEN rule.version IS NOT NULL
+                THEN a.amount_minor >= coalesce(rule.least_multiple, 0) * b.stake_minor END
+) AS by_rule (counts)
 ORDER BY made.booked_at, made.stripe_no, made.seq, a.bet_id, a.tier
 """
-"""The awards of a period: how each stands at the end, what was paid of it, and what was not."""
+"""
+The awards of a period: how each stands at the end, what was paid of it, and what was not.
+
+What is reported and withheld is what `domain.withholding` makes of the rule for each round.
+"""
 
 # The list of awards has the steps that were taken by the end in the same words.
 _ONE_BY_ONE = text(
@@ -156,6 +171,8 @@ AWARDS = columns(
     instants(stopped_at="Stopped", released_at="Released", paid_at="Paid"),
     texts(payment_reference="Payment"),
     instants(reversed_at="Reversed"),
+    texts(reportable="Reportable"),
+    amounts(withholding_due="Withholding due", withheld_amount="Withheld"),
 )
 
 TOTALS = columns("jackpot_id base tier currency state awards", _MONEY)
