@@ -50,6 +50,7 @@ class EntryKind(StrEnum):
     AWARDS_RELEASED = "awards_released"
     AWARD_PAID = "award_paid"
     PAYMENT_REVERSED = "payment_reversed"
+    AMOUNT_WITHHELD = "amount_withheld"
     COMPENSATION = "compensation"
     COMPENSATION_DECLINED = "compensation_declined"
     ROUND_CORRECTED = "round_corrected"
@@ -69,6 +70,7 @@ ACT_KINDS = frozenset(EntryKind) - {
     EntryKind.RESULT,
     EntryKind.CANCELLATION,
     EntryKind.TRANSFER_RECEIVED,
+    EntryKind.AMOUNT_WITHHELD,
 }
 """The kinds of entry of the reference book: everything that somebody does, and not a table server."""
 
@@ -92,6 +94,7 @@ class Movement(StrEnum):
     COMPENSATION = "compensation"
     CORRECTION = "correction"
     PAYMENT = "payment"
+    WITHHOLDING = "withholding"
 
 
 @dataclass(frozen=True, slots=True)

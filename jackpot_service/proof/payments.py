@@ -11,6 +11,7 @@ from jackpot_service.domain.awards import TO_PAY, AwardState, AwardStep, state_o
 from jackpot_service.domain.held_awards import AwardKey, MadeAward
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.ledger.mismatches import Code, Found, Mismatch
+from jackpot_service.ledger.replay import BookedEntry
 from jackpot_service.proof import acts, payout_tiers, withholding
 from jackpot_service.proof.documents import RoundDocuments
 from jackpot_service.proof.jackpots import Jackpot
@@ -32,7 +33,13 @@ def key_of(row: Row[Any]) -> AwardKey:
     return row.bet_id, row.tier, row.correction
 
 
-def are_due(rows: Sequence[Row[Any]], made: Mapping[AwardKey, MadeAward], round_: RoundDocuments, of: Jackpot) -> Found:
+def are_due(
+    rows: Sequence[Row[Any]],
+    made: Mapping[AwardKey, MadeAward],
+    round_: RoundDocuments,
+    of: Jackpot,
+    entries: Mapping[int, BookedEntry],
+) -> Found:
     """Each payment is what an act says, of an award that was to be paid; each reversal is of one that stood."""
     due = set()
     for act in rows:
@@ -47,6 +54,7 @@ def are_due(rows: Sequence[Row[Any]], made: Mapping[AwardKey, MadeAward], round_
         minor = -payment.amount_minor if is_reversal else payment.amount_minor
         cost = of.sheet(round_.round.rate_sheet).base_value(minor, award.currency)
         withheld = -payment.withheld_minor if is_reversal else payment.withheld_minor
+        yield from withholding.is_booked(act, award, withheld, round_, of, entries)
         due.add((*award.key, act.seq, minor, withheld, cost, payment.reference, reverses))
         for why in [
             *_reasons_against(act, award, minor, round_),

@@ -6,16 +6,18 @@ from typing import Any
 
 from sqlalchemy import Row
 
-from jackpot_service.domain import withholding
+from jackpot_service.domain import held_awards, posting_rules, withholding
 from jackpot_service.domain.entries import REFERENCE_BOOK
 from jackpot_service.domain.held_awards import MadeAward
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.payments import Payment
 from jackpot_service.domain.withholding import VersionedRule
+from jackpot_service.ledger import replay
 from jackpot_service.ledger.mismatches import Code, Found, Mismatch
 from jackpot_service.ledger.replay import BookedEntry
 from jackpot_service.proof.decoding import UNDERIVABLE
 from jackpot_service.proof.documents import RoundDocuments
+from jackpot_service.proof.jackpots import Jackpot
 from jackpot_service.proof.references import Document, References
 from jackpot_service.records.withholding_rules import rule_of
 from jackpot_service.usecases.changes.casino_withholding import SetWithholding
@@ -69,6 +71,32 @@ def reasons_against(
     due_minor = _due_minor(act.seq, award, round_, references)
     if before_minor + payment.withheld_minor > due_minor:
         yield f"{before_minor + payment.withheld_minor} withheld, due was {due_minor}"
+
+
+def is_booked(  # noqa: PLR0917  all that the entry follows from
+    act: Row[Any],
+    award: MadeAward,
+    withheld_minor: int,
+    round_: RoundDocuments,
+    jackpot: Jackpot,
+    entries: Mapping[int, BookedEntry],
+) -> Found:
+    """The entry that a payment, or its reversal, booked for what it withheld: recorded and moved just that."""
+    recorded = held_awards.of_withholding(round_.round, award, withheld_minor)
+    sheet = jackpot.sheet(round_.round.rate_sheet)
+    postings = posting_rules.for_withholding(
+        withheld_minor, award.currency, casino_id=round_.round.casino_id, sheet=sheet
+    )
+    for effect in act.effects:
+        if effect.get("kind") != EntryKind.AMOUNT_WITHHELD:
+            continue  # Named by the check of effects.
+        if effect.get("recorded") != recorded:
+            detail = f"recorded {effect.get('recorded')}, due was {recorded}"
+            yield Mismatch(Code.ACT_RECORD, jackpot.jackpot_id, f"act {act.seq}", detail)
+        entry = entries.get(effect.get("seq"))
+        if entry is not None and entry.lines != replay.lines_of(postings):
+            detail = f"{entry.kind}: booked {entry.lines}, due was {replay.lines_of(postings)}"
+            yield Mismatch(Code.ENTRY_POSTINGS, jackpot.jackpot_id, entry.place, detail)
 
 
 def _due_minor(seq: int, award: MadeAward, round_: RoundDocuments, references: References) -> int:

@@ -70,13 +70,18 @@ CORRUPTIONS: Final = (
         "award-payments day-figures",
     ),
     change("acts", "after = jsonb_set(after, '{payment,amount_minor}', '2')", ACT, "award-payments entry-digest"),
-    change("acts", "after = jsonb_set(after, '{payment,withheld_minor}', '301')", ACT, "award-payments entry-digest"),
-    change("acts", "after = after #- '{payment,withheld_minor}'", ACT, "entry-underivable entry-digest"),
+    change(
+        "acts",
+        "after = jsonb_set(after, '{payment,withheld_minor}', '301')",
+        ACT,
+        "award-payments act-record entry-digest entry-postings",
+    ),
+    change("acts", "after = after #- '{payment,withheld_minor}'", ACT, "act-record entry-underivable entry-digest"),
     change("acts", "after = jsonb_set(after, '{payment,payer}', '\"Eve\"')", ACT, "entry-digest"),
     change(
         "acts", "after = jsonb_set(after, '{payment,channel}', '\"pigeon\"')", ACT, "entry-underivable entry-digest"
     ),
-    change("acts", "after = after - 'payment'", ACT, "entry-underivable entry-digest"),
+    change("acts", "after = after - 'payment'", ACT, "act-record entry-underivable entry-digest"),
     change("acts", "after = jsonb_set(after, '{reverses}', '2')", REVERSED_BY, "award-payments entry-digest"),
     change(
         "entries",

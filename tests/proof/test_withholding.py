@@ -41,6 +41,8 @@ FIRST: Final = "version = 1"
 SECOND: Final = "version = 2"
 ACT: Final = "seq = (SELECT entry_seq FROM withholding_rules WHERE version = 2)"
 COPIED: Final = "version, in_force_from, least_multiple, report_at_minor, withhold_at_minor, percent, entry_seq"
+WITHHELD: Final = "kind = 'amount_withheld'"
+BOOKED: Final = "entry-digest award-payments act-record entry-postings"
 LESS: Final = "entry-digest award-payments"
 
 CORRUPTIONS: Final = (
@@ -70,7 +72,23 @@ CORRUPTIONS: Final = (
         "request_id = 'second'",
         "entry-digest change-done",
     ),
-    change("acts", "after = jsonb_set(after, '{payment,withheld_minor}', '501')", "request_id = 'p1'", LESS),
+    change("acts", "after = jsonb_set(after, '{payment,withheld_minor}', '501')", "request_id = 'p1'", BOOKED),
+    change(
+        "acts",
+        "after = jsonb_set(after, '{payment,withheld_minor}', '0')",
+        "request_id = 'p1'",
+        BOOKED,
+    ),
+    change("acts", "effects = '[]'", "request_id = 'p1'", "entry-digest act-record entry-kind"),
+    change(
+        "acts",
+        "effects = jsonb_set(effects, '{0,recorded,withheld_minor}', '1')",
+        "request_id = 'p1'",
+        "entry-digest act-record",
+    ),
+    change("entries", "accounts[2] = 'withheld:c2'", WITHHELD, "entry-digest entry-postings day-figures"),
+    change("entries", "amounts = ARRAY[-4, 4]", WITHHELD, "entry-digest entry-postings day-figures"),
+    change("payments", "withheld_minor = 499", "true", "award-payments"),
 )
 """What somebody with every right might change, and every code by which the proof names it."""
 

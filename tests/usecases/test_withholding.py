@@ -1,6 +1,7 @@
 """Withholding rules of casinos: set by two people of finance, in force for rounds that are opened from then on."""
 
 from datetime import timedelta
+from decimal import Decimal
 from typing import Any, Final
 
 import pytest
@@ -218,11 +219,43 @@ def test_the_report_of_awards_says_the_same_in_units(won: World) -> None:
     }
 
 
+def test_what_is_withheld_moves_from_the_casino_to_its_authority_in_the_currency_of_the_award(won: World) -> None:
+    rule(won, "q2", currency="GBP", percent="10")
+    won.clock.advance(timedelta(hours=1))
+    won.bet(bet("e", currency="GBP", stake_minor=400), round_id="e")
+    won.settle(hand("1", FLUSH), round_id="e")
+    before = {currency: won.books.balance("j1", "casino:c1", currency) for currency in ("EUR", "GBP")}
+    entries = won.books.counts()["entries"]
+
+    pay(won, "a", "slip-1", 5000, 1000).ok(201)
+    pay(won, "e", "slip-2", None, 999).ok(201)
+    pay(won, "b", "slip-3", None, 0).ok(201)
+
+    assert won.books.counts()["entries"] == entries + 5, "one that withholds nothing books nothing for the jackpot"
+    for currency, amount in (("EUR", Decimal(10)), ("GBP", Decimal("9.99"))):
+        assert won.books.balance("j1", "withheld:c1", currency) == amount
+        assert won.books.balance("j1", "casino:c1", currency) == before[currency] - amount
+    (euro, pound) = asking.rows(won, "casino-statement", "accounts", casino_id="c1")
+    assert [(row["currency"], row["withheld"]) for row in (euro, pound)] == [("EUR", "10"), ("GBP", "9.99")]
+    balances = {row["account"]: row["closing"] for row in asking.rows(won, "trial-balance", jackpot_id="j1")}
+    assert "withheld:c1" in balances
+    compared = asking.rows(won, "reconciliation", "accounts", jackpot_id="j1")
+    found = {(row["account"], row["currency"]): row["expected"] for row in compared if row["movement"] == "withholding"}
+    assert found == {
+        ("casino:c1", "EUR"): "-10",
+        ("casino:c1", "GBP"): "-9.99",
+        ("withheld:c1", "EUR"): "10",
+        ("withheld:c1", "GBP"): "9.99",
+    }
+    assert all(row["variance"] == "0" for row in compared)
+
+
 def test_a_reversed_payment_frees_what_it_withheld(won: World) -> None:
     pay(won, "a", "slip-1", None, 2400).ok(201)
     reversal = {"jackpot_id": "j1", "award_id": awards(won)["a"]["award_id"], "reference": "slip-1"}
     won.change("payment-reversal", reversal, request_id="q2")
     assert awards(won)["a"]["withheld_minor"] == 0
+    assert won.books.balance("j1", "withheld:c1") == 0
     assert pay(won, "a", "slip-2", None, 2400).ok(201)["withheld_minor"] == 2400
 
 
