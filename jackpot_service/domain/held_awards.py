@@ -254,7 +254,7 @@ def of_evidence(round_: OfRound, kind: Evidence, *, statement: str, sha256: str 
 
 
 def of_withholding(round_: OfRound, award: MadeAward, withheld_minor: int) -> Facts:
-    """What a payment of an award withheld; negative where its reversal gives that back."""
+    """The amount that a payment of an award withheld; negative where its reversal gives that back."""
     return {"round": of_round(round_), "awards": [_of_award(award)], "withheld_minor": withheld_minor}
 
 

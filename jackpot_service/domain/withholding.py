@@ -2,7 +2,8 @@
 Withholding rules: from which amount a casino reports an award to its authority, and which part of it is kept for tax.
 
 A casino has one rule for each currency, in versions. An award stands under the version that was in force when its round
-was opened, so what is due of it is known for ever, and is derived whenever somebody asks. The law's forms are not ours.
+was opened. So the due amount stays the same for ever, and is derived whenever somebody asks. The law's forms are not
+ours.
 
 Source: domain decision 28; docs/decisions/withholding.md.
 """
@@ -33,14 +34,14 @@ class WithholdingTooLarge(Conflict, code="withholding-too-large", title="More th
     """
     The payments of an award keep at most what its rule makes due. Facts: `due_minor`, `withheld_minor`, `currency`.
 
-    `withheld_minor` is what standing payments withheld before.
+    `withheld_minor` is the sum of what its payments withheld before, without reversed ones.
     """
 
 
 @dataclass(frozen=True, slots=True)
 class WithholdingRule:
     """
-    What a casino reports and withholds of awards in a currency. Amounts are whole minor units of it.
+    The awards in a currency that a casino reports, and the part that it withholds. Amounts are whole minor units of it.
 
     An award counts if it is at least `least_multiple` times its bet's stake; None stands for every award. One that
     counts is reportable from `report_at_minor` on, and from `withhold_at_minor` on `percent` per cent of all of it is
@@ -102,7 +103,7 @@ def withholding_of(rule: WithholdingRule, *, amount_minor: int, stake_minor: int
     """
     Say what a rule makes of an award, whose amount and whose bet's stake are whole minor units of the rule's currency.
 
-    What is due is rounded down, so that the player never bears more than the law's percentage of the award.
+    The due amount is rounded down, so that the player never bears more than the law's percentage of the award.
     """
     counts = amount_minor >= (rule.least_multiple or 0) * stake_minor
     due_minor = 0

@@ -100,7 +100,7 @@ def is_booked(  # noqa: PLR0917  all that the entry follows from
 
 
 def _due_minor(seq: int, award: MadeAward, round_: RoundDocuments, references: References) -> int:
-    """What was due of an award by the versions that acts before this one had made; 0 where there was no rule."""
+    """The due amount of an award by the versions that acts before this one had made; 0 where there was no rule."""
     versions = [
         rule_of(row)
         for row in references.withholding_rules

@@ -146,7 +146,7 @@ class AwardRecord:
 
     @property
     def withholding(self) -> Withholding | None:
-        """Whether it is reportable and what is due of it, by the rule for its round; None where its casino had none."""
+        """Whether it is reportable, and its due amount, by the rule for its round; None where its casino had none."""
         if self.withholding_rule is None:
             return None
         return withholding_of(self.withholding_rule, amount_minor=self.award.amount_minor, stake_minor=self.stake_minor)

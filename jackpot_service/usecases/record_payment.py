@@ -145,8 +145,8 @@ def write(
     Write the act of a payment, or of the reversal of one, and its row. Returns what the act shows.
 
     A payment's act names no jackpot: payments come by the thousand, and must not hide what else was done to it. One
-    that withheld something does, as it is an entry in the jackpot's book. It is not booked before what it pays, whatever
-    the clocks say: at no instant was more paid than had been awarded.
+    that withheld something does, as it is an entry in the jackpot's book. It is not booked before what it pays,
+    whatever the clocks say: at no instant was more paid than had been awarded.
     """
     made, round_key, jackpot_id = records.made(record.award), record.round_key, record.jackpot_id
     amount_minor = payment.amount_minor if reverses is None else -payment.amount_minor

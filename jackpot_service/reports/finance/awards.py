@@ -102,7 +102,7 @@ ORDER BY made.booked_at, made.stripe_no, made.seq, a.bet_id, a.tier
 """
 The awards of a period: how each stands at the end, what was paid of it, and what was not.
 
-What is reported and withheld is what `domain.withholding` makes of the rule for each round.
+`reportable` and `withholding_due` are as `domain.withholding` makes them of the rule for each round.
 """
 
 # The list of awards has the steps that were taken by the end in the same words.
