@@ -37,6 +37,7 @@ DROP VIEW figures;
 DROP FUNCTION gaming_day(timestamptz, text, time);
 DROP FUNCTION exception_id(timestamptz, text);
 DROP VIEW award_records, verdict_days, award_step_states;
+DROP FUNCTION withholding_due(withholding_rules, bigint, bigint);
 DROP FUNCTION withholding_rule_of(text, text, timestamptz);
 DROP FUNCTION cuts_of_stripes(text, integer);
 DROP VIEW postings;

@@ -78,10 +78,11 @@ SELECT a.award_id, r.casino_id, r.table_id, r.round_id, a.bet_id, b.hand, b.play
        made.booked_at AS made_at, taken.approved_at, taken.rejected_at,
        taken.reinstated_at, taken.stopped_at, taken.released_at, paid.paid_at,
        paid.payment_reference, taken.reversed_at,
-       CASE WHEN counts THEN CASE WHEN a.amount_minor >= rule.report_at_minor THEN 'yes' ELSE 'no' END
-            WHEN NOT counts THEN 'no' END AS reportable,
-       CASE WHEN counts AND a.amount_minor >= rule.withhold_at_minor THEN trunc(a.amount_minor * rule.percent * 0.01)
-            WHEN counts IS NOT NULL THEN 0 END * CAST('1e-' || rate.exponent AS numeric) AS withholding_due,
+       CASE WHEN a.amount_minor >= rule.report_at_minor
+                 AND a.amount_minor >= coalesce(rule.least_multiple, 0) * b.stake_minor THEN 'yes'
+            WHEN rule.version IS NOT NULL THEN 'no' END AS reportable,
+       withholding_due(rule, a.amount_minor, b.stake_minor) * CAST('1e-' || rate.exponent AS numeric)
+           AS withholding_due,
        coalesce(paid.withheld_minor, 0) * CAST('1e-' || rate.exponent AS numeric) AS withheld_amount
 FROM made
 JOIN awards a ON a.jackpot_id = :jackpot_id AND a.round_key = made.round_key AND a.correction = made.correction
@@ -93,10 +94,6 @@ JOIN rounds r ON r.jackpot_id = a.jackpot_id AND r.round_key = a.round_key
 JOIN bets b ON b.jackpot_id = a.jackpot_id AND b.round_key = a.round_key AND b.bet_id = a.bet_id
 JOIN rates rate ON rate.base = :base AND rate.number = r.rate_sheet AND rate.currency = a.currency
 LEFT JOIN LATERAL withholding_rule_of(r.casino_id, a.currency, r.opened_at) AS rule ON true
-CROSS JOIN LATERAL (
-    SELECT CASE WHEN rule.version IS NOT NULL
-                THEN a.amount_minor >= coalesce(rule.least_multiple, 0) * b.stake_minor END
-) AS by_rule (counts)
 ORDER BY made.booked_at, made.stripe_no, made.seq, a.bet_id, a.tier
 """
 """
