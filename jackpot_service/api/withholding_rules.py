@@ -13,7 +13,7 @@ from jackpot_service.domain.principals import Principal, Role
 from jackpot_service.records import references, withholding_rules
 from jackpot_service.records.references import UnknownCasino
 
-READERS = (Role.TABLE, Role.FINANCE, Role.OPERATOR, Role.AUDITOR)
+READERS = (Role.FINANCE, Role.OPERATOR, Role.AUDITOR)
 
 blueprint = Blueprint(
     "withholding",

@@ -195,7 +195,8 @@ def play(world: World) -> None:
     world.approve("limits", by="Oona").ok()
     world.post_bets(bet(), round_id="open", game_number="21:10:10").ok(201)
     rule = {"casino_id": "c1", "currency": "EUR", "report_at_minor": 100, "withhold_at_minor": 200, "percent": "24.5"}
-    world.change("casino-withholding", rule, request_id="withholding")
+    world.ask("casino-withholding", rule, request_id="withholding").ok(201)
+    world.approve("withholding", by="Fred", role=Role.FINANCE).ok()
     world.bet(bet(), bet("b2"), round_id="won")
     world.settle(hand("1", FLUSH), round_id="won")
     world.put_cancellation(round_id="cancelled", hands=[hand("1", FLUSH)], occurred_at="2026-11-20T09:00:00Z").ok(201)
