@@ -34,6 +34,7 @@ from jackpot_service.api import (
     rules,
     slips,
     table_limits,
+    withholding_rules,
 )
 from jackpot_service.api.asgi import REQUEST_ID, InThreads, add_headers, request_id
 from jackpot_service.api.bet_groups import BetGroups
@@ -85,6 +86,7 @@ BLUEPRINTS = (
     exceptions.blueprint,
     keys.blueprint,
     awards.blueprint,
+    withholding_rules.blueprint,
     players.blueprint,
     evidence.blueprint,
     reports.blueprint,

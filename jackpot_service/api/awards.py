@@ -71,6 +71,11 @@ class PaymentRequestSchema(IdentifiedSchema):
     paid_at = Instant(load_default=None, metadata={"description": "Neither before the award nor ahead of the clock."})
     channel = fields.Enum(Channel, by_value=True, load_default=None)
     payer = Text(load_default=None, metadata={"description": "The person who handed the money over."})
+    withheld_minor = Whole(
+        most=LARGEST_MINOR,
+        load_default=0,
+        metadata={"description": "The part of the amount that the casino kept for its authority."},
+    )
 
 
 class StopRequestSchema(ReasonedSchema):
@@ -85,6 +90,11 @@ class PaymentSchema(AnswerSchema):
     paid_at = Moment(required=True, allow_none=True, attribute="payment.paid_at")
     channel = word(Channel, allow_none=True, attribute="payment.channel")
     payer = fields.String(required=True, allow_none=True, attribute="payment.payer")
+    withheld_minor = described(
+        fields.Integer,
+        "The part of it that the casino kept for its authority.",
+        attribute="payment.withheld_minor",
+    )
     act = described(fields.Integer, "The act that recorded it: its seq.", attribute="act_seq")
     reversed_by = described(fields.Integer, "The act that reversed it: its seq.", allow_none=True)
 
@@ -118,6 +128,9 @@ class AwardRecordSchema(AwardSchema):
             "steps": record.steps,
             "paid_minor": record.award.paid_minor,
             "payments": record.payments,
+            "reportable": None if record.withholding is None else record.withholding.reportable,
+            "withholding_due_minor": None if record.withholding is None else record.withholding.due_minor,
+            "withheld_minor": record.withheld_minor,
         }
 
     jackpot_id = fields.String(required=True)
@@ -128,6 +141,18 @@ class AwardRecordSchema(AwardSchema):
     steps = listed(StepSchema)
     paid_minor = described(fields.Integer, "The amount that was paid of it, in minor units of its currency.")
     payments = listed(PaymentSchema)
+    reportable = described(
+        fields.Boolean,
+        "Whether the casino reports it to its authority, by the withholding rule that was in force when the round was "
+        "opened; null where the casino had none in this currency.",
+        allow_none=True,
+    )
+    withholding_due_minor = described(
+        fields.Integer,
+        "How much of it is to be withheld by that rule, in minor units of its currency, rounded down.",
+        allow_none=True,
+    )
+    withheld_minor = described(fields.Integer, "How much of it was withheld by the payments that stand.")
 
 
 @blueprint.route("", methods=["GET"])
@@ -168,12 +193,14 @@ def put_payment(body: Mapping[str, Any], award_id: str) -> tuple[AwardRecord, in
     Record that the casino paid an award to its player, or a part of it.
 
     Several parts come to the award at most, each under a reference of its own. Two people reverse a wrong payment by a
-    change request of kind `payment-reversal`.
+    change request of kind `payment-reversal`. A part may be withheld for the casino's authority; in all at most what
+    is due of the award.
 
     Not by who made a key by which the round was played, nor by a key that the same person made: 403 `key-maker`. Not by
     a table server's key for an award that takes more than one approval: 403 `user-required`.
     """
-    stated = {name: body[name] for name in ("reference", "amount_minor", "currency", "paid_at", "channel", "payer")}
+    names = ("reference", "amount_minor", "currency", "paid_at", "channel", "payer", "withheld_minor")
+    stated = {name: body[name] for name in names}
     command = RecordPayment(signed(body), award_id, **stated)
     done = act(lambda session: record_payment(session, command))
     return done.record, 200 if done.is_replay else 201

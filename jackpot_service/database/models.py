@@ -182,6 +182,26 @@ class CycleRow(Base):
     cut: Mapped[list[int]]
 
 
+class WithholdingRuleRow(Base):
+    """
+    A version of a casino's withholding rule in a currency, by the act of this seq; amounts are its minor units.
+
+    It is the rule of rounds that are opened from `in_force_from` on, until a later version is.
+    """
+
+    __tablename__ = "withholding_rules"
+
+    casino_id: Mapped[str] = primary_key()
+    currency: Mapped[str] = primary_key()
+    version: Mapped[Count] = primary_key()
+    in_force_from: Mapped[datetime]
+    least_multiple: Mapped[int | None]
+    report_at_minor: Mapped[int]
+    withhold_at_minor: Mapped[int | None]
+    percent: Mapped[Decimal | None]
+    entry_seq: Mapped[int]
+
+
 class CasinoRow(Base):
     """
     A casino: the operator whose players bet; it collects the stakes and pays the awards.
@@ -485,6 +505,7 @@ class PaymentRow(Base):
     A casino's statement, by the act of this seq, that it paid an award or a part of it; all of it is in the act.
 
     One below zero reverses the payment of the act that it names. `cost` is the part's in the base currency.
+    `withheld_minor`, of the same sign, is how much of it the casino kept for its authority.
     """
 
     __tablename__ = "payments"
@@ -496,6 +517,7 @@ class PaymentRow(Base):
     tier: Mapped[str]
     correction: Mapped[Count]
     amount_minor: Mapped[int]
+    withheld_minor: Mapped[int]
     cost: Mapped[Decimal]
     reference: Mapped[str]
     reverses: Mapped[int | None]

@@ -98,6 +98,7 @@ TABLES: Final[Mapping[str, Table]] = MappingProxyType(
             "rules_versions",
             "table_limits",
             "tables",
+            "withholding_rules",
         ),
         **_placed(Placement.LOCAL, "closed_periods", "exceptions", "seals", "slip_prints", "verifications"),
         "days": _changed(Placement.DISTRIBUTED, "number minor value"),

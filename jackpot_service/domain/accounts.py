@@ -36,6 +36,15 @@ def casino(casino_id: str) -> Account:
     return Account(f"{CASINO}{casino_id}")
 
 
+WITHHELD = "withheld:"
+"""How the accounts begin of what casinos withheld."""
+
+
+def withheld(casino_id: str) -> Account:
+    """The account of a casino's authority: what the casino withheld of awards for it, in each currency by itself."""
+    return Account(f"{WITHHELD}{casino_id}")
+
+
 def exchange(currency: str) -> Account:
     """Where an amount changes currency, so that each currency's postings sum to zero by themselves."""
     return Account(f"fx:{currency}")

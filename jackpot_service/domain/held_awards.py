@@ -253,6 +253,11 @@ def of_evidence(round_: OfRound, kind: Evidence, *, statement: str, sha256: str 
     return {"round": of_round(round_), "evidence": kind.value, "statement": statement, "sha256": sha256}
 
 
+def of_withholding(round_: OfRound, award: MadeAward, withheld_minor: int) -> Facts:
+    """The amount that a payment of an award withheld; negative where its reversal gives that back."""
+    return {"round": of_round(round_), "awards": [_of_award(award)], "withheld_minor": withheld_minor}
+
+
 def of_payment(round_: OfRound, award: MadeAward, payment: Payment) -> Facts:
     """A payment of an award of a round, or the payment that is reversed."""
     return {**_of_one(round_, award), "payment": payment.facts}

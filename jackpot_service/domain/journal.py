@@ -51,6 +51,7 @@ class EntryKind(StrEnum):
     AWARD_PAID = "award_paid"
     PAYMENT_REVERSED = "payment_reversed"
     SLIP_PRINTED = "slip_printed"
+    AMOUNT_WITHHELD = "amount_withheld"
     COMPENSATION = "compensation"
     COMPENSATION_DECLINED = "compensation_declined"
     ROUND_CORRECTED = "round_corrected"
@@ -60,6 +61,7 @@ class EntryKind(StrEnum):
     BOOKS_SEALED = "books_sealed"
     EMERGENCY_SWITCHED = "emergency_switched"
     CHANGE_POLICY_CHANGED = "change_policy_changed"
+    WITHHOLDING_CHANGED = "withholding_changed"
 
 
 ACT_KINDS = frozenset(EntryKind) - {
@@ -69,6 +71,7 @@ ACT_KINDS = frozenset(EntryKind) - {
     EntryKind.RESULT,
     EntryKind.CANCELLATION,
     EntryKind.TRANSFER_RECEIVED,
+    EntryKind.AMOUNT_WITHHELD,
 }
 """The kinds of entry of the reference book: everything that somebody does, and not a table server."""
 
@@ -92,6 +95,7 @@ class Movement(StrEnum):
     COMPENSATION = "compensation"
     CORRECTION = "correction"
     PAYMENT = "payment"
+    WITHHOLDING = "withholding"
 
 
 @dataclass(frozen=True, slots=True)

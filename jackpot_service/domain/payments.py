@@ -30,6 +30,7 @@ class Payment:
     A payment of an award, whole or in part, in minor units of the award's currency.
 
     `reference` is the casino's own, and names one payment of an award for ever. `payer` is who handed the money over.
+    `withheld_minor` is the part of it that the casino kept for its authority.
     """
 
     amount_minor: int
@@ -37,17 +38,23 @@ class Payment:
     paid_at: datetime | None = None
     channel: Channel | None = None
     payer: str | None = None
+    withheld_minor: int = 0
 
     @property
     def facts(self) -> Facts:
         """The payment as its act shows it."""
         return {
             "amount_minor": self.amount_minor,
+            "withheld_minor": self.withheld_minor,
             "reference": self.reference,
             "paid_at": instant(self.paid_at),
             "channel": None if self.channel is None else self.channel.value,
             "payer": self.payer,
         }
+
+
+class WithheldTooMuch(Refused, code="payment-withheld", title="More is withheld than is paid"):
+    """The part of a payment that is withheld is the whole of it at most."""
 
 
 class PaymentTooLarge(Conflict, code="payment-too-large", title="The payment is larger than what is unpaid"):
@@ -76,6 +83,14 @@ def require_currency(stated: str | None, *, currency: str) -> None:
         message = f"The award is in {currency}, not in {stated}."
         error = FieldError("/currency", WrongPaymentCurrency.code, message)
         raise WrongPaymentCurrency(message, field_errors=(error,), currency=currency)
+
+
+def require_part(withheld_minor: int, *, amount_minor: int) -> None:
+    """Raises: WithheldTooMuch."""
+    if withheld_minor > amount_minor:
+        message = f"A payment of {amount_minor} minor units withholds at most as much, not {withheld_minor}."
+        error = FieldError("/withheld_minor", WithheldTooMuch.code, message)
+        raise WithheldTooMuch(message, field_errors=(error,), amount_minor=amount_minor)
 
 
 def require_room(amount_minor: int, *, unpaid_minor: int, currency: str) -> None:

@@ -248,6 +248,12 @@ def for_statement(amount: Decimal, *, casino_id: str, currency: str) -> Postings
     return moved(Movement.PAYMENT, accounts.bank(currency), accounts.casino(casino_id), amount, currency)
 
 
+def for_withholding(amount_minor: int, currency: str, *, casino_id: str, sheet: RateSheet) -> Postings:
+    """Move what a casino kept of a payment (negative: gives back) to its authority's account. Raises: NoRate."""
+    amount = from_minor(amount_minor, sheet.rate(currency).exponent)
+    return moved(Movement.WITHHOLDING, accounts.casino(casino_id), accounts.withheld(casino_id), amount, currency)
+
+
 def _paid_out(
     amounts_minor: Mapping[str, int],
     values: Mapping[str, Decimal],

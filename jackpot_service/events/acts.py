@@ -227,6 +227,7 @@ _BUILDERS: Final[Mapping[EntryKind, Callable[[_Act], list[Unplaced]]]] = {
     EntryKind.STATEMENT_SETTLED: _reference(EventType.STATEMENT_SETTLED),
     EntryKind.RATES_PUBLISHED: _rates,
     EntryKind.CHANGE_POLICY_CHANGED: _reference(EventType.CHANGE_POLICY_CHANGED),
+    EntryKind.WITHHOLDING_CHANGED: _reference(EventType.WITHHOLDING_CHANGED),
     EntryKind.CASINO_ADDED: _reference(EventType.CASINO_ADDED),
     EntryKind.TABLE_ADDED: _reference(EventType.TABLE_ADDED),
 }

@@ -46,6 +46,7 @@ class EventType(StrEnum):
     STATEMENT_SETTLED = "jackpot.statement.settled"
     RATES_PUBLISHED = "jackpot.rates.published"
     CHANGE_POLICY_CHANGED = "jackpot.change-policy.changed"
+    WITHHOLDING_CHANGED = "jackpot.withholding.changed"
     CASINO_ADDED = "jackpot.casino.added"
     TABLE_ADDED = "jackpot.table.added"
 

@@ -142,7 +142,7 @@ class Code(StrEnum):
     AWARD_STEPS = "award-steps"
     """An award's steps are not those that its settlement and acts took, or not then, or cannot follow one another."""
     AWARD_PAYMENTS = "award-payments"
-    """An award's payments are not those that acts recorded, or were not possible then, or come to more than it."""
+    """An award's payments are not those that acts recorded, or not possible then, or come to more, or withheld more."""
     SLIP_SERIES = "slip-series"
     """A casino's slips are not numbered as they were printed, or were printed of awards that were not to be paid."""
     AWARD_PRINCIPAL = "award-principal"

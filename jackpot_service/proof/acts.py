@@ -35,6 +35,7 @@ BOOKS_AN_ENTRY: Final = frozenset(CARRIES_OUT) - {
     EntryKind.RATES_PUBLISHED,
     EntryKind.PAYMENT_REVERSED,
     EntryKind.CHANGE_POLICY_CHANGED,
+    EntryKind.WITHHOLDING_CHANGED,
 } | {
     EntryKind.JACKPOT_OPENED,
     EntryKind.STRIPES_ADDED,
@@ -63,11 +64,17 @@ def effects_are_due(references: References) -> Found:
 
 
 def _entries_due(act: Row[Any]) -> Iterator[tuple[str | None, str]]:
-    """Book and kind of each entry: none if the jackpot had that status. A retirement books one more, at its target."""
-    after = act.after
+    """
+    Book and kind of each entry: none if the jackpot had that status. A retirement books one more, at its target.
+
+    A payment, or its reversal, books one if it withheld something.
+    """
+    after, payment = act.after, act.after.get("payment")
     stood_so = act.kind in LIFE_AFTER and act.before == {"state": after.get("state")}
     if act.kind in BOOKS_AN_ENTRY and not stood_so:
         yield act.jackpot_id, act.kind
+    if act.kind in figures.OF_PAYMENTS and isinstance(payment, dict) and payment.get("withheld_minor"):
+        yield act.jackpot_id, EntryKind.AMOUNT_WITHHELD.value
     if act.kind == EntryKind.JACKPOT_RETIRED:
         yield after.get("to"), EntryKind.TRANSFER_RECEIVED.value
 

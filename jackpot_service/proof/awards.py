@@ -169,7 +169,7 @@ class ActsOnRounds:
             yield from self._step_is_due(row, round_)
         paid = [row for row in rows if row.kind in figures.OF_PAYMENTS]
         made = {award.key: award for award in _made(round_)}
-        yield from payments.are_due(paid, made, round_, self._jackpot)
+        yield from payments.are_due(paid, made, round_, self._jackpot, self._entries)
         printed = [row for row in rows if row.kind == EntryKind.SLIP_PRINTED]
         yield from slips.are_due(printed, made, round_, self._jackpot)
         given = [row for row in rows if row.kind == EntryKind.COMPENSATION]

@@ -11,7 +11,8 @@ from jackpot_service.domain.awards import TO_PAY, AwardState, AwardStep, state_o
 from jackpot_service.domain.held_awards import AwardKey, MadeAward
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.ledger.mismatches import Code, Found, Mismatch
-from jackpot_service.proof import acts, payout_tiers
+from jackpot_service.ledger.replay import BookedEntry
+from jackpot_service.proof import acts, payout_tiers, withholding
 from jackpot_service.proof.documents import RoundDocuments
 from jackpot_service.proof.jackpots import Jackpot
 from jackpot_service.records.payments import payment_of
@@ -32,7 +33,13 @@ def key_of(row: Row[Any]) -> AwardKey:
     return row.bet_id, row.tier, row.correction
 
 
-def are_due(rows: Sequence[Row[Any]], made: Mapping[AwardKey, MadeAward], round_: RoundDocuments, of: Jackpot) -> Found:
+def are_due(
+    rows: Sequence[Row[Any]],
+    made: Mapping[AwardKey, MadeAward],
+    round_: RoundDocuments,
+    of: Jackpot,
+    entries: Mapping[int, BookedEntry],
+) -> Found:
     """Each payment is what an act says, of an award that was to be paid; each reversal is of one that stood."""
     due = set()
     for act in rows:
@@ -46,11 +53,16 @@ def are_due(rows: Sequence[Row[Any]], made: Mapping[AwardKey, MadeAward], round_
             yield from payout_tiers.a_person_paid(act, [award], round_, of)
         minor = -payment.amount_minor if is_reversal else payment.amount_minor
         cost = of.sheet(round_.round.rate_sheet).base_value(minor, award.currency)
-        due.add((*award.key, act.seq, minor, cost, payment.reference, reverses))
-        for why in _reasons_against(act, award, minor, round_):
+        withheld = -payment.withheld_minor if is_reversal else payment.withheld_minor
+        yield from withholding.is_booked(act, award, withheld, round_, of, entries)
+        due.add((*award.key, act.seq, minor, withheld, cost, payment.reference, reverses))
+        for why in [
+            *_reasons_against(act, award, minor, round_),
+            *withholding.reasons_against(act, award, payment, round_, of.references),
+        ]:
             yield _mismatch(round_, f"act {act.seq}, bet {award.bet_id}, {award.tier}: {why}")
     found = {
-        (*key_of(row), row.act_seq, row.amount_minor, row.cost, row.reference, row.reverses)
+        (*key_of(row), row.act_seq, row.amount_minor, row.withheld_minor, row.cost, row.reference, row.reverses)
         for row in round_.of("payments")
     }
     for bet_id, tier, _, seq, *figures in sorted(due ^ found, key=str):
@@ -72,7 +84,9 @@ def _reasons_against(act: Row[Any], award: MadeAward, minor: int, round_: RoundD
     same = [row for row in before if row.reference == reference]
     if minor > 0 and same:
         yield f"its reference {reference} named another payment"
-    if minor < 0 and [(row.act_seq, row.amount_minor) for row in same] != [(act.after["reverses"], -minor)]:
+    stood = [(row.act_seq, row.amount_minor, row.withheld_minor) for row in same]
+    withheld_minor = act.after["payment"]["withheld_minor"]
+    if minor < 0 and stood != [(act.after["reverses"], -minor, withheld_minor)]:
         yield f"no payment {reference} of act {act.after['reverses']} stood"
 
 

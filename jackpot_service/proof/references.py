@@ -27,6 +27,7 @@ from jackpot_service.database.models import (
     RateRow,
     RateSheetRow,
     TableRow,
+    WithholdingRuleRow,
 )
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain.entries import REFERENCE_BOOK
@@ -144,6 +145,7 @@ class References:
     seals: Mapping[int, tuple[int, str]]
     emergency_switches: Sequence[Row[Any]]
     change_policies: Sequence[Row[Any]]
+    withholding_rules: Sequence[Row[Any]]
     indexes: Mapping[str, ActIndex]
 
     def index_of(self, jackpot_id: str) -> ActIndex:
@@ -200,6 +202,7 @@ def read(session: Session, decoder: Decoder) -> References:
         seals={one.number: (one.entry_seq, one.sha256) for one in checkpoints.every_seal(session)},
         emergency_switches=list(rows(EmergencySwitchRow)),
         change_policies=sorted(rows(ChangePolicyRow), key=attrgetter("entry_seq", "kind")),
+        withholding_rules=list(rows(WithholdingRuleRow)),
         indexes=_indexed(acts.values()),
     )
 

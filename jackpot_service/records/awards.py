@@ -36,7 +36,8 @@ from jackpot_service.domain.held_awards import AwardKey, MadeAward
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.principals import Principal
 from jackpot_service.domain.rounds import LAST_KEY, KeyRange, Round, spans_back
-from jackpot_service.records import players, verdicts
+from jackpot_service.domain.withholding import Withholding, WithholdingRule, withholding_of
+from jackpot_service.records import players, verdicts, withholding_rules
 from jackpot_service.records.payments import RecordedPayment, recorded_payments
 from jackpot_service.records.verdicts import BookedAward
 
@@ -65,10 +66,16 @@ _RECORDS: Final = table(
             "correction",
             "paid_minor",
             "payments",
+            "stake_minor",
+            "in_force_from",
+            "least_multiple",
+            "report_at_minor",
+            "withhold_at_minor",
+            "percent",
         ),
     ),
 )
-"""The view of awards with their rounds, bets, steps and payments."""
+"""The view of awards with their rounds, bets, steps and payments, and the withholding rules that they stand under."""
 
 _ALL: Final = _RECORDS.c
 
@@ -120,7 +127,11 @@ class TakenStep(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class AwardRecord:
-    """An award with its round, whose it is, and what became of it; payments that were reversed are there, too."""
+    """
+    An award with its round, whose it is, and what became of it; payments that were reversed are there, too.
+
+    `stake_minor` is its bet's. `withholding_rule` is the one that was in force when its round was opened.
+    """
 
     jackpot_id: str
     round_key: int
@@ -130,6 +141,20 @@ class AwardRecord:
     award: BookedAward
     steps: tuple[TakenStep, ...]
     payments: tuple[RecordedPayment, ...]
+    stake_minor: int
+    withholding_rule: WithholdingRule | None
+
+    @property
+    def withholding(self) -> Withholding | None:
+        """Whether it is reportable, and its due amount, by the rule for its round; None where its casino had none."""
+        if self.withholding_rule is None:
+            return None
+        return withholding_of(self.withholding_rule, amount_minor=self.award.amount_minor, stake_minor=self.stake_minor)
+
+    @property
+    def withheld_minor(self) -> int:
+        """How much of it the payments that stand withheld, in minor units of its currency."""
+        return sum(one.payment.withheld_minor for one in self.payments if one.reversed_by is None)
 
     @property
     def position(self) -> Position:
@@ -265,6 +290,8 @@ def _record(row: Row[Any]) -> AwardRecord:
         ),
         steps=tuple(map(TakenStep, steps, row.times, row.acts)),
         payments=recorded_payments(row.payments),
+        stake_minor=row.stake_minor,
+        withholding_rule=None if row.in_force_from is None else withholding_rules.rule_in(row),
     )
 
 

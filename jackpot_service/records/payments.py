@@ -41,6 +41,7 @@ def payment_of(stated: Mapping[str, Any]) -> Payment:
         None if stated["paid_at"] is None else datetime.fromisoformat(stated["paid_at"]),
         None if stated["channel"] is None else Channel(stated["channel"]),
         stated["payer"],
+        stated["withheld_minor"],
     )
 
 
@@ -51,12 +52,13 @@ def add(
     jackpot_id: str,
     round_key: int,
     amount_minor: int,
+    withheld_minor: int,
     cost: Decimal,
     reference: str,
     act_seq: int,
     reverses: int | None = None,
 ) -> None:
-    """Write a payment of an award, or, with an amount below zero, the reversal of one."""
+    """Write a payment of an award, or, with amounts below zero, the reversal of one."""
     bet_id, tier, correction = made.key
     session.execute(
         insert(PaymentRow).values(
@@ -67,6 +69,7 @@ def add(
             tier=tier,
             correction=correction,
             amount_minor=amount_minor,
+            withheld_minor=withheld_minor,
             cost=cost,
             reference=reference,
             reverses=reverses,

@@ -14,7 +14,7 @@ compatible_from: str = "0003"
 
 SQL = Path(__file__).with_suffix("")
 
-PARTS = ("books", "cycles", "awards", "exceptions", "days", "splits", "parts", "rounds", "key_makers")
+PARTS = ("books", "cycles", "withholding", "awards", "exceptions", "days", "splits", "parts", "rounds", "key_makers")
 
 DROPS = """
 DROP FUNCTION is_key_maker_on_both_sides(text, bigint, text, timestamptz);
@@ -37,6 +37,8 @@ DROP VIEW figures;
 DROP FUNCTION gaming_day(timestamptz, text, time);
 DROP FUNCTION exception_id(timestamptz, text);
 DROP VIEW award_records, verdict_days, award_step_states;
+DROP FUNCTION withholding_due(withholding_rules, bigint, bigint);
+DROP FUNCTION withholding_rule_of(text, text, timestamptz);
 DROP FUNCTION cuts_of_stripes(text, integer);
 DROP VIEW postings;
 DROP FUNCTION chained_heads(bytea, bytea[], timestamptz);

@@ -84,6 +84,17 @@ WHOLE: Final[Mapping[str, Sequence[Body]]] = {
             "reference": "s",
         },
     ),
+    "casino-withholding": (
+        {
+            "casino_id": "c1",
+            "currency": "EUR",
+            "from": "2027-01-01T00:00:00Z",
+            "least_multiple": 300,
+            "report_at_minor": 60_000,
+            "withhold_at_minor": 500_000,
+            "percent": "24",
+        },
+    ),
     "change-policy": (
         {"kinds": {"rules": {"asked_by": ["operator"], "decided_by": ["operator"], "needs_other_department": True}}},
     ),

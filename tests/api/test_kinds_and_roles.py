@@ -65,6 +65,7 @@ PAYLOADS: Final[Mapping[str, Body]] = {
         "amount": "1.00",
         "reference": "2026-10",
     },
+    "casino-withholding": {"casino_id": "c1", "currency": "EUR", "report_at_minor": 60_000},
     "change-policy": {"kinds": {"rules": {"asked_by": ["operator"], "decided_by": ["operator"]}}},
 }
 """What may be asked for in the house `played`, so that nothing but a role can be wrong with it."""

@@ -194,6 +194,9 @@ def play(world: World) -> None:
     world.ask("table-limits", limits, request_id="limits", by="Olaf").ok(201)
     world.approve("limits", by="Oona").ok()
     world.post_bets(bet(), round_id="open", game_number="21:10:10").ok(201)
+    rule = {"casino_id": "c1", "currency": "EUR", "report_at_minor": 100, "withhold_at_minor": 200, "percent": "24.5"}
+    world.ask("casino-withholding", rule, request_id="withholding").ok(201)
+    world.approve("withholding", by="Fred", role=Role.FINANCE).ok()
     world.bet(bet(), bet("b2"), round_id="won")
     world.settle(hand("1", FLUSH), round_id="won")
     world.put_cancellation(round_id="cancelled", hands=[hand("1", FLUSH)], occurred_at="2026-11-20T09:00:00Z").ok(201)
@@ -326,6 +329,10 @@ READS: Final = {
     ),
     "GET /v1/jackpots/{jackpot_id}/rules.html": ("/v1/jackpots/j1/rules.html", "/v1/jackpots/j2/rules.html?lang=de"),
     "GET /v1/jackpots/{jackpot_id}/hits": ("/v1/jackpots/j1/hits?limit=1", "/v1/jackpots/j2/hits"),
+    "GET /v1/casinos/{casino_id}/withholding-rules": (
+        "/v1/casinos/c1/withholding-rules",
+        "/v1/casinos/none/withholding-rules",
+    ),
     "GET /v1/change-policy": ("/v1/change-policy", "/v1/change-policy?version=1", "/v1/change-policy?version=9"),
     "GET /v1/change-requests": (CHANGES, f"{CHANGES}?state=approved", f"{CHANGES}?limit=1"),
     "GET /v1/change-requests/{request_id}": (f"{CHANGES}/q1", f"{CHANGES}/q2", f"{CHANGES}/none"),
@@ -370,6 +377,7 @@ MISSING: Final = {
     "/v1/tables/T1/rounds/none/payout-per-unit": 404,
     "/v1/jackpots/none": 404,
     "/v1/change-policy?version=9": 404,
+    "/v1/casinos/none/withholding-rules": 404,
     "/v1/jackpots/none/table-limits": 404,
     "/v1/rounds": 422,
     "/v1/change-requests/none": 404,

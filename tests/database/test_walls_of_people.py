@@ -349,6 +349,38 @@ def pay(
     return application.execute(paying, [name, reverses]).rowcount
 
 
+def test_no_payment_withholds_more_than_it_is_or_than_is_due(
+    world: World, application: psycopg.Connection[Any]
+) -> None:
+    world.approve("held", by="Otto").ok()
+    paying = """
+        INSERT INTO payments
+            (jackpot_id, round_key, act_seq, bet_id, tier, amount_minor, withheld_minor, cost, reference)
+        SELECT jackpot_id, round_key, (SELECT max(seq) FROM acts), bet_id, tier, amount_minor, %s, cost, 'slip'
+        FROM awards
+    """
+    with pytest.raises(errors.CheckViolation, match="more is withheld than is due"):
+        application.execute(paying, [1])
+    application.rollback()
+    with pytest.raises(errors.CheckViolation, match="ck_payments_withheld_minor"):
+        application.execute(paying, [-1])
+    application.rollback()
+    rule = """
+        INSERT INTO withholding_rules
+        SELECT 'c1', 'EUR', 1, 'epoch', NULL, 1, 1, %s, (SELECT max(seq) FROM acts)
+    """
+    for percent in ("0", "100", "NaN", "0.00001"):
+        with pytest.raises(errors.CheckViolation, match="ck_withholding_rules_percent"):
+            application.execute(rule, [percent])
+        application.rollback()
+    application.execute(rule, ["99"])
+    with pytest.raises(errors.CheckViolation, match="more is withheld than is due"):
+        application.execute(paying, [10**6])
+    application.rollback()
+    application.execute(rule, ["99"])
+    assert application.execute(paying, [1]).rowcount == 1
+
+
 STEP: Final = """
 INSERT INTO award_steps (jackpot_id, round_key, bet_id, tier, step, taken_at, act_seq)
 SELECT jackpot_id, round_key, bet_id, tier, %s, now(), (

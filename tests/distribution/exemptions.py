@@ -81,8 +81,8 @@ PROCEDURES: Final[Mapping[str, str]] = {
     # Acts are rows of every machine; their entries are those of the reference book.
     "require_actor": "entries",
     "require_payer": "entries",
-    # An award, its steps and its payments, by the jackpot of the new row.
-    "require_unpaid": "award_steps awards payments",
+    # An award with its round and its bet, its steps and its payments, by the jackpot of the new row.
+    "require_unpaid": "award_steps awards bets payments rounds",
     # A change request and its approval are rows of every machine; the round is found by its ids.
     "require_checker": "rounds",
 }

@@ -149,6 +149,8 @@ def _change(world: World) -> None:
     statement = {"jackpot_id": "j1", "casino_id": "c1", "currency": "EUR", **paid}
     world.change("statement-settlement", statement, request_id="statement")
     world.change("table-limits", {"jackpot_id": "j1", "table_id": "T2", "largest_stake": "50"}, request_id="limit")
+    withheld = {"casino_id": "c1", "currency": "EUR", "report_at_minor": 100, "withhold_at_minor": 200, "percent": "24"}
+    world.change("casino-withholding", withheld, request_id="withholding")
     world.change("rules", {"jackpot_id": "j1", "settings": {"split.meter": "0.40"}}, request_id="rules")
     rates = {"base": "EUR", "rates": {"GBP": "1.18"}}
     world.ask("rate-sheet", rates, request_id="rates", by="Rita", role=Role.RATES).ok(201)
@@ -169,6 +171,7 @@ LISTS: Final = (
     "/v1/jackpots/j1/rules?currency=GBP&lang=de",
     "/v1/jackpots/j1/hits",
     "/v1/jackpots/j1/table-limits",
+    "/v1/casinos/c1/withholding-rules",
     "/v1/rates?base=EUR",
     "/v1/rates/history?base=EUR&currency=GBP",
     "/v1/change-policy",

@@ -53,6 +53,7 @@ def test_every_text_is_a_component_that_is_read_back(text: str) -> None:
         ("casino:Riga", "Assets:Casino:X-iRiga"),
         ("casino:x-iRiga", "Assets:Casino:X--iRiga"),
         ("casino:1.a_b:c", "Assets:Casino:1-da-ub-cc"),
+        ("withheld:c-1", "Liabilities:Withheld:C--1"),
         ("transfer:the_End:1.", "Equity:Transfer:The-uEnd-c1-d"),
         ("bank:EUR", "Assets:Bank:EUR"),
         ("fx:GBP", "Equity:Exchange:GBP"),

@@ -52,6 +52,7 @@ PROVED_ELSEWHERE: Final = {
     "slip_prints": "test_slips",
     "statement_settlements": "test_awards",
     "table_limits": "test_status_changes",
+    "withholding_rules": "test_withholding",
 }
 """The tables of which the history has no row, and the module that shows that a change of any column is found."""
 

@@ -113,6 +113,8 @@ def _administer(engine: sqlalchemy.Engine) -> None:
         decided = DecideChange(deciding, str(kind), Outcome.APPROVED)
         transact(engine, partial(request_change, command=asked))
         transact(engine, partial(decide_change, command=decided))
+    rule = {"casino_id": "c1", "currency": "EUR", "report_at_minor": 1, "withhold_at_minor": 1, "percent": "24"}
+    transact(engine, partial(two_people.change, kind="casino-withholding", payload=rule, now=scene.now()))
     policy = {"kinds": {"rules": {"asked_by": ["operator"], "decided_by": ["operator"]}}}
     transact(engine, partial(two_people.change, kind="change-policy", payload=policy, now=scene.now()))
 

@@ -55,6 +55,12 @@ def bring_about_everything(world: World) -> None:
     _stop(world)
     _limit(world)
     _change_policy(world)
+    _withhold(world)
+
+
+def _withhold(world: World) -> None:
+    rule = {"casino_id": "c1", "currency": "EUR", "report_at_minor": 60_000, "withhold_at_minor": 500_000}
+    world.change("casino-withholding", {**rule, "percent": "24", "least_multiple": 300}, request_id="withholding")
 
 
 def _limit(world: World) -> None:

@@ -58,6 +58,7 @@ def test_a_casino_records_the_payment_of_an_award(won: World) -> None:
         "paid_at": "2026-11-20T09:30:00.000000Z",
         "channel": None,
         "payer": None,
+        "withheld_minor": 0,
         "reversed_by": None,
     }
     assert won.books.balance("j1", "casino:c1") == balance

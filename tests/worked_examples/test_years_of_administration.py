@@ -51,6 +51,7 @@ DONE_AS: Final[Mapping[str, str]] = {
     "round-correction": "round_corrected",
     "payment-reversal": "payment_reversed",
     "statement-settlement": "statement_settled",
+    "casino-withholding": "withholding_changed",
     "change-policy": "change_policy_changed",
 }
 """The act by which a change of a kind is done, where it is approved as it is here."""
@@ -120,6 +121,8 @@ def first_year(years: Years) -> None:
     (late,) = world.get("/v1/exceptions").ok()["items"]
     years.post(f"/v1/exceptions/{late['exception_id']}/acknowledgement", "looked", world.person("Fay", Role.FINANCE))
     years.change("statement-settlement", statement("1000", "2026-10"))
+    taxed = {"casino_id": "c1", "currency": "EUR", "report_at_minor": 60_000, "withhold_at_minor": 500_000}
+    years.change("casino-withholding", {**taxed, "percent": "24"})
     assert world.books.balance("j1", "casino:c1") == 0
 
 
@@ -401,6 +404,7 @@ FOR_GOOD: Final = {"retirement"}
 
 NO_MONEY: Final = {
     *("rate-sheet", "rules", "table-limits", "declined-compensation", "payment-reversal", "change-policy"),
+    "casino-withholding",
 }
 
 

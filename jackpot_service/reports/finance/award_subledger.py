@@ -1,5 +1,5 @@
 """
-The sub-ledger of awards: made, held, decided about, corrected; and of compensations.
+The sub-ledger of awards: made, held, decided about, corrected; of compensations, and of what was withheld.
 
 None of it is read from the postings of entries.
 """
@@ -75,6 +75,28 @@ _COMPENSATED = text(
     ORDER BY 1, 2
     """
 )
+
+
+_WITHHELD = text(
+    """
+    SELECT r.casino_id, a.currency, sum(p.withheld_minor * CAST('1e-' || s.exponent AS numeric))
+    FROM effects_of_acts(:jackpot_id, (CAST(:starts AS bigint[]))[1], (CAST(:ends AS bigint[]))[1]) AS f
+    JOIN payments p ON p.jackpot_id = :jackpot_id AND p.round_key = f.round_key AND p.act_seq = f.act_seq
+    JOIN awards a ON a.jackpot_id = p.jackpot_id AND a.round_key = p.round_key AND a.bet_id = p.bet_id
+                 AND a.tier = p.tier AND a.correction = p.correction
+    JOIN rounds r ON r.jackpot_id = a.jackpot_id AND r.round_key = a.round_key
+    JOIN rates s ON s.base = :base AND s.number = r.rate_sheet AND s.currency = a.currency
+    GROUP BY 1, 2
+    ORDER BY 1, 2
+    """
+)
+
+
+def of_withheld(session: Session, book: BookPeriod) -> Iterator[Line]:
+    """Return the lines of what payments of a period withheld, and their reversals gave back."""
+    for casino_id, currency, amount in session.execute(_WITHHELD, book.bounds):
+        yield Line(accounts.casino(casino_id), currency, Movement.WITHHOLDING, -amount)
+        yield Line(accounts.withheld(casino_id), currency, Movement.WITHHOLDING, amount)
 
 
 def of_awards(session: Session, book: BookPeriod) -> Iterator[Line]:

@@ -54,6 +54,7 @@ taken AS MATERIALIZED (
 ),
 paid AS MATERIALIZED (
     SELECT p.round_key, p.bet_id, p.tier, p.correction, sum(p.amount_minor) AS minor, sum(p.cost) AS cost,
+           sum(p.withheld_minor) AS withheld_minor,
            max(act.booked_at) FILTER (WHERE p.reverses IS NULL AND r.act_seq IS NULL) AS paid_at,
            string_agg(p.reference, ', ' ORDER BY p.act_seq)
                FILTER (WHERE p.reverses IS NULL AND r.act_seq IS NULL) AS payment_reference
@@ -78,7 +79,13 @@ SELECT a.award_id, r.casino_id, r.table_id, r.round_id, a.bet_id, b.hand, b.play
        made.booked_at AS made_at, coalesce(taken.reinstated_at, taken.approved_at, made.booked_at) AS payable_at,
        made.stripe_no, made.seq, taken.approved_at, taken.rejected_at,
        taken.reinstated_at, taken.stopped_at, taken.released_at, paid.paid_at,
-       paid.payment_reference, taken.reversed_at
+       paid.payment_reference, taken.reversed_at,
+       CASE WHEN a.amount_minor >= rule.report_at_minor
+                 AND a.amount_minor >= coalesce(rule.least_multiple, 0) * b.stake_minor THEN 'yes'
+            WHEN rule.version IS NOT NULL THEN 'no' END AS reportable,
+       withholding_due(rule, a.amount_minor, b.stake_minor) * CAST('1e-' || rate.exponent AS numeric)
+           AS withholding_due,
+       coalesce(paid.withheld_minor, 0) * CAST('1e-' || rate.exponent AS numeric) AS withheld_amount
 FROM made
 JOIN awards a ON a.jackpot_id = :jackpot_id AND a.round_key = made.round_key AND a.correction = made.correction
 JOIN taken ON taken.round_key = a.round_key AND taken.bet_id = a.bet_id AND taken.tier = a.tier
@@ -88,6 +95,7 @@ LEFT JOIN paid ON paid.round_key = a.round_key AND paid.bet_id = a.bet_id AND pa
 JOIN rounds r ON r.jackpot_id = a.jackpot_id AND r.round_key = a.round_key
 JOIN bets b ON b.jackpot_id = a.jackpot_id AND b.round_key = a.round_key AND b.bet_id = a.bet_id
 JOIN rates rate ON rate.base = :base AND rate.number = r.rate_sheet AND rate.currency = a.currency
+LEFT JOIN LATERAL withholding_rule_of(r.casino_id, a.currency, r.opened_at) AS rule ON true
 ),
 aged AS (
     SELECT *, floor(extract(epoch FROM CAST(:as_of AS timestamptz) - payable_at) / 86400)::int AS age_days
@@ -99,7 +107,11 @@ FROM aged
 WHERE state IN ('payable', 'part-paid', 'stopped') OR NOT CAST(:only_unpaid AS boolean)
 ORDER BY made_at, stripe_no, seq, bet_id, tier
 """
-"""The awards of a period, or those that are still to be paid: how each stands at the end, and how old it is in days."""
+"""
+The awards of a period, or those that are still to be paid: how each stands at the end, and how old it is in days.
+
+`reportable` and `withholding_due` are as `domain.withholding` makes them of the rule for each round.
+"""
 
 # The list of awards has the steps that were taken by the end in the same words.
 _ONE_BY_ONE = text(
@@ -167,6 +179,8 @@ AWARDS = columns(
     instants(stopped_at="Stopped", released_at="Released", paid_at="Paid"),
     texts(payment_reference="Payment"),
     instants(reversed_at="Reversed"),
+    texts(reportable="Reportable"),
+    amounts(withholding_due="Withholding due", withheld_amount="Withheld"),
 )
 
 TOTALS = columns("jackpot_id base tier currency state awards", _MONEY)

@@ -100,6 +100,7 @@ def read_sums(session: Session, jackpot_id: str, base: str, part: Part) -> list[
     lines = [
         *subledger.of_stakes(stakes, refunded, base=base),
         *award_subledger.of_awards(session, book),
+        *award_subledger.of_withheld(session, book),
         *subledger.of_statements(session, book),
         *subledger.of_transfers(session, book),
     ]

@@ -6,6 +6,7 @@ from typing import Final
 
 from jackpot_service.domain.change_policy import KindPolicy
 from jackpot_service.usecases.changes.adjustment import AdjustJackpot
+from jackpot_service.usecases.changes.casino_withholding import SetWithholding
 from jackpot_service.usecases.changes.change_policy import ChangeChangePolicy
 from jackpot_service.usecases.changes.compensation import Compensate
 from jackpot_service.usecases.changes.declined_compensation import DeclineCompensation
@@ -35,6 +36,7 @@ _ALL: Final[tuple[type[Kind], ...]] = (
     CorrectRound,
     ReversePayment,
     SettleStatement,
+    SetWithholding,
     ChangeChangePolicy,
 )
 

@@ -96,6 +96,7 @@ VALUES (1, 0, 'rate-sheet', '{rates}', '{rates}', false),
        (1, 0, 'round-correction', '{operator}', '{finance,operator}', false),
        (1, 0, 'payment-reversal', '{finance,operator}', '{finance,operator}', true),
        (1, 0, 'statement-settlement', '{finance}', '{finance}', false),
+       (1, 0, 'casino-withholding', '{finance}', '{finance}', false),
        (1, 0, 'change-policy', '{operator}', '{operator}', false);
 
 -- Whether one person alone may approve an own request: the latest row says what is so now. The first says no.

@@ -44,7 +44,8 @@ CREATE INDEX ix_award_steps_out_of_the_ordinary ON award_steps (round_key, step)
 ALTER TABLE award_steps
     ADD CONSTRAINT pk_award_steps PRIMARY KEY (jackpot_id, round_key, bet_id, tier, step, correction);
 
--- Each of some act. An amount below zero reverses the payment of the act that it names.
+-- Each of some act. An amount below zero reverses the payment of the act that it names. `withheld_minor` is the part of it
+-- that the casino kept for its authority.
 CREATE TABLE payments (
     jackpot_id TEXT COLLATE "C" NOT NULL,
     round_key BIGINT NOT NULL,
@@ -53,12 +54,15 @@ CREATE TABLE payments (
     tier TEXT COLLATE "C" NOT NULL,
     correction INTEGER NOT NULL DEFAULT 0,
     amount_minor BIGINT NOT NULL,
+    withheld_minor BIGINT NOT NULL DEFAULT 0,
     cost NUMERIC NOT NULL,
     reference TEXT COLLATE "C" NOT NULL,
     reverses BIGINT,
     CONSTRAINT pk_payments PRIMARY KEY (jackpot_id, round_key, act_seq),
     CONSTRAINT ck_payments_correction CHECK (correction >= 0),
     CONSTRAINT ck_payments_amount_minor CHECK (amount_minor <> 0 AND (amount_minor < 0) = (reverses IS NOT NULL)),
+    CONSTRAINT ck_payments_withheld_minor
+        CHECK (withheld_minor BETWEEN least(amount_minor, 0) AND greatest(amount_minor, 0)),
     CONSTRAINT ck_payments_exact CHECK (scale(cost) <= 18 AND abs(cost) < 1e20)
 );
 

@@ -13,6 +13,28 @@ CREATE TABLE casinos (
     CONSTRAINT ck_casinos_day_starts CHECK (day_starts < '24:00' AND extract(second FROM day_starts) = 0)
 );
 
+-- From which amount a casino reports an award, and withholds a part of it: the latest version that was in force when the
+-- award's round was opened. Amounts are minor units of the currency.
+CREATE TABLE withholding_rules (
+    casino_id TEXT COLLATE "C" NOT NULL,
+    currency TEXT COLLATE "C" NOT NULL,
+    version INTEGER NOT NULL,
+    in_force_from TIMESTAMP WITH TIME ZONE NOT NULL,
+    least_multiple BIGINT,
+    report_at_minor BIGINT NOT NULL,
+    withhold_at_minor BIGINT,
+    percent NUMERIC,
+    entry_seq BIGINT NOT NULL,
+    CONSTRAINT pk_withholding_rules PRIMARY KEY (casino_id, currency, version),
+    CONSTRAINT fk_withholding_rules_casino_id_casinos FOREIGN KEY (casino_id) REFERENCES casinos (casino_id),
+    CONSTRAINT ck_withholding_rules_version CHECK (version >= 1),
+    CONSTRAINT ck_withholding_rules_least_multiple CHECK (least_multiple > 0),
+    CONSTRAINT ck_withholding_rules_report_at_minor CHECK (report_at_minor > 0),
+    CONSTRAINT ck_withholding_rules_withhold_at_minor
+        CHECK ((withhold_at_minor IS NULL) = (percent IS NULL) AND withhold_at_minor >= report_at_minor),
+    CONSTRAINT ck_withholding_rules_percent CHECK (percent > 0 AND percent < 100 AND scale(percent) <= 4)
+);
+
 CREATE TABLE tables (
     table_id TEXT COLLATE "C" NOT NULL,
     casino_id TEXT COLLATE "C" NOT NULL,

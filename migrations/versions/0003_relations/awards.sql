@@ -1,19 +1,21 @@
--- One row an award, with its round, its bet, the steps that it took, in their order, and its payments. Rounds, bets,
+-- One row an award, with its round, its bet, the steps that it took, in their order, its payments, and the withholding
+-- rule that it stands under. Rounds, bets,
 -- steps and payments are looked up by their keys for each award (LATERAL, LIMIT): a join would read all of a jackpot's
 -- while the tables are thought to be small.
 CREATE VIEW award_records AS
 SELECT a.jackpot_id, a.round_key, r.table_id, r.round_id, r.casino_id, a.award_id, a.bet_id, b.player_id, b.hand,
        a.tier, a.amount_minor, a.currency, a.cost, a.funded_by, taken.steps, taken.times, taken.acts,
-       a.correction, paid.minor AS paid_minor, paid.payments
+       a.correction, paid.minor AS paid_minor, paid.payments, b.stake_minor, r.opened_at, rule.in_force_from,
+       rule.least_multiple, rule.report_at_minor, rule.withhold_at_minor, rule.percent
 FROM awards a
 CROSS JOIN LATERAL (
-    SELECT o.table_id, o.round_id, o.casino_id
+    SELECT o.table_id, o.round_id, o.casino_id, o.opened_at
     FROM rounds o
     WHERE o.jackpot_id = a.jackpot_id AND o.round_key = a.round_key
     LIMIT 1
 ) AS r
 CROSS JOIN LATERAL (
-    SELECT o.player_id, o.hand
+    SELECT o.player_id, o.hand, o.stake_minor
     FROM bets o
     WHERE o.jackpot_id = a.jackpot_id AND o.round_key = a.round_key AND o.bet_id = a.bet_id
     LIMIT 1
@@ -34,7 +36,8 @@ CROSS JOIN LATERAL (
     JOIN acts act ON act.seq = p.act_seq
     WHERE p.jackpot_id = a.jackpot_id AND p.round_key = a.round_key AND p.bet_id = a.bet_id AND p.tier = a.tier
       AND p.correction = a.correction
-) AS paid;
+) AS paid
+LEFT JOIN LATERAL withholding_rule_of(r.casino_id, a.currency, r.opened_at) AS rule ON true;
 
 -- The UTC day on which each verdict on a round was booked, and its awards made: 0 is the result, then come corrections. A
 -- correction and its entry in the jackpot's book are booked at the same time.

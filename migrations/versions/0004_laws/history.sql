@@ -15,7 +15,7 @@ DECLARE
         'change_requests', 'closed_periods', 'compensations', 'corrections', 'cycles', 'emergency_switches', 'entries',
         'exception_acknowledgements', 'exceptions', 'jackpots', 'principals', 'rate_sheets', 'rates',
         'past_days', 'payments', 'reconciled_days', 'rules_versions', 'seals', 'slip_prints', 'statement_settlements',
-        'table_limits', 'tables', 'verifications', 'voids'
+        'table_limits', 'tables', 'verifications', 'voids', 'withholding_rules'
     ];
     -- The service's rights say which columns change.
     updated text[] := ARRAY[

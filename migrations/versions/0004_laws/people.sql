@@ -135,7 +135,7 @@ CREATE TRIGGER require_payer BEFORE INSERT ON payments
     FOR EACH ROW WHEN (NEW.reverses IS NULL) EXECUTE FUNCTION require_payer();
 
 -- A stopped award is not paid until two people released it, nor a held one until they made it payable. What was paid of
--- an award lies between nothing and all of it.
+-- an award lies between nothing and all of it, and its payments withhold the due amount at most.
 CREATE FUNCTION require_unpaid() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
 DECLARE
     taken text[] := ARRAY(
@@ -148,6 +148,11 @@ DECLARE
         WHERE p.jackpot_id = NEW.jackpot_id AND p.round_key = NEW.round_key AND p.bet_id = NEW.bet_id
           AND p.tier = NEW.tier AND p.correction = NEW.correction
     ), 0);
+    withheld bigint := NEW.withheld_minor + coalesce((
+        SELECT sum(p.withheld_minor) FROM payments AS p
+        WHERE p.jackpot_id = NEW.jackpot_id AND p.round_key = NEW.round_key AND p.bet_id = NEW.bet_id
+          AND p.tier = NEW.tier AND p.correction = NEW.correction
+    ), 0);
 BEGIN
     IF NOT EXISTS (
         SELECT FROM awards AS a
@@ -155,6 +160,17 @@ BEGIN
           AND a.tier = NEW.tier AND a.correction = NEW.correction AND paid BETWEEN 0 AND a.amount_minor
     ) THEN
         RAISE check_violation USING MESSAGE = 'payments come to their award at most', CONSTRAINT = 'require_unpaid';
+    END IF;
+    IF NEW.withheld_minor > 0 AND NOT EXISTS (
+        SELECT FROM awards AS a
+        JOIN rounds AS r ON r.jackpot_id = a.jackpot_id AND r.round_key = a.round_key
+        JOIN bets AS b ON b.jackpot_id = a.jackpot_id AND b.round_key = a.round_key AND b.bet_id = a.bet_id
+        JOIN LATERAL withholding_rule_of(r.casino_id, a.currency, r.opened_at) AS rule ON true
+        WHERE a.jackpot_id = NEW.jackpot_id AND a.round_key = NEW.round_key AND a.bet_id = NEW.bet_id
+          AND a.tier = NEW.tier AND a.correction = NEW.correction
+          AND withheld <= withholding_due(rule, a.amount_minor, b.stake_minor)
+    ) THEN
+        RAISE check_violation USING MESSAGE = 'more is withheld than is due', CONSTRAINT = 'require_due';
     END IF;
     IF 'reversed' = ANY (taken) THEN
         RAISE insufficient_privilege USING MESSAGE = 'an award that a correction took back is not paid';

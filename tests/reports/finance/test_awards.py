@@ -81,6 +81,9 @@ def test_an_award_is_told_with_all_that_finance_asks(won: World) -> None:
         "paid_amount": "25",
         "payment_reference": "slip 7",
         "reversed_at": None,
+        "reportable": None,
+        "withholding_due": None,
+        "withheld_amount": "0",
     }
 
 
