@@ -31,7 +31,11 @@ FIXED: Final = {
 OF_CURRENCIES: Final = {"bank:": "Assets:Bank:", "fx:": "Equity:Exchange:"}
 """The beginnings of accounts that end with a currency, which is a component as it is."""
 
-OF_IDS: Final = {accounts.CASINO: "Assets:Casino:", "transfer:": "Equity:Transfer:"}
+OF_IDS: Final = {
+    accounts.CASINO: "Assets:Casino:",
+    accounts.STATUTORY: "Liabilities:Statutory:",
+    "transfer:": "Equity:Transfer:",
+}
 """The beginnings of accounts that end with an id."""
 
 OTHERS: Final = "Equity:Other:"

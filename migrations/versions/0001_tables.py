@@ -39,7 +39,7 @@ DROP TABLE awards, award_steps, payments, compensations, statement_settlements;
 DROP TABLE rounds, bets, voids, corrections;
 DROP FUNCTION by_index(text);
 DROP TABLE jackpots, rules_versions, table_limits, rates, rate_sheets;
-DROP TABLE keys, principals, tables, casinos;
+DROP TABLE keys, principals, tables, casino_claims, casinos;
 DROP TABLE stripes, entries, cycles;
 DROP TYPE figure;
 DROP TABLE schema_versions;

@@ -32,6 +32,7 @@ class Sight(StrEnum):
 SIGHT: Final[Mapping[str, Sight]] = {
     "jackpot_id": Sight.EVERYBODY,
     "name": Sight.EVERYBODY,
+    "casino_id": Sight.CASINO,
     "table_id": Sight.CASINO,
     "round_id": Sight.CASINO,
     "award_id": Sight.CASINO,
@@ -135,6 +136,7 @@ def make_objects(world: World) -> dict[str, str]:
     assert world.runner().run_next()
     return {
         "jackpot_id": "own-jackpot",
+        "casino_id": "c1",
         "name": "rounds",
         "table_id": "own-table",
         "round_id": "own-round",

@@ -41,6 +41,7 @@ taken AS MATERIALIZED (
            max(act.booked_at) FILTER (WHERE s.step = 'reinstated') AS reinstated_at,
            max(act.booked_at) FILTER (WHERE s.step = 'stopped') AS stopped_at,
            max(act.booked_at) FILTER (WHERE s.step = 'released') AS released_at,
+           max(act.booked_at) FILTER (WHERE s.step = 'forfeited') AS forfeited_at,
            max(act.booked_at) FILTER (WHERE s.step = 'reversed') AS reversed_at
     FROM made
     JOIN award_steps s ON s.jackpot_id = :jackpot_id AND s.round_key = made.round_key
@@ -76,7 +77,7 @@ SELECT a.award_id, r.casino_id, r.table_id, r.round_id, a.bet_id, b.hand, b.play
        a.cost - coalesce(paid.cost, 0) AS unpaid_cost_base,
        made.booked_at AS made_at, taken.approved_at, taken.rejected_at,
        taken.reinstated_at, taken.stopped_at, taken.released_at, paid.paid_at,
-       paid.payment_reference, taken.reversed_at
+       paid.payment_reference, taken.forfeited_at, taken.reversed_at
 FROM made
 JOIN awards a ON a.jackpot_id = :jackpot_id AND a.round_key = made.round_key AND a.correction = made.correction
 JOIN taken ON taken.round_key = a.round_key AND taken.bet_id = a.bet_id AND taken.tier = a.tier
@@ -155,7 +156,7 @@ AWARDS = columns(
     instants(made_at="Made", approved_at="Approved", rejected_at="Rejected", reinstated_at="Reinstated"),
     instants(stopped_at="Stopped", released_at="Released", paid_at="Paid"),
     texts(payment_reference="Payment"),
-    instants(reversed_at="Reversed"),
+    instants(forfeited_at="Forfeited", reversed_at="Reversed"),
 )
 
 TOTALS = columns("jackpot_id base tier currency state awards", _MONEY)

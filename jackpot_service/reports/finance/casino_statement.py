@@ -33,12 +33,14 @@ MOVEMENTS: Final[Mapping[Movement, str]] = {
     Movement.RELEASE: "releases",
     Movement.COMPENSATION: "compensations",
     Movement.CORRECTION: "corrections",
+    Movement.FORFEITURE: "forfeitures",
 }
 """The columns of movements of a casino's account, in their order; payments are a column of their own."""
 
 _FIGURES = (
     *amounts(opening="Opening balance", stakes="Stakes", refunds="Refunds", awards="Awards"),
     *amounts(releases="Held awards released", compensations="Compensations", corrections="Corrections of rounds"),
+    *amounts(forfeitures="Forfeited awards"),
     *amounts(net="Net of the period", settled="Settled with the bank (negative: it paid)", closing="Closing balance"),
 )
 

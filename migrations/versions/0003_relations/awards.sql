@@ -1,10 +1,11 @@
--- One row an award, with its round, its bet, the steps that it took, in their order, and its payments. Rounds, bets,
+-- One row an award, with its round, its bet, the steps that it took, in their order, its payments, and for how many days
+-- since its last step it can be claimed at its casino now. Rounds, bets,
 -- steps and payments are looked up by their keys for each award (LATERAL, LIMIT): a join would read all of a jackpot's
 -- while the tables are thought to be small.
 CREATE VIEW award_records AS
 SELECT a.jackpot_id, a.round_key, r.table_id, r.round_id, r.casino_id, a.award_id, a.bet_id, b.player_id, b.hand,
        a.tier, a.amount_minor, a.currency, a.cost, a.funded_by, taken.steps, taken.times, taken.acts,
-       a.correction, paid.minor AS paid_minor, paid.payments
+       a.correction, paid.minor AS paid_minor, paid.payments, claims.claim_days, taken.last_step_at
 FROM awards a
 CROSS JOIN LATERAL (
     SELECT o.table_id, o.round_id, o.casino_id
@@ -21,7 +22,8 @@ CROSS JOIN LATERAL (
 CROSS JOIN LATERAL (
     SELECT array_agg(s.step ORDER BY s.taken_at, s.act_seq NULLS FIRST) AS steps,
            array_agg(s.taken_at ORDER BY s.taken_at, s.act_seq NULLS FIRST) AS times,
-           array_agg(s.act_seq ORDER BY s.taken_at, s.act_seq NULLS FIRST) AS acts
+           array_agg(s.act_seq ORDER BY s.taken_at, s.act_seq NULLS FIRST) AS acts,
+           max(s.taken_at) AS last_step_at
     FROM award_steps s
     WHERE s.jackpot_id = a.jackpot_id AND s.round_key = a.round_key AND s.bet_id = a.bet_id AND s.tier = a.tier
       AND s.correction = a.correction
@@ -34,7 +36,14 @@ CROSS JOIN LATERAL (
     JOIN acts act ON act.seq = p.act_seq
     WHERE p.jackpot_id = a.jackpot_id AND p.round_key = a.round_key AND p.bet_id = a.bet_id AND p.tier = a.tier
       AND p.correction = a.correction
-) AS paid;
+) AS paid
+LEFT JOIN LATERAL (
+    SELECT o.claim_days
+    FROM casino_claims o
+    WHERE o.casino_id = r.casino_id
+    ORDER BY o.version DESC
+    LIMIT 1
+) AS claims ON true;
 
 -- The UTC day on which each verdict on a round was booked, and its awards made: 0 is the result, then come corrections. A
 -- correction and its entry in the jackpot's book are booked at the same time.
@@ -52,4 +61,4 @@ CREATE VIEW award_step_states AS
 SELECT *
 FROM (VALUES ('payable', 1, 'payable'), ('held', 2, 'held'), ('approved', 3, 'payable'), ('rejected', 4, 'rejected'),
              ('reinstated', 5, 'payable'), ('stopped', 6, 'stopped'), ('released', 7, 'payable'),
-             ('reversed', 8, 'reversed')) AS known (step, place, state);
+             ('forfeited', 8, 'forfeited'), ('reversed', 9, 'reversed')) AS known (step, place, state);
