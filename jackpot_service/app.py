@@ -33,6 +33,7 @@ from jackpot_service.api import (
     round_records,
     rounds,
     rules,
+    slips,
     table_limits,
 )
 from jackpot_service.api.asgi import REQUEST_ID, InThreads, add_headers, request_id
@@ -75,6 +76,7 @@ BLUEPRINTS = (
     jackpots.blueprint,
     jackpots.suspensions,
     rules.blueprint,
+    slips.blueprint,
     table_limits.blueprint,
     meters.blueprint,
     rates.blueprint,

@@ -90,6 +90,11 @@ class EntrySchema(AnswerSchema):
         allow_none=True,
         metadata={"description": "Of bets: the table's own limits that they were taken under, if it had any."},
     )
+    stated = described(
+        fields.Dict,
+        "Of a closing its count of bets, of voids their ids and the reason; null of others.",
+        allow_none=True,
+    )
 
 
 class RecordSettlementSchema(SettlementSchema):

@@ -501,6 +501,22 @@ class PaymentRow(Base):
     reverses: Mapped[int | None]
 
 
+class SlipPrintRow(Base):
+    """A print of an award's slip, by the act of this seq; the casino numbers its slips from 1, without a gap."""
+
+    __tablename__ = "slip_prints"
+
+    casino_id: Mapped[str] = primary_key()
+    number: Mapped[Count] = primary_key()
+    copy: Mapped[Count] = primary_key()
+    jackpot_id: Mapped[str]
+    round_key: Mapped[int]
+    bet_id: Mapped[str]
+    tier: Mapped[str]
+    correction: Mapped[Count]
+    entry_seq: Mapped[int]
+
+
 class CorrectionRow(Base):
     """A correction of a settled round: `number` counts those of the round; the act says all of it."""
 

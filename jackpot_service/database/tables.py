@@ -100,7 +100,7 @@ TABLES: Final[Mapping[str, Table]] = MappingProxyType(
             "table_limits",
             "tables",
         ),
-        **_placed(Placement.LOCAL, "closed_periods", "exceptions", "seals", "verifications"),
+        **_placed(Placement.LOCAL, "closed_periods", "exceptions", "seals", "slip_prints", "verifications"),
         "days": _changed(Placement.DISTRIBUTED, "number minor value"),
         "rounds": _changed(Placement.DISTRIBUTED, "state steps bet_count weight replays game_number"),
         "stripes": _changed(

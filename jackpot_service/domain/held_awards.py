@@ -255,4 +255,13 @@ def of_evidence(round_: OfRound, kind: Evidence, *, statement: str, sha256: str 
 
 def of_payment(round_: OfRound, award: MadeAward, payment: Payment) -> Facts:
     """A payment of an award of a round, or the payment that is reversed."""
-    return {"round": of_round(round_), "awards": [_of_award(award)], "payment": payment.facts}
+    return {**_of_one(round_, award), "payment": payment.facts}
+
+
+def of_slip(round_: OfRound, award: MadeAward, *, number: int, copy: int) -> Facts:
+    """A print of the slip of an award, by the number that its casino gives it; copy 1 is the original."""
+    return {**_of_one(round_, award), "slip": {"number": number, "copy": copy}}
+
+
+def _of_one(round_: OfRound, award: MadeAward) -> Facts:
+    return {"round": of_round(round_), "awards": [_of_award(award)]}

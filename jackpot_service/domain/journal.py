@@ -52,6 +52,7 @@ class EntryKind(StrEnum):
     AWARD_FORFEITED = "award_forfeited"
     AWARD_PAID = "award_paid"
     PAYMENT_REVERSED = "payment_reversed"
+    SLIP_PRINTED = "slip_printed"
     COMPENSATION = "compensation"
     COMPENSATION_DECLINED = "compensation_declined"
     ROUND_CORRECTED = "round_corrected"

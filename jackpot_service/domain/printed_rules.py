@@ -26,7 +26,7 @@ TIER_NAMES: Final = {
     Tier.THREE_OF_A_KIND: message("Three of a kind"),
 }
 
-_EVIDENCE_NAMES: Final = {
+EVIDENCE_NAMES: Final = {
     Evidence.SURVEILLANCE: message("the recording of the surveillance"),
     Evidence.CARDS_CHECKED: message("a check of the cards"),
     Evidence.TABLE_CHECKED: message("a check of the table"),
@@ -227,7 +227,7 @@ def _payout_tiers(rules: JackpotRules, words: Words) -> Iterator[str]:
 def _payout_tier(tier: PayoutTier, rules: JackpotRules, words: Words) -> Iterator[str]:
     hands = [tier_name(prize, words) for prize in tier.prizes]
     named = _listed(hands, otherwise=words.say("all prizes"))
-    checks = [words.say(_EVIDENCE_NAMES[kind]) for kind in tier.evidence]
+    checks = [words.say(EVIDENCE_NAMES[kind]) for kind in tier.evidence]
     evidence = _listed(checks, otherwise=words.say("none"))
     if tier.from_amount:
         yield words.say(

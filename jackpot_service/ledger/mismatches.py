@@ -143,6 +143,8 @@ class Code(StrEnum):
     """An award's steps are not those that its settlement and acts took, or not then, or cannot follow one another."""
     AWARD_PAYMENTS = "award-payments"
     """An award's payments are not those that acts recorded, or were not possible then, or come to more than it."""
+    SLIP_SERIES = "slip-series"
+    """A casino's slips are not numbered as they were printed, or were printed of awards that were not to be paid."""
     AWARD_PRINCIPAL = "award-principal"
     """Awards of a round were released, or recorded as paid, by somebody who made a key by which it was played."""
     HELD_BALANCE = "held-balance"

@@ -33,6 +33,7 @@ from jackpot_service.proof import (
     payments,
     payout_tiers,
     people,
+    slips,
 )
 from jackpot_service.proof.documents import RoundDocuments
 from jackpot_service.proof.jackpots import Jackpot
@@ -174,6 +175,8 @@ class ActsOnRounds:
         paid = [row for row in rows if row.kind in figures.OF_PAYMENTS]
         made = {award.key: award for award in _made(round_)}
         yield from payments.are_due(paid, made, round_, self._jackpot)
+        printed = [row for row in rows if row.kind == EntryKind.SLIP_PRINTED]
+        yield from slips.are_due(printed, made, round_, self._jackpot)
         given = [row for row in rows if row.kind == EntryKind.COMPENSATION]
         declined = [row for row in rows if row.kind == EntryKind.COMPENSATION_DECLINED]
         corrected = corrections.acts_on(round_, self._jackpot)

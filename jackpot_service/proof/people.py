@@ -75,6 +75,7 @@ def _roles_of(act: Row[Any], references: References) -> frozenset[Role]:
 
 ROLES: Final[Mapping[str, frozenset[Role]]] = {
     EntryKind.AWARD_PAID: frozenset({Role.TABLE, Role.FINANCE, Role.OPERATOR}),
+    EntryKind.SLIP_PRINTED: frozenset({Role.TABLE, Role.FINANCE, Role.OPERATOR}),
     EntryKind.AWARD_STOPPED: frozenset({Role.FINANCE, Role.OPERATOR, Role.AUDITOR}),
     EntryKind.EVIDENCE_RECORDED: frozenset({Role.FINANCE, Role.OPERATOR, Role.AUDITOR}),
     EntryKind.EXCEPTION_ACKNOWLEDGED: frozenset({Role.FINANCE, Role.OPERATOR}),
@@ -85,7 +86,9 @@ ROLES: Final[Mapping[str, frozenset[Role]]] = {
 OF_PEOPLE: Final = frozenset({EntryKind.AWARD_STOPPED, EntryKind.EVIDENCE_RECORDED})
 """The acts of one person that no service account does."""
 
-OF_CASINOS: Final = frozenset({EntryKind.AWARD_PAID, EntryKind.AWARD_STOPPED, EntryKind.EVIDENCE_RECORDED})
+OF_CASINOS: Final = frozenset(
+    {EntryKind.AWARD_PAID, EntryKind.SLIP_PRINTED, EntryKind.AWARD_STOPPED, EntryKind.EVIDENCE_RECORDED}
+)
 """The acts that people of the award's casino do as well."""
 
 

@@ -63,6 +63,7 @@ from jackpot_service.proof import (
     rounds,
     sequence_checks,
     settlements,
+    slips,
     table_limits,
     times,
 )
@@ -215,6 +216,7 @@ class _Proof:
         yield from self.decoder.take()
         yield from _guarded(days.check(self.session, REFERENCE_BOOK, stripes, since), book=REFERENCE_BOOK, place="days")
         yield from _guarded(checkpoints.kept_seals_hold(self.session), book=REFERENCE_BOOK, place="seals")
+        yield from _guarded(slips.check(self.session), book=REFERENCE_BOOK, place="slips")
         self.reached[REFERENCE_BOOK] = replace(self._verified(stripes), is_whole=True)
         self._report_progress(REFERENCE_BOOK)
 

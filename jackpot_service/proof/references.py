@@ -49,6 +49,7 @@ OF_ROUNDS: Final = frozenset(
         EntryKind.AWARD_FORFEITED,
         EntryKind.AWARD_PAID,
         EntryKind.PAYMENT_REVERSED,
+        EntryKind.SLIP_PRINTED,
         EntryKind.COMPENSATION,
         EntryKind.COMPENSATION_DECLINED,
     }

@@ -4,14 +4,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
+from typing import Final
 
-from sqlalchemy import select
+from sqlalchemy import case, select
 
 from jackpot_service.database.models import EntryRow
 from jackpot_service.database.transactions import Session, pipelined
 from jackpot_service.domain.accounts import Meter
 from jackpot_service.domain.bets import BookedBet
 from jackpot_service.domain.facts import Facts
+from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.money import RateSheet
 from jackpot_service.domain.principals import Principal
 from jackpot_service.domain.rounds import LAST_KEY, Round, RoundView, first_key_at, share_per_unit
@@ -33,6 +35,7 @@ class EntryPlace:
     One entry of a round: what it was, and where and when it was booked.
 
     `limits` are those of its table that its bets were taken under; None if the table had none, or it is no bets.
+    `stated` is what a closing or voids recorded: a count, or ids and why, and a time; None of other kinds.
     """
 
     step: int | None
@@ -43,6 +46,7 @@ class EntryPlace:
     received_at: datetime
     booked_at: datetime
     limits: TableLimits | None
+    stated: Facts | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +105,9 @@ def _ending(session: Session, round_: Round) -> tuple[Facts, tuple[BookedAward, 
     return verdicts.ending_of(ending_cursor), verdicts.awards_of(awards_cursor)
 
 
+_STATED: Final = (EntryKind.VOIDS.value, EntryKind.CLOSING.value)
+
+
 def _entries(session: Session, round_: Round) -> tuple[EntryPlace, ...]:
     columns = (
         EntryRow.step,
@@ -111,6 +118,7 @@ def _entries(session: Session, round_: Round) -> tuple[EntryPlace, ...]:
         EntryRow.received_at,
         EntryRow.booked_at,
         EntryRow.facts["limits_version"].astext.label("limits_version"),
+        case((EntryRow.kind.in_(_STATED), EntryRow.facts)).label("stated"),
     )
     found = session.execute(
         select(*columns)
@@ -127,6 +135,7 @@ def _entries(session: Session, round_: Round) -> tuple[EntryPlace, ...]:
             row.received_at,
             row.booked_at,
             _limits(session, round_, row.limits_version),
+            row.stated,
         )
         for row in found
     )

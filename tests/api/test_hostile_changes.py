@@ -229,6 +229,7 @@ def bodies(world: World) -> tuple[tuple[str, str, Body], ...]:
             "/v1/tables/T1/rounds/r1/evidence",
             {"request_id": "e", "kind": "witness", "statement": "seen", "sha256": "ab" * 32},
         ),
+        ("POST", f"/v1/awards/{award_id}/slip", {"request_id": "p"}),
         ("PUT", f"/v1/awards/{award_id}/stop", {"request_id": "s", "reason": "in doubt"}),
         (
             "PUT",

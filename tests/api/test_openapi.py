@@ -264,6 +264,7 @@ WRITES: Final[Mapping[str, tuple[int, str, Body]]] = {
         f"{ROUNDS}/r1/evidence",
         {"request_id": "e1", "kind": "witness", "statement": "seen", "sha256": "ab" * 32},
     ),
+    "POST /v1/awards/{award_id}/slip": (201, f"/v1/awards/{AWARD}/slip", {"request_id": "slip1"}),
     "PUT /v1/awards/{award_id}/stop": (
         201,
         f"/v1/awards/{OTHER_AWARD}/stop",
@@ -330,6 +331,7 @@ READS: Final = {
     "GET /v1/change-requests": (CHANGES, f"{CHANGES}?state=approved", f"{CHANGES}?limit=1"),
     "GET /v1/change-requests/{request_id}": (f"{CHANGES}/q1", f"{CHANGES}/q2", f"{CHANGES}/none"),
     "GET /v1/awards": ("/v1/awards", "/v1/awards?state=held&limit=1"),
+    "GET /v1/awards/{award_id}/slip": (f"/v1/awards/{AWARD}/slip", f"/v1/awards/{AWARD}/slip?lang=de"),
     "GET /v1/awards/{award_id}": (f"/v1/awards/{AWARD}", "/v1/awards/none"),
     "GET /v1/players/{player_id}/bets": ("/v1/players/player-of-b1/bets", "/v1/players/player-of-b1/bets?limit=1"),
     "GET /v1/rounds": ("/v1/rounds?game_number=21:10:10", "/v1/rounds?game_number=21:10:10&limit=1", "/v1/rounds"),

@@ -119,6 +119,13 @@ def _pay(world: World) -> None:
         world.put(f"/v1/awards/{award['award_id']}/payment", body, key=key)
 
 
+def _print(world: World) -> None:
+    award, *_ = world.get("/v1/awards?state=paid").ok()["items"]
+    path = f"/v1/awards/{award['award_id']}/slip"
+    assert world.post(path, {"request_id": "slip"}, key=world.person("Olga", Role.OPERATOR)).status == 201
+    assert world.get(path, key=world.person("Olga", Role.OPERATOR)).status == 200
+
+
 def _stop(world: World) -> None:
     award, *_ = world.get("/v1/awards?state=payable").ok()["items"]
     body = {"request_id": "stop", "reason": "in doubt"}
@@ -288,6 +295,7 @@ PARTS: Final[Mapping[str, Callable[[World], None]]] = {
     "sums of days": _add_to_days,
     "acts": _act,
     "payment": _pay,
+    "slip": _print,
     "stop": _stop,
     "forfeit": _forfeit,
     "changes": _change,

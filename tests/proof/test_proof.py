@@ -50,6 +50,7 @@ PROVED_ELSEWHERE: Final = {
     "payments": "test_payments",
     "reconciled_days": "test_reconciled_days",
     "seals": "test_seals",
+    "slip_prints": "test_slips",
     "statement_settlements": "test_awards",
     "table_limits": "test_status_changes",
 }

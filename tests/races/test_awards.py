@@ -24,6 +24,7 @@ from jackpot_service.usecases.changes.requests import (
     decide_change,
     request_change,
 )
+from jackpot_service.usecases.print_slip import PrintSlip, print_slip
 from jackpot_service.usecases.record_payment import RecordPayment, record_payment
 from jackpot_service.usecases.stop_award import StopAward, stop_award
 from tests.races import books, scene
@@ -248,6 +249,40 @@ def test_parts_that_several_pay_at_once_come_to_no_more_than_their_award(
     assert [sum(done) for done in zip(*paid, strict=True)] == [2] * len(parts)
     booked = books.ask(engine, "SELECT sum(amount_minor) FROM payments GROUP BY round_key ORDER BY round_key")
     assert booked == [(2 * part,) for part in parts.values()]
+    books.require_clean(engine)
+    assert books.deadlocks(engine) == 0
+
+
+def print_slips(racer: Racer, *, award_ids: list[str], who: str) -> list[tuple[int, int]]:
+    """Print the slip of each award; returns its number, and which copy it is."""
+    printed = []
+    for award_id in award_ids:
+        racer.meet()
+        act = people.enrolled(racer.engine, Act(scene.SERVER, scene.now(), request_id=f"{who}-{award_id}"))
+        done = transact(racer.engine, partial(print_slip, command=PrintSlip(act, award_id)))
+        printed.append((done.number, done.copy))
+    return printed
+
+
+def test_slips_that_are_printed_at_once_have_numbers_without_a_gap(
+    engine: sqlalchemy.Engine, database_url: str
+) -> None:
+    """Two print the same slips, and a third prints others."""
+    scene.open_live(engine, "live", tables=["T1"], base_amount="1000")
+    awards = [award.award_id for number in range(2 * PAYMENTS) for award in win(engine, "T1", f"r{number}")]
+    same, others = awards[:PAYMENTS], awards[PAYMENTS:]
+
+    first, second, third = race(
+        database_url,
+        partial(print_slips, award_ids=same, who="x"),
+        partial(print_slips, award_ids=same, who="y"),
+        partial(print_slips, award_ids=others, who="z"),
+    )
+
+    for (number, copy), (again, other_copy) in zip(first, second, strict=True):
+        assert number == again
+        assert {copy, other_copy} == {1, 2}
+    assert sorted(number for number, _ in (*first, *third)) == list(range(1, 2 * PAYMENTS + 1))
     books.require_clean(engine)
     assert books.deadlocks(engine) == 0
 

@@ -1,5 +1,5 @@
 """
-Everything at once: eight processes bet, void, cancel and settle, several of them on each round, with hits.
+Everything at once: eight processes bet, void, close, cancel and settle, several of them on each round, with hits.
 
 `make soak` lets them do so for ten minutes.
 """
@@ -91,6 +91,10 @@ class Player:
         if self.chance.random() < 0.3:
             self._void(table_id, round_id, bets[-1].bet_id)
         if self.chance.random() < 0.2:
+            self._close(table_id, round_id)
+        if self.chance.random() < 0.2:
+            self._void(table_id, round_id, bets[0].bet_id, reason="the wrong seat")
+        if self.chance.random() < 0.2:
             self._cancel(table_id, round_id)
         else:
             self._settle(table_id, round_id, self.chance.choice(DEALS))
@@ -117,12 +121,21 @@ class Player:
             assert len(booked) == answer.accepted
             self.told.stakes |= {(table_id, round_id, bet.bet_id): (bet.currency, bet.stake_minor) for bet in booked}
 
-    def _void(self, table_id: str, round_id: str, *bet_ids: str) -> None:
-        answer = scene.attempted(partial(scene.void, self.engine, table_id, round_id, *bet_ids))
+    def _void(self, table_id: str, round_id: str, *bet_ids: str, reason: str | None = None) -> None:
+        answer = scene.attempted(partial(scene.void, self.engine, table_id, round_id, *bet_ids, reason=reason))
         if isinstance(answer, LedgerError):
             assert isinstance(answer, Conflict), answer.detail
         else:
             self.told.refunded |= {(table_id, round_id, bet_id) for bet_id in answer.voided}
+
+    def _close(self, table_id: str, round_id: str) -> None:
+        """Close the round's betting, unless somebody bets or ends the round meanwhile; later bets are refused."""
+        answer = scene.attempted(partial(scene.close, self.engine, table_id, round_id, 0))
+        if isinstance(answer, BetCountMismatch):
+            bet_count = int(str(answer.facts["bet_count"]))
+            answer = scene.attempted(partial(scene.close, self.engine, table_id, round_id, bet_count))
+        if isinstance(answer, LedgerError):
+            assert isinstance(answer, Conflict), answer.detail
 
     def _cancel(self, table_id: str, round_id: str) -> None:
         answer = scene.attempted(partial(scene.cancel, self.engine, table_id, round_id))
@@ -190,6 +203,7 @@ def test_eight_processes_at_everything_meet_no_deadlock_and_book_what_they_ackno
     assert states.get("settled", 0) == len(told.settled) > 0
     assert states.get("cancelled", 0) == len(told.cancelled) > 0
     assert states.get("open", 0) == 0
+    assert books.ask(engine, "SELECT count(*) > 2 FROM entries WHERE kind = 'closing'") == [(True,)]
     assert books.ask(engine, "SELECT count(*) - 2 FROM cycles") == [(len(told.hits),)]
     assert len(told.hits) > 2
     assert books.ask(engine, "SELECT count(*) FROM bets") == [(len(told.stakes),)]

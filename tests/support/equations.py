@@ -5,7 +5,7 @@ They take rows by column as any door tells them: exact texts, or counts and noth
 """
 
 import operator
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from types import MappingProxyType
 from typing import Any, Final
@@ -163,9 +163,30 @@ def _fx(told: Sections) -> None:
 
 def _awards(told: Sections) -> None:
     by_state = ("jackpot_id", "base", "tier", "currency", "state")
-    listed, figures = told["awards"], ("amount", "cost_base")
+    listed, figures = list(_in_parts(told["awards"])), ("amount", "cost_base", "awards")
     assert sums(told["totals"], by_state, figures) == sums(listed, by_state, figures)
-    assert sums(told["totals"], by_state, ["awards"]) == counts(listed, by_state)
+
+
+def _in_parts(listed: Rows) -> Iterator[Row]:
+    """An award that is paid in part is payable with its rest, and paid with what was paid of it."""
+    for row in listed:
+        if row["state"] not in {"paid", "part-paid"}:
+            yield {**row, "awards": 1}
+            continue
+        paid, whole = amount(row, "paid_amount"), amount(row, "amount")
+        paid_cost = amount(row, "cost_base") * paid / whole
+        yield {**row, "state": "paid", "awards": int(paid == whole), "amount": paid, "cost_base": paid_cost}
+        if paid < whole:
+            rest = {"amount": whole - paid, "cost_base": amount(row, "cost_base") - paid_cost}
+            yield {**row, "state": "payable", "awards": 1, **rest}
+
+
+def _payables(told: Sections) -> None:
+    for row in told["payables"]:
+        assert amount(row, "amount") - amount(row, "paid_amount") == amount(row, "unpaid_amount")
+    of, figures = ("jackpot_id", "casino_id", "currency", "age"), ("unpaid_amount", "unpaid_cost_base")
+    assert sums(told["ageing"], of, figures) == sums(told["payables"], of, figures)
+    assert sums(told["ageing"], of, ["awards"]) == counts(told["payables"], of)
 
 
 def _hits(told: Sections) -> None:
@@ -217,6 +238,7 @@ EQUATIONS: Final[Mapping[str, Callable[[Sections], None]]] = MappingProxyType(
         "fx": _fx,
         "exceptions": _exceptions,
         "awards": _awards,
+        "payables": _payables,
         "rounds": _rounds,
     }
 )

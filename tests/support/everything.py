@@ -25,6 +25,7 @@ from jackpot_service.usecases.acknowledge_exception import AcknowledgeException,
 from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.changes.requests import DecideChange, RequestChange, decide_change, request_change
 from jackpot_service.usecases.keys import create_key
+from jackpot_service.usecases.print_slip import PrintSlip, print_slip
 from jackpot_service.usecases.record_payment import RecordPayment, record_payment
 from jackpot_service.usecases.seal_books import SealBooks, seal_books
 from tests.races import scene
@@ -69,6 +70,8 @@ def play(engine: sqlalchemy.Engine, *, now: datetime) -> None:
     (won,) = scene.settle(engine, "T1", "r4", 1, {"1": scene.FLUSH}).awards
     paid = RecordPayment(Act(SYSTEM_OPERATOR, scene.now(), request_id="paid"), won.award_id, "slip")
     transact(engine, lambda session: record_payment(session, paid))
+    slip = PrintSlip(Act(SYSTEM_OPERATOR, scene.now(), request_id="slip"), won.award_id)
+    transact(engine, lambda session: print_slip(session, slip))
     record = ExceptionRecord(
         kind="late-bet",
         table_id="T1",

@@ -51,6 +51,7 @@ BODIES: Final[Mapping[str, Body]] = {
     "PUT /v1/tables/{table_id}/rounds/{round_id}/cancellation": {"reason": "misdeal"},
     "PUT /v1/tables/{table_id}/rounds/{round_id}/closing": {"bet_count": 0},
     "POST /v1/exceptions/{exception_id}/acknowledgement": {"request_id": "a1", "reason": "looked into"},
+    "POST /v1/awards/{award_id}/slip": {"request_id": "slip1"},
     "PUT /v1/awards/{award_id}/payment": {"request_id": "p1", "reference": "slip"},
     "POST /v1/tables/{table_id}/rounds/{round_id}/evidence": {
         "request_id": "e1",
@@ -132,6 +133,8 @@ def make_objects(world: World) -> dict[str, str]:
     world.post_bets(bet("own-late-bet"), round_id="own-round", table_id="own-table").problem(409, "round-settled")
     (exception,) = world.get("/v1/exceptions?table_id=own-table").ok()["items"]
     world.ask("rate-sheet", {"base": "EUR", "rates": {"GBP": "1.18"}}, request_id="own-change", role=Role.RATES).ok(201)
+    slip = f"/v1/awards/{award['award_id']}/slip"
+    assert world.post(slip, {"request_id": "own-slip"}, key=world.key(Role.TABLE)).status == 201
     job = world.ask_job({"jackpot_id": "own-jackpot", "format": "beancount"}, request_id="own-job").ok(201)
     assert world.runner().run_next()
     return {

@@ -87,6 +87,17 @@ def test_a_void_after_the_closing_needs_a_reason_and_is_an_exception(betting: Wo
     assert (noted["kind"], noted["detail"]) == ("late-void", "Void after betting was closed: dealt to the wrong seat")
 
 
+def test_the_record_of_a_round_shows_its_closing_and_why_bets_were_void(betting: World) -> None:
+    betting.bet(bet("b2", player_id="p2", hand="2"))
+    betting.put_closing(bet_count=2).ok(201)
+    betting.post_voids("b2", reason="dealt to the wrong seat").ok()
+
+    stated = {entry["kind"]: entry["stated"] for entry in betting.round()["entries"]}
+
+    assert (stated["bets"], stated["closing"]["bet_count"]) == (None, 2)
+    assert (stated["voids"]["voided"], stated["voids"]["reason"]) == (["b2"], "dealt to the wrong seat")
+
+
 def test_a_void_is_repeated_as_it_was_before_the_closing_and_after_it(betting: World) -> None:
     betting.bet(bet("b2", player_id="p2", hand="2"))
     before = betting.post_voids("b1").ok()

@@ -65,7 +65,8 @@ paid AS MATERIALIZED (
                         AND r.act_seq <= :acts_end
     WHERE p.act_seq <= :acts_end
     GROUP BY p.round_key, p.bet_id, p.tier, p.correction
-)
+),
+listed AS (
 SELECT a.award_id, r.casino_id, r.table_id, r.round_id, a.bet_id, b.hand, b.player_id, a.tier,
        a.amount_minor * CAST('1e-' || rate.exponent AS numeric) AS amount, a.currency, a.cost AS cost_base,
        a.funded_by, a.correction,
@@ -75,7 +76,8 @@ SELECT a.award_id, r.casino_id, r.table_id, r.round_id, a.bet_id, b.hand, b.play
        coalesce(paid.minor, 0) * CAST('1e-' || rate.exponent AS numeric) AS paid_amount,
        (a.amount_minor - coalesce(paid.minor, 0)) * CAST('1e-' || rate.exponent AS numeric) AS unpaid_amount,
        a.cost - coalesce(paid.cost, 0) AS unpaid_cost_base,
-       made.booked_at AS made_at, taken.approved_at, taken.rejected_at,
+       made.booked_at AS made_at, coalesce(taken.reinstated_at, taken.approved_at, made.booked_at) AS payable_at,
+       made.stripe_no, made.seq, taken.approved_at, taken.rejected_at,
        taken.reinstated_at, taken.stopped_at, taken.released_at, paid.paid_at,
        paid.payment_reference, taken.forfeited_at, taken.reversed_at
 FROM made
@@ -87,9 +89,18 @@ LEFT JOIN paid ON paid.round_key = a.round_key AND paid.bet_id = a.bet_id AND pa
 JOIN rounds r ON r.jackpot_id = a.jackpot_id AND r.round_key = a.round_key
 JOIN bets b ON b.jackpot_id = a.jackpot_id AND b.round_key = a.round_key AND b.bet_id = a.bet_id
 JOIN rates rate ON rate.base = :base AND rate.number = r.rate_sheet AND rate.currency = a.currency
-ORDER BY made.booked_at, made.stripe_no, made.seq, a.bet_id, a.tier
+),
+aged AS (
+    SELECT *, floor(extract(epoch FROM CAST(:as_of AS timestamptz) - payable_at) / 86400)::int AS age_days
+    FROM listed
+)
+SELECT *, CASE WHEN age_days <= 30 THEN '0-30' WHEN age_days <= 60 THEN '31-60'
+               WHEN age_days <= 90 THEN '61-90' ELSE 'over 90' END AS age
+FROM aged
+WHERE state IN ('payable', 'part-paid', 'stopped') OR NOT CAST(:only_unpaid AS boolean)
+ORDER BY made_at, stripe_no, seq, bet_id, tier
 """
-"""The awards of a period: how each stands at the end, what was paid of it, and what was not."""
+"""The awards of a period, or those that are still to be paid: how each stands at the end, and how old it is in days."""
 
 # The list of awards has the steps that were taken by the end in the same words.
 _ONE_BY_ONE = text(
@@ -172,7 +183,7 @@ def make(session: Session, scope: Scope) -> Sequence[Section]:
     The sums have two parts of an award that is paid in part: the unpaid one is payable, the other one is paid.
     """
     return (
-        LongList(session, LIST, scope, AWARDS).section("awards", "Awards"),
+        LongList(session, LIST, scope, AWARDS, {"only_unpaid": False}).section("awards", "Awards"),
         Section("totals", "Awards by tier, currency and state", TOTALS, _totals(session, scope)),
     )
 

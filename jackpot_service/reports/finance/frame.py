@@ -179,18 +179,20 @@ class LongList:
     A list that is as long as the books, read through a cursor of the server while it is written out.
 
     The statement's aliases are the columns after the jackpot and its base currency, which come first in each row.
+    `more` are parameters of its own.
     """
 
     session: Session
     statement: str
     scope: Scope
     columns: Sequence[Column]
+    more: Mapping[str, Any] = field(default_factory=dict)
 
     def __iter__(self) -> Iterator[Row]:
         """Read the rows, a page at a time."""
         names = [column.name for column in self.columns[2:]]
         for book in self.scope.books:
-            query = list_parameters(self.scope, book)
+            query = {**list_parameters(self.scope, book), **self.more}
             with self.session.execute(text(self.statement), query, execution_options={"yield_per": PAGE}) as rows:
                 for row in rows.columns(*names):
                     yield (book.jackpot_id, book.base, *row)
@@ -198,7 +200,9 @@ class LongList:
     def count(self) -> int:
         """Count the rows: the database looks for all of them, and hands over none."""
         query = text(f"SELECT count(*) FROM ({self.statement}) AS listed")  # noqa: S608  the statements are ours
-        counts = (self.session.scalar(query, list_parameters(self.scope, book)) for book in self.scope.books)
+        counts = (
+            self.session.scalar(query, {**list_parameters(self.scope, book), **self.more}) for book in self.scope.books
+        )
         return sum(count for count in counts if count is not None)
 
     def section(self, name: str, title: str) -> Section:

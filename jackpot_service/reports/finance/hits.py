@@ -7,9 +7,10 @@ from fractions import Fraction
 from sqlalchemy import text
 
 from jackpot_service.database.transactions import Session
-from jackpot_service.domain.money import POOL_DECIMALS, RateSheet, from_minor, plain
-from jackpot_service.domain.prizes import StakeMultiple, Tier
-from jackpot_service.domain.rules import FundedBy, JackpotRules
+from jackpot_service.domain.money import POOL_DECIMALS, RateSheet, from_minor
+from jackpot_service.domain.payoffs import Basis, payoff_of
+from jackpot_service.domain.prizes import Tier
+from jackpot_service.domain.rules import JackpotRules
 from jackpot_service.domain.statistics import rounded_down
 from jackpot_service.records import immutable
 from jackpot_service.reports.documents import NamedRow, Section, rows_of
@@ -153,33 +154,23 @@ def _payoffs(session: Session, hit: Hit) -> Iterator[NamedRow]:
 
 
 def _calculation(award: NamedRow, terms: _Terms) -> NamedRow:
-    rate = terms.sheet.rate(award["currency"])
+    hit, rate = terms.hit, terms.sheet.rate(award["currency"])
     stake = from_minor(award["stake_minor"], rate.exponent)
-    formula, due = _due(award, Fraction(stake), Fraction(rate.base_per_unit), terms)
+    entitled = None if terms.rules.is_shared else terms.claims.get((award["bet_id"], award["tier"]))
+    basis = Basis(hit["meter"], hit["total_stake_base"], hit["policy"], entitled)
+    payoff = payoff_of(
+        Tier(award["tier"]), award["funded_by"], basis, terms.rules, stake=stake, rate=rate.base_per_unit
+    )
     return {
         "paid_from": award["funded_by"].replace("_", " "),
         "stake": stake,
         "rate": rate.base_per_unit,
         "stake_value": stake * rate.base_per_unit,
-        "formula": formula,
-        "due_exact": str(due),
-        "due": rounded_down(due, POOL_DECIMALS),
+        "formula": payoff.formula,
+        "due_exact": str(payoff.due),
+        "due": rounded_down(payoff.due, POOL_DECIMALS),
         "payable": from_minor(award["amount_minor"], rate.exponent),
     }
-
-
-def _due(award: NamedRow, stake: Fraction, rate: Fraction, terms: _Terms) -> tuple[str, Fraction]:
-    """Return the formula of an award, and its amount before it was rounded down to a payable minor unit."""
-    hit = terms.hit
-    if award["funded_by"] == FundedBy.PRIZE_FUND:
-        prize = terms.rules.prizes[Tier(award["tier"])]
-        assert isinstance(prize, StakeMultiple)  # noqa: S101  narrows a type: no other prize is a prize fund's
-        return f"stake x {prize.times}", stake * prize.times
-    if terms.rules.is_shared:
-        return "stake x M / W", stake * Fraction(hit["meter"]) / Fraction(hit["total_stake_base"])
-    entitled = terms.claims[award["bet_id"], award["tier"]]
-    shown = plain(rounded_down(entitled, POOL_DECIMALS))
-    return f"entitled to {shown} of M, {hit['policy']}; / rate", entitled / rate
 
 
 REPORT = Report("hits", "Hits", make, sections=("hits", "payoffs", "order"))

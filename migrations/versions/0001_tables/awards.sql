@@ -67,6 +67,25 @@ CREATE UNIQUE INDEX uq_payments_reference ON payments (jackpot_id, round_key, be
     WHERE reverses IS NULL;
 CREATE UNIQUE INDEX uq_payments_reverses ON payments (jackpot_id, round_key, reverses) WHERE reverses IS NOT NULL;
 
+-- Each casino numbers its slips without a gap. The first print of a slip is copy 1; each further one is a duplicate.
+CREATE TABLE slip_prints (
+    casino_id TEXT COLLATE "C" NOT NULL,
+    number INTEGER NOT NULL,
+    copy INTEGER NOT NULL,
+    jackpot_id TEXT COLLATE "C" NOT NULL,
+    round_key BIGINT NOT NULL,
+    bet_id TEXT COLLATE "C" NOT NULL,
+    tier TEXT COLLATE "C" NOT NULL,
+    correction INTEGER NOT NULL DEFAULT 0,
+    entry_seq BIGINT NOT NULL,
+    CONSTRAINT pk_slip_prints PRIMARY KEY (casino_id, number, copy),
+    CONSTRAINT ck_slip_prints_correction CHECK (correction >= 0),
+    CONSTRAINT ck_slip_prints_number CHECK (number > 0),
+    CONSTRAINT ck_slip_prints_copy CHECK (copy > 0)
+);
+
+CREATE UNIQUE INDEX uq_slip_prints_award ON slip_prints (jackpot_id, round_key, bet_id, tier, correction, copy);
+
 -- An amount below zero takes a compensation back.
 CREATE TABLE compensations (
     jackpot_id TEXT COLLATE "C" NOT NULL,

@@ -14,8 +14,8 @@ DECLARE
         'acts', 'award_steps', 'awards', 'bets', 'casino_claims', 'casinos', 'change_decisions', 'change_policies',
         'change_requests', 'closed_periods', 'compensations', 'corrections', 'cycles', 'emergency_switches', 'entries',
         'exception_acknowledgements', 'exceptions', 'jackpots', 'principals', 'rate_sheets', 'rates',
-        'past_days', 'payments', 'reconciled_days', 'rules_versions', 'seals', 'statement_settlements', 'table_limits',
-        'tables', 'verifications', 'voids'
+        'past_days', 'payments', 'reconciled_days', 'rules_versions', 'seals', 'slip_prints', 'statement_settlements',
+        'table_limits', 'tables', 'verifications', 'voids'
     ];
     -- The service's rights say which columns change.
     updated text[] := ARRAY[

@@ -1,0 +1,69 @@
+"""Slips of awards: each casino numbers its own without a gap, and every print of one is kept."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import func, insert, select
+
+from jackpot_service.database.models import SlipPrintRow
+from jackpot_service.database.transactions import Session
+from jackpot_service.domain.held_awards import AwardKey
+from jackpot_service.records import acts
+from jackpot_service.records.awards import AwardRecord, made
+
+
+@dataclass(frozen=True, slots=True)
+class SlipPrint:
+    """A print of a slip: its number at its casino, and which copy it is, who printed it and when."""
+
+    number: int
+    copy: int
+    printed_by: str
+    printed_at: datetime
+
+
+def last_print(session: Session, record: AwardRecord) -> SlipPrint | None:
+    """Find the last print of an award's slip; None if it was never printed."""
+    bet_id, tier, correction = made(record.award).key
+    found = session.execute(
+        select(SlipPrintRow.number, SlipPrintRow.copy, SlipPrintRow.entry_seq)
+        .where(
+            SlipPrintRow.jackpot_id == record.jackpot_id,
+            SlipPrintRow.round_key == record.round_key,
+            SlipPrintRow.bet_id == bet_id,
+            SlipPrintRow.tier == tier,
+            SlipPrintRow.correction == correction,
+        )
+        .order_by(SlipPrintRow.copy.desc())
+        .limit(1)
+    ).one_or_none()
+    if found is None:
+        return None
+    number, copy, entry_seq = found
+    act = acts.by_seq(session, entry_seq)
+    return SlipPrint(number, copy, act.principal, act.received_at)
+
+
+def next_number(session: Session, casino_id: str) -> int:
+    """Return the number of a casino's next slip, with the lock of all acts held: so none is given twice or left out."""
+    last = session.scalar(select(func.max(SlipPrintRow.number)).where(SlipPrintRow.casino_id == casino_id))
+    return (last or 0) + 1
+
+
+def add(session: Session, record: AwardRecord, *, number: int, copy: int, entry_seq: int) -> None:
+    """Write that an act printed a slip."""
+    key: AwardKey = made(record.award).key
+    bet_id, tier, correction = key
+    session.execute(
+        insert(SlipPrintRow).values(
+            casino_id=record.casino_id,
+            number=number,
+            copy=copy,
+            jackpot_id=record.jackpot_id,
+            round_key=record.round_key,
+            bet_id=bet_id,
+            tier=tier,
+            correction=correction,
+            entry_seq=entry_seq,
+        )
+    )

@@ -1,0 +1,147 @@
+"""Slips of awards: numbered by their casino without a gap, with the whole calculation, and marked as duplicates."""
+
+import html
+import re
+from typing import Any
+
+import pytest
+
+from jackpot_service.domain.principals import Principal, Role
+from tests.support.answers import Answer, Body
+from tests.support.bets import bet
+from tests.support.hands import FLUSH, NOTHING, ROYAL_FLUSH, STRAIGHT, hand
+from tests.support.payouts import held_from, shipped
+from tests.support.world import World
+
+pytestmark = pytest.mark.slow
+
+
+def win(world: World, round_id: str = "r1", **at: Any) -> str:
+    world.bet(bet("a", currency="GBP", stake_minor=200), round_id=round_id, **at)
+    award_id: str = world.settle(hand("1", FLUSH), round_id=round_id, **at)["awards"][0]["award_id"]
+    return award_id
+
+
+def printed(world: World, award_id: str, request_id: str = "s1", *, key: str | None = None, query: str = "") -> Answer:
+    path = f"/v1/awards/{award_id}/slip{query}"
+    return world.post(path, {"request_id": request_id}, key=key or world.key(Role.TABLE))
+
+
+def text_of(page: Answer, status: int = 201) -> str:
+    """What the page says, in one line."""
+    assert page.status == status, page.text
+    assert page.media_type == "text/html"
+    return html.unescape(" ".join(re.sub(r"<style>.*?</style>|<[^>]+>", " ", page.text, flags=re.DOTALL).split()))
+
+
+def test_scenario_55_a_slip_shows_the_way_from_the_stake_to_the_amount(world: World) -> None:
+    world.open(base_amount="1000")
+    award_id = win(world)
+    part = {"request_id": "p", "reference": "slip 7", "amount_minor": 1000, "channel": "cage", "payer": "Cleo <b>"}
+    world.put(f"/v1/awards/{award_id}/payment", part, key=world.key(Role.TABLE)).ok(201)
+
+    page = printed(world, award_id)
+    said = text_of(page)
+
+    assert "<b>" not in page.text
+    assert said.startswith("Slip 1 of casino c1 Slip 1 of casino c1 Casino")
+    assert "DUPLICATE" not in said
+    for figure in (
+        "Stake 2.00 GBP Rate, by rate sheet 1 1.17 EUR Stake x rate 2.34 EUR",
+        "Formula stake x 25 Due, exactly 50 = 50 GBP Payable, rounded down 50.00 GBP",
+        "slip 7 cage Cleo <b> 10.00 GBP Unpaid 40.00 GBP",
+        "Player player-of-a Hand 1: ",
+        "Paid by, date, signature Received by the player, date, signature",
+    ):
+        assert figure in said
+
+
+def test_a_share_of_the_top_prize_shows_m_and_w_and_the_exact_fraction(world: World) -> None:
+    world.open(base_amount="1000")
+    world.bet(bet("a"), bet("b", hand="2", stake_minor=200))
+    award = world.settle(hand("1", ROYAL_FLUSH), hand("2", NOTHING))["awards"][0]
+
+    said = text_of(printed(world, award["award_id"]))
+
+    assert "On offer, M 1,001.35 EUR Value of the round's stakes, W 3 EUR Formula stake x M / W" in said
+    assert "Due, exactly 20027/60 = 333.783333333333333333 EUR Payable, rounded down 333.78 EUR" in said
+
+
+def test_numbers_have_no_gap_and_each_further_print_is_a_duplicate(world: World) -> None:
+    world.open(base_amount="1000")
+    world.add_casino("c2")
+    world.add_table("T2", jackpot_id="j1", casino_id="c2")
+    first, second, of_other = win(world), win(world, "r2"), win(world, "r3", table_id="T2")
+    server = world.key(Role.TABLE, casino_id="c2")
+
+    assert "Slip 1 of casino c1" in text_of(printed(world, first))
+    assert "Slip 1 of casino c2" in text_of(printed(world, of_other, "s2", key=server))
+    assert "Slip 2 of casino c1" in text_of(printed(world, second, "s3"))
+    again = text_of(printed(world, first, "s4"))
+
+    assert "Slip 1 of casino c1" in again
+    assert "DUPLICATE, copy 2" in again
+    assert "DUPLICATE" not in text_of(printed(world, first), 200), "the same request says the same"
+    assert "DUPLICATE, copy 3" in text_of(printed(world, first, "s5", key=world.person("Olga", Role.OPERATOR)))
+    shown = text_of(world.get(f"/v1/awards/{first}/slip", key=world.key(Role.AUDITOR)), 200)
+    assert "Slip 1 of casino c1" in shown
+    assert "DUPLICATE Casino" in shown, "whatever is not printed by a request is no original"
+    assert world.books.mismatches() == ()
+
+
+def test_a_slip_is_printed_in_german(world: World) -> None:
+    world.open(base_amount="1000")
+    said = text_of(printed(world, win(world), query="?lang=de"))
+    assert "Beleg 1 des Casinos c1" in said
+    assert "Zahlbar, abgerundet 50,00 GBP" in said
+
+
+def test_the_evidence_that_was_asked_for_stands_on_the_slip(world: World) -> None:
+    world.open(base_amount="1000", settings=shipped())
+    world.bet(bet("a"))
+    award = world.settle(hand("1", ROYAL_FLUSH))["awards"][0]
+    for number, kind in enumerate(("surveillance", "cards-checked")):
+        body = {"request_id": f"e{number}", "kind": kind, "statement": f"memo {number}"}
+        path = "/v1/tables/T1/rounds/r1/evidence"
+        world.post(path, body, key=world.person("Fay", Role.FINANCE)).ok(201)
+    printed(world, award["award_id"]).problem(409, "award-state")
+    world.change("held-awards", {"jackpot_id": "j1", "table_id": "T1", "round_id": "r1", "decision": "approve"})
+
+    said = text_of(printed(world, award["award_id"]))
+
+    assert "Evidence the recording of the surveillance memo 0 a check of the cards memo 1" in said
+
+
+def test_an_award_of_a_correction_shows_the_figures_of_that_correction(world: World) -> None:
+    world.open(base_amount="1000")
+    world.bet(bet("a"))
+    world.settle(hand("1", NOTHING))
+    result: Body = {"bet_count": 1, "hands": [hand("1", STRAIGHT)]}
+    world.change("round-correction", {"jackpot_id": "j1", "table_id": "T1", "round_id": "r1", "result": result})
+    [award] = world.get("/v1/awards").ok()["items"]
+
+    said = text_of(printed(world, award["award_id"]))
+
+    assert f"Payable, rounded down {award['amount_minor'] / 100:.2f} EUR" in said
+    assert "Prize Straight" in said
+
+
+def test_nobody_prints_what_is_not_to_be_paid_or_is_not_theirs(world: World) -> None:
+    world.open(base_amount="1000", settings={"payout_tiers": held_from("1")})
+    award_id = win(world)
+    before = world.books.counts()
+    printed(world, award_id).problem(409, "award-state")
+    printed(world, "aw_0").problem(404, "award-unknown")
+    world.get(f"/v1/awards/{award_id}/slip").problem(404, "slip-unknown")
+    world.add_casino("c2")
+    before = world.books.counts()
+    printed(world, award_id, key=world.key_of(Principal("Carl", Role.FINANCE, "c2"))).problem(404, "award-unknown")
+    printed(world, award_id, key=world.key(Role.AUDITOR)).problem(403, "role-forbidden")
+    printed(world, award_id, "a b").problem(422, "validation")
+    printed(world, award_id, query="?lang=xx").problem(422, "validation")
+    assert {name: count for name, count in world.books.counts().items() if count != before[name]}.keys() <= {
+        "principals",
+        "keys",
+        "acts",
+        "entries",
+    }
