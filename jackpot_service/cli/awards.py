@@ -65,7 +65,7 @@ def note_unclaimed_awards(config: Config) -> None:
 
 
 def _noting(config: Config, engine: sqlalchemy.Engine) -> tuple[Principal, datetime]:
-    """Who notes, and when: the owner of the key in JACKPOT_KEY, or else the host's operator. Raises: RoleForbidden."""
+    """The owner of the key in JACKPOT_KEY, or else the host's operator; and the time. Raises: RoleForbidden."""
     if config.key is None:
         return SYSTEM_OPERATOR, datetime.now(UTC)
     act = signed_act(config, engine, request_id=None, reason=None)
