@@ -1,6 +1,8 @@
 """Awards: what was won, whether it may be paid, and that it was."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from marshmallow import fields
@@ -19,7 +21,9 @@ from jackpot_service.api.schemas import (
     word,
 )
 from jackpot_service.auth.authenticator import allow
+from jackpot_service.database.transactions import Session
 from jackpot_service.domain.awards import AwardState, AwardStep
+from jackpot_service.domain.facts import instant
 from jackpot_service.domain.payments import Channel
 from jackpot_service.domain.principals import Role
 from jackpot_service.domain.shapes import LARGEST_MINOR
@@ -112,14 +116,25 @@ class StepSchema(AnswerSchema):
     )
 
 
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """An award, and the instant at which it is shown: only by that it is unclaimed."""
+
+    record: AwardRecord
+    at: datetime
+
+
 class AwardRecordSchema(AwardSchema):
     """An award with its round, and what became of it."""
 
     @staticmethod
-    def write(record: Any) -> dict[str, Any]:  # noqa: ANN401  as the base
+    def write(shown: Any) -> dict[str, Any]:  # noqa: ANN401  as the base
         """Write an award with its round."""
+        record: AwardRecord = shown.record
         return {
             **of_award(record.award),
+            "state": record.state_at(shown.at).value,
+            "claimable_until": instant(record.claimable_until),
             "jackpot_id": record.jackpot_id,
             "casino_id": record.casino_id,
             "table_id": record.table_id,
@@ -153,6 +168,12 @@ class AwardRecordSchema(AwardSchema):
         allow_none=True,
     )
     withheld_minor = described(fields.Integer, "How much of it was withheld by the payments that stand.")
+    claimable_until = described(
+        fields.String,
+        "An award to be paid is `unclaimed` after that; it may be paid until two people forfeit it by a change request "
+        "of kind `award-forfeiture`. Null: for ever, or nothing is to be paid.",
+        allow_none=True,
+    )
 
 
 @blueprint.route("", methods=["GET"])
@@ -168,19 +189,20 @@ def get_awards(query: Mapping[str, Any]) -> Mapping[str, Any]:
         player_id=query["player_id"],
         after=query["after"],
     )
-    return page(
-        query,
-        lambda session, limit: records.latest(session, principal(), filters, limit=limit, now=now()),
-        _cursor,
-    )
+    at = now()
+
+    def latest(session: Session, limit: int) -> Sequence[Shown]:
+        return [Shown(one, at) for one in records.latest(session, principal(), filters, limit=limit, now=at)]
+
+    return page(query, latest, lambda shown: cursor_at(*shown.record.position))
 
 
 @blueprint.route("/<id:award_id>", methods=["GET"])
 @allow(*READERS)
 @blueprint.response(200, AwardRecordSchema())
-def get_award(award_id: str) -> AwardRecord:
+def get_award(award_id: str) -> Shown:
     """Show an award."""
-    return look(lambda session: records.visible(session, principal(), award_id))
+    return Shown(look(lambda session: records.visible(session, principal(), award_id)), now())
 
 
 @blueprint.route("/<id:award_id>/payment", methods=["PUT"])
@@ -188,7 +210,7 @@ def get_award(award_id: str) -> AwardRecord:
 @blueprint.arguments(PaymentRequestSchema())
 @blueprint.response(201, AwardRecordSchema())
 @blueprint.alt_response(200, schema=AwardRecordSchema(), description="The same payment again.")
-def put_payment(body: Mapping[str, Any], award_id: str) -> tuple[AwardRecord, int]:
+def put_payment(body: Mapping[str, Any], award_id: str) -> tuple[Shown, int]:
     """
     Record that the casino paid an award to its player, or a part of it.
 
@@ -203,7 +225,7 @@ def put_payment(body: Mapping[str, Any], award_id: str) -> tuple[AwardRecord, in
     stated = {name: body[name] for name in names}
     command = RecordPayment(signed(body), award_id, **stated)
     done = act(lambda session: record_payment(session, command))
-    return done.record, 200 if done.is_replay else 201
+    return Shown(done.record, command.act.now), 200 if done.is_replay else 201
 
 
 @blueprint.route("/<id:award_id>/stop", methods=["PUT"])
@@ -211,12 +233,8 @@ def put_payment(body: Mapping[str, Any], award_id: str) -> tuple[AwardRecord, in
 @blueprint.arguments(StopRequestSchema())
 @blueprint.response(201, AwardRecordSchema())
 @blueprint.alt_response(200, schema=AwardRecordSchema(), description="The same request again.")
-def put_stop(body: Mapping[str, Any], award_id: str) -> tuple[AwardRecord, int]:
+def put_stop(body: Mapping[str, Any], award_id: str) -> tuple[Shown, int]:
     """Stop the payment of an award, or of its unpaid rest; two release it by a change request of `held-awards`."""
     command = StopAward(signed(body), award_id)
     done = act(lambda session: stop_award(session, command))
-    return done.record, 200 if done.is_replay else 201
-
-
-def _cursor(record: AwardRecord) -> str:
-    return cursor_at(record.round_key, record.award.award_id)
+    return Shown(done.record, command.act.now), 200 if done.is_replay else 201

@@ -19,6 +19,7 @@ from jackpot_service.domain.acceptance import CurrencyNotAccepted, HandLimit, St
 from jackpot_service.domain.bets import BetConflict
 from jackpot_service.domain.errors import LedgerError
 from jackpot_service.domain.exceptions import (
+    AWARD_UNCLAIMED,
     EMERGENCY_APPROVAL,
     EXCEPTION_ID,
     PRIZE_DENIED,
@@ -86,7 +87,9 @@ _OWN_CODES = {refusal.code for refusal in TO_KEEP if refusal is not BettingClose
 
 _COUNTED_CODES = {refusal.code for refusal in COUNTED}
 
-KINDS = sorted({LATE_BET, LATE_VOID, PRIZE_DENIED, ROUND_OPEN, EMERGENCY_APPROVAL, *_OWN_CODES, *_COUNTED_CODES})
+_NOTED = {LATE_BET, LATE_VOID, PRIZE_DENIED, AWARD_UNCLAIMED, ROUND_OPEN, EMERGENCY_APPROVAL}
+
+KINDS = sorted({*_NOTED, *_OWN_CODES, *_COUNTED_CODES})
 """Every kind of exception that there is."""
 
 

@@ -281,7 +281,8 @@ class AwardSchema(WrittenSchema):
     state = word(
         AwardState,
         "How it stands; in the answer to a result, how it began. An award that was held and approved, or rejected and "
-        "reinstated, is payable. A stopped one must not be paid until two people release it; it is payable again then.",
+        "reinstated, is payable. A stopped one must not be paid until two people release it; it is payable again then. "
+        "Only `/v1/awards` shows that one is unclaimed.",
     )
 
 

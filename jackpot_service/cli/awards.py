@@ -1,8 +1,11 @@
-"""`jackpot awards …`: the latest in a state, and the evidence that those need which are not payable yet."""
+"""`jackpot awards …`: the latest in a state, those that nobody claimed, and the evidence that waiting ones need."""
 
 from datetime import UTC, datetime
+from functools import partial
+from typing import Final
 
 import click
+import sqlalchemy
 
 from jackpot_service.api.evidence import RECORDERS, RoundEvidenceSchema
 from jackpot_service.auth.authenticator import require_role
@@ -13,10 +16,14 @@ from jackpot_service.config.settings import Config
 from jackpot_service.database.transactions import read, transact
 from jackpot_service.domain.awards import AwardState
 from jackpot_service.domain.payout_tiers import Evidence
-from jackpot_service.domain.principals import SYSTEM_OPERATOR
+from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
 from jackpot_service.records import awards as records
-from jackpot_service.records.awards import AwardFilters, AwardRecord
+from jackpot_service.records.awards import AwardFilters, AwardRecord, Position
+from jackpot_service.usecases.note_unclaimed import note_unclaimed
 from jackpot_service.usecases.record_evidence import RecordEvidence, evidence_of, record_evidence
+
+NOTING: Final = frozenset({Role.FINANCE, Role.OPERATOR})
+"""The roles that note unclaimed awards."""
 
 
 @click.group("awards")
@@ -36,9 +43,34 @@ def list_awards(config: Config, state: str, jackpot_id: str | None, casino_id: s
     print_list(
         config,
         lambda session, most: records.latest(session, SYSTEM_OPERATOR, filters, limit=most, now=now),
-        _award_line,
+        partial(_award_line, now=now),
         limit=limit,
     )
+
+
+@awards.command("unclaimed")
+@click.pass_obj
+def note_unclaimed_awards(config: Config) -> None:
+    """Keep an exception of each award that nobody claimed, once. A timer runs it daily, without a key."""
+    unclaimed = new = 0
+    after: Position | None = None
+    with opened_engine(config) as engine:
+        principal, now = _noting(config, engine)
+        while True:
+            noted = transact(engine, partial(note_unclaimed, principal=principal, now=now, after=after))
+            unclaimed, new, after = unclaimed + noted.unclaimed, new + noted.new, noted.after
+            if after is None:
+                break
+    click.echo(f"Unclaimed awards: {unclaimed}, noted now: {new}.")
+
+
+def _noting(config: Config, engine: sqlalchemy.Engine) -> tuple[Principal, datetime]:
+    """The owner of the key in JACKPOT_KEY, or else the host's operator; and the time. Raises: RoleForbidden."""
+    if config.key is None:
+        return SYSTEM_OPERATOR, datetime.now(UTC)
+    act = signed_act(config, engine, request_id=None, reason=None)
+    require_role(act.principal, NOTING)
+    return act.principal, act.now
 
 
 @awards.command("evidence")
@@ -73,11 +105,11 @@ def show_evidence(  # noqa: PLR0917  click passes what its options say
     print_json(RoundEvidenceSchema().dump(found))
 
 
-def _award_line(record: AwardRecord) -> str:
+def _award_line(record: AwardRecord, *, now: datetime) -> str:
     award = record.award
     return (
         f"{award.award_id}  {record.jackpot_id}  {record.table_id}/{record.round_id}  bet {award.bet_id}  "
-        f"{award.tier}  {award.amount_minor} {award.currency} minor  {award.state}"
+        f"{award.tier}  {award.amount_minor} {award.currency} minor  {record.state_at(now)}"
     )
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from jackpot_service.api.claims import CasinoClaimsSchema
 from jackpot_service.auth.authenticator import require_role
 from jackpot_service.cli.opening import opened_engine, operator_act, signed_act
 from jackpot_service.cli.values import (
@@ -18,17 +19,19 @@ from jackpot_service.cli.values import (
     request_id_option,
     setting_values,
 )
+from jackpot_service.cli.writing import print_json
 from jackpot_service.config.settings import Config
-from jackpot_service.database.transactions import Session, snapshot, transact
+from jackpot_service.database.transactions import Session, read, snapshot, transact
 from jackpot_service.domain.casinos import UTC_ZONE
 from jackpot_service.domain.games import GAME_IDS
 from jackpot_service.domain.money import plain
-from jackpot_service.domain.principals import Role
+from jackpot_service.domain.principals import SYSTEM_OPERATOR, Role
 from jackpot_service.domain.rulebooks import RULEBOOK_IDS
 from jackpot_service.domain.settings import SETTINGS
 from jackpot_service.ledger.stripes import MOST_STRIPES
 from jackpot_service.records.immutable import Table
 from jackpot_service.reports.balances import casino_accounts
+from jackpot_service.reports.claims import claims_of_casino
 from jackpot_service.usecases.casinos import add_casino, add_table
 from jackpot_service.usecases.jackpots import (
     AddStripes,
@@ -80,6 +83,16 @@ def show_balances(config: Config, casino_id: str) -> None:
     for account in found:
         side = "it owes" if account.balance < 0 else "it is owed"
         click.echo(f"{account.jackpot_id:<20} {account.currency} {plain(abs(account.balance)):>24}  {side}")
+
+
+@casinos.command("claims")
+@click.argument("casino_id", type=Identifier())
+@click.pass_obj
+def show_claims(config: Config, casino_id: str) -> None:
+    """Print for how long awards can be claimed at a casino, and where forfeited ones go."""
+    with opened_engine(config) as engine:
+        found = read(engine, lambda session: claims_of_casino(session, SYSTEM_OPERATOR, casino_id))
+    print_json(CasinoClaimsSchema().dump(found))
 
 
 @click.group("jackpots")

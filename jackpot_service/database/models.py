@@ -632,6 +632,18 @@ class AcknowledgementRow(Base):
     entry_seq: Mapped[int]
 
 
+class CasinoClaimsRow(Base):
+    """For how long awards can be claimed at a casino, and where forfeited ones go, since the act of this seq."""
+
+    __tablename__ = "casino_claims"
+
+    casino_id: Mapped[str] = primary_key()
+    version: Mapped[Count] = primary_key()
+    claim_days: Mapped[Count | None]
+    forfeited_to: Mapped[str]
+    entry_seq: Mapped[int]
+
+
 class ChangePolicyRow(Base):
     """
     The roles that ask for a kind of change and decide it, since the act of this seq; the latest version is in force.

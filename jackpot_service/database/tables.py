@@ -86,6 +86,7 @@ TABLES: Final[Mapping[str, Table]] = MappingProxyType(
         **_placed(
             Placement.REFERENCE,
             "acts",
+            "casino_claims",
             "casinos",
             "change_decisions",
             "change_policies",

@@ -45,6 +45,15 @@ def withheld(casino_id: str) -> Account:
     return Account(f"{WITHHELD}{casino_id}")
 
 
+STATUTORY = "statutory:"
+"""How the accounts of forfeited awards begin that casinos hold for the state."""
+
+
+def statutory(casino_id: str) -> Account:
+    """The account of the forfeited awards that a casino holds as the law says, in each currency."""
+    return Account(f"{STATUTORY}{casino_id}")
+
+
 def exchange(currency: str) -> Account:
     """Where an amount changes currency, so that each currency's postings sum to zero by themselves."""
     return Account(f"fx:{currency}")

@@ -24,11 +24,16 @@ class AwardStep(StrEnum):
     REINSTATED = "reinstated"
     STOPPED = "stopped"
     RELEASED = "released"
+    FORFEITED = "forfeited"
     REVERSED = "reversed"
 
 
 class AwardState(StrEnum):
-    """Where an award stands, as everybody outside sees it: whether two people had to agree first is in its steps."""
+    """
+    Where an award stands, as everybody outside sees it: whether two people had to agree first is in its steps.
+
+    Unclaimed is no state of the books: an award that is to be paid is shown so once its casino's claim period is over.
+    """
 
     PAYABLE = "payable"
     HELD = "held"
@@ -36,6 +41,8 @@ class AwardState(StrEnum):
     STOPPED = "stopped"
     PART_PAID = "part-paid"
     PAID = "paid"
+    UNCLAIMED = "unclaimed"
+    FORFEITED = "forfeited"
     REVERSED = "reversed"
 
 
@@ -63,13 +70,14 @@ FIRST_STEPS: Final = frozenset({AwardStep.PAYABLE, AwardStep.HELD})
 
 FOLLOWING: Final[Mapping[AwardStep, frozenset[AwardStep]]] = MappingProxyType(
     {
-        AwardStep.PAYABLE: frozenset({AwardStep.STOPPED, AwardStep.REVERSED}),
+        AwardStep.PAYABLE: frozenset({AwardStep.STOPPED, AwardStep.FORFEITED, AwardStep.REVERSED}),
         AwardStep.HELD: frozenset({AwardStep.APPROVED, AwardStep.REJECTED, AwardStep.REVERSED}),
-        AwardStep.APPROVED: frozenset({AwardStep.STOPPED, AwardStep.REVERSED}),
+        AwardStep.APPROVED: frozenset({AwardStep.STOPPED, AwardStep.FORFEITED, AwardStep.REVERSED}),
         AwardStep.REJECTED: frozenset({AwardStep.REINSTATED}),
-        AwardStep.REINSTATED: frozenset({AwardStep.STOPPED, AwardStep.REVERSED}),
+        AwardStep.REINSTATED: frozenset({AwardStep.STOPPED, AwardStep.FORFEITED, AwardStep.REVERSED}),
         AwardStep.STOPPED: frozenset({AwardStep.RELEASED, AwardStep.REVERSED}),
-        AwardStep.RELEASED: frozenset({AwardStep.REVERSED}),
+        AwardStep.RELEASED: frozenset({AwardStep.FORFEITED, AwardStep.REVERSED}),
+        AwardStep.FORFEITED: frozenset(),
         AwardStep.REVERSED: frozenset(),
     }
 )
@@ -84,6 +92,7 @@ STATE_AFTER: Final[Mapping[AwardStep, AwardState]] = MappingProxyType(
         AwardStep.REINSTATED: AwardState.PAYABLE,
         AwardStep.STOPPED: AwardState.STOPPED,
         AwardStep.RELEASED: AwardState.PAYABLE,
+        AwardStep.FORFEITED: AwardState.FORFEITED,
         AwardStep.REVERSED: AwardState.REVERSED,
     }
 )

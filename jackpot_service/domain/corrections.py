@@ -86,6 +86,10 @@ class AwardPartPaid(Conflict, code="award-part-paid", title="An award is paid in
     """A correction takes back whole awards or none: the rest is paid first, or the payment reversed."""
 
 
+class AwardForfeited(Conflict, code="award-forfeited", title="An award was forfeited"):
+    """A correction judges the players' claims anew: where one was forfeited, the round stays as it is."""
+
+
 class StopInForce(Conflict, code="award-stopped", title="The award is stopped"):
     """The right result makes a stopped award again: two people release it first."""
 
@@ -132,9 +136,10 @@ def correct(
     `pools` must be read under the lock of all stripes. `won_since` names the bets whose cycle has been won since they
     were booked. No cycle is opened, and nothing is held: as many people approve it as each award asks for.
 
-    Raises: NothingToCorrect, HandMissing, StopInForce, AwardPartPaid.
+    Raises: NothingToCorrect, HandMissing, StopInForce, AwardPartPaid, AwardForfeited.
     """
     _require_another_result(result, in_force)
+    _require_none_forfeited(in_force)
     _require_none_part_paid(in_force)
     verdict = judge(bets, result.hands, terms.rules)
     due = due_at(verdict, meter=in_force.meter, terms=terms)
@@ -178,6 +183,13 @@ def _require_another_result(result: Result, in_force: VerdictInForce) -> None:
     if result.content == in_force.result.content:
         message = "The verdict in force was made from this very result."
         raise NothingToCorrect(message, number=in_force.number)
+
+
+def _require_none_forfeited(in_force: VerdictInForce) -> None:
+    forfeited = sorted(past.award.bet.bet_id for past in in_force.awards if past.award.state is AwardState.FORFEITED)
+    if forfeited:
+        message = f"The award of bet {', '.join(forfeited)} was forfeited: the round is not corrected any more."
+        raise AwardForfeited(message, bet_ids=forfeited)
 
 
 def _require_none_part_paid(in_force: VerdictInForce) -> None:

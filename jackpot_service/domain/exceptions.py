@@ -18,6 +18,9 @@ EMERGENCY_APPROVAL = "emergency-approval"
 PRIZE_DENIED = "prize-denied"
 """The kind of a bet that did not count when its round ended, though its hand would have won."""
 
+AWARD_UNCLAIMED = "award-unclaimed"
+"""The kind of an award that nobody claimed while its casino's claim period ran."""
+
 EXCEPTION_ID = re.compile(r"[0-9a-f]{15}-[0-9a-f]{16}")
 """When it happened, in microseconds since 1970, and a digest of what it is; so ids are ordered by time."""
 
@@ -49,7 +52,7 @@ class Acknowledgement:
 @dataclass(frozen=True, slots=True)
 class NotedException:
     """
-    An exception: a refused call, a late void, a denied prize, an open round, or an emergency approval.
+    An exception: a refusal, a late void, a denied prize, an unclaimed award, an open round, or an emergency approval.
 
     Of a refused call the kind is the problem's code.
 

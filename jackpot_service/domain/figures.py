@@ -28,8 +28,9 @@ class FigureKind(StrEnum):
 
     Late refunds are those of bets whose cycle had been won: `house:adjustments` bears the parts of meter and reserve.
     Squares are the squares of what stood on each hand that was judged. Figures of these that a correction takes back
-    are negative. Award steps are those that acts took: decisions about awards, stops of payments, and reversals; a stop
-    and a release are of what was unpaid. Payments count awards that were paid as a whole, and sum all that was paid.
+    are negative. Award steps are those that acts took: decisions about awards, stops of payments, forfeitures, and
+    reversals; a stop, a release and a forfeiture are of what was unpaid. Payments count awards that were paid as a
+    whole, and sum all that was paid.
 
     Postings are no part of an entry's figures: they stand in the entry as postings. Days have them as figures of this
     kind, but for those of bets, whose rules say where they go.
@@ -51,6 +52,9 @@ REVERSED_WHILE_HELD: Final = "reversed_while_held"
 
 REVERSED_WHILE_STOPPED: Final = "reversed_while_stopped"
 """The step of an award that a correction takes back while its payment was stopped."""
+
+FORFEITED_TO_METER: Final = "forfeited_to_meter"
+"""The step of an award whose unpaid rest went back to the jackpot; `forfeited` is that of one that did not."""
 
 _REVERSED: Final[Mapping[AwardState, str]] = {
     AwardState.PAYABLE: AwardStep.REVERSED,
@@ -161,7 +165,7 @@ def of_correction(
     )
 
 
-def of_decision(step: AwardStep, awards: Iterable[MadeAward], *, made_on: Mapping[int, date]) -> tuple[Figure, ...]:
+def of_decision(step: str, awards: Iterable[MadeAward], *, made_on: Mapping[int, date]) -> tuple[Figure, ...]:
     """Sum awards of one round that took a step; each verdict on it was booked on a UTC day, by its number."""
     return _summed(
         FigureKind.AWARD_STEPS,

@@ -25,6 +25,7 @@ class EntryKind(StrEnum):
     JACKPOT_OPENED = "jackpot_opened"
     STRIPES_ADDED = "stripes_added"
     CASINO_ADDED = "casino_added"
+    CASINO_CLAIMS_CHANGED = "casino_claims_changed"
     TABLE_ADDED = "table_added"
     PRINCIPAL_ADDED = "principal_added"
     KEY_CREATED = "key_created"
@@ -48,6 +49,7 @@ class EntryKind(StrEnum):
     AWARD_STOPPED = "award_stopped"
     EVIDENCE_RECORDED = "evidence_recorded"
     AWARDS_RELEASED = "awards_released"
+    AWARD_FORFEITED = "award_forfeited"
     AWARD_PAID = "award_paid"
     PAYMENT_REVERSED = "payment_reversed"
     SLIP_PRINTED = "slip_printed"
@@ -94,6 +96,7 @@ class Movement(StrEnum):
     RETURN = "return"
     COMPENSATION = "compensation"
     CORRECTION = "correction"
+    FORFEITURE = "forfeiture"
     PAYMENT = "payment"
     WITHHOLDING = "withholding"
 

@@ -9,6 +9,7 @@ from jackpot_service.domain.accounts import Account
 from jackpot_service.domain.allocation import Contribution
 from jackpot_service.domain.journal import Movement, Posting, Postings
 from jackpot_service.domain.money import ZERO, RateSheet, from_minor
+from jackpot_service.domain.rules import FundedBy
 
 
 def for_contribution(contribution: Contribution, *, casino_id: str, sheet: RateSheet) -> Postings:
@@ -241,6 +242,28 @@ def for_compensation(amount_minor: int, currency: str, *, casino_id: str, sheet:
         casino_id=casino_id,
         sheet=sheet,
     )
+
+
+def returned_to(funded_by: str) -> Account:
+    """The account that gets back a forfeited award which a pool paid: players had won it, so it is the players'."""
+    return accounts.PRIZE_FUND if funded_by == FundedBy.PRIZE_FUND else accounts.METER_PLAYERS
+
+
+def for_forfeiture(
+    amount_minor: int, currency: str, *, returned_to: Account | None, casino_id: str, sheet: RateSheet
+) -> Postings:
+    """
+    Take the unpaid rest of an award from its casino, and put it into a pool at its cost.
+
+    Without a pool it goes to what the casino holds for the state, in the award's own currency.
+    """
+    movement = Movement.FORFEITURE
+    if returned_to is None:
+        amount = from_minor(amount_minor, sheet.rate(currency).exponent)
+        return moved(movement, accounts.casino(casino_id), accounts.statutory(casino_id), amount, currency)
+    cost = sheet.base_value(amount_minor, currency)
+    lines = _casino_lines({currency: -amount_minor}, {currency: -cost}, movement, casino_id=casino_id, sheet=sheet)
+    return Postings((*lines, Posting(returned_to, sheet.base, cost, movement)))
 
 
 def for_statement(amount: Decimal, *, casino_id: str, currency: str) -> Postings:

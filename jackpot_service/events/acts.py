@@ -138,7 +138,7 @@ def _awards(type_: EventType) -> Callable[[_Act], list[Unplaced]]:
 
     def build(act: _Act) -> list[Unplaced]:
         recorded = act.recorded.after
-        of_all = {name: recorded[name] for name in ("payment", "reverses") if name in recorded}
+        of_all = {name: recorded[name] for name in ("payment", "reverses", "forfeiture") if name in recorded}
         return [
             AwardEvent(type_, _name(recorded["round"], award), {**_accounts(award), **of_all}, act.people)
             for award in recorded["awards"]
@@ -219,6 +219,7 @@ _BUILDERS: Final[Mapping[EntryKind, Callable[[_Act], list[Unplaced]]]] = {
     EntryKind.AWARD_STOPPED: _awards(EventType.AWARD_STOPPED),
     EntryKind.EVIDENCE_RECORDED: _of_round(EventType.EVIDENCE_RECORDED),
     EntryKind.AWARDS_RELEASED: _awards(EventType.AWARD_RELEASED),
+    EntryKind.AWARD_FORFEITED: _awards(EventType.AWARD_FORFEITED),
     EntryKind.AWARD_PAID: _awards(EventType.AWARD_PAID),
     EntryKind.PAYMENT_REVERSED: _awards(EventType.PAYMENT_REVERSED),
     EntryKind.COMPENSATION: _compensated,
@@ -228,6 +229,7 @@ _BUILDERS: Final[Mapping[EntryKind, Callable[[_Act], list[Unplaced]]]] = {
     EntryKind.RATES_PUBLISHED: _rates,
     EntryKind.CHANGE_POLICY_CHANGED: _reference(EventType.CHANGE_POLICY_CHANGED),
     EntryKind.WITHHOLDING_CHANGED: _reference(EventType.WITHHOLDING_CHANGED),
+    EntryKind.CASINO_CLAIMS_CHANGED: _reference(EventType.CASINO_CLAIMS_CHANGED),
     EntryKind.CASINO_ADDED: _reference(EventType.CASINO_ADDED),
     EntryKind.TABLE_ADDED: _reference(EventType.TABLE_ADDED),
 }

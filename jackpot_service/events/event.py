@@ -30,6 +30,7 @@ class EventType(StrEnum):
     AWARD_STOPPED = "jackpot.award.stopped"
     EVIDENCE_RECORDED = "jackpot.evidence.recorded"
     AWARD_RELEASED = "jackpot.award.released"
+    AWARD_FORFEITED = "jackpot.award.forfeited"
     AWARD_PAID = "jackpot.award.paid"
     PAYMENT_REVERSED = "jackpot.award.payment-reversed"
     AWARD_REVERSED = "jackpot.award.reversed"
@@ -48,6 +49,7 @@ class EventType(StrEnum):
     CHANGE_POLICY_CHANGED = "jackpot.change-policy.changed"
     WITHHOLDING_CHANGED = "jackpot.withholding.changed"
     CASINO_ADDED = "jackpot.casino.added"
+    CASINO_CLAIMS_CHANGED = "jackpot.casino-claims.changed"
     TABLE_ADDED = "jackpot.table.added"
 
 

@@ -34,6 +34,7 @@ OF_CURRENCIES: Final = {"bank:": "Assets:Bank:", "fx:": "Equity:Exchange:"}
 OF_IDS: Final = {
     accounts.CASINO: "Assets:Casino:",
     accounts.WITHHELD: "Liabilities:Withheld:",
+    accounts.STATUTORY: "Liabilities:Statutory:",
     "transfer:": "Equity:Transfer:",
 }
 """The beginnings of accounts that end with an id."""

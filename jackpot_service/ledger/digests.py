@@ -66,6 +66,7 @@ _OF_EFFECTS: Final = frozenset(
         EntryKind.AWARDS_REINSTATED,
         EntryKind.AWARD_STOPPED,
         EntryKind.AWARDS_RELEASED,
+        EntryKind.AWARD_FORFEITED,
     }
 )
 """The acts whose entry in a jackpot's book has them. A correction may come to nothing; the others never do."""

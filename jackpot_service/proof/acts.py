@@ -36,6 +36,7 @@ BOOKS_AN_ENTRY: Final = frozenset(CARRIES_OUT) - {
     EntryKind.PAYMENT_REVERSED,
     EntryKind.CHANGE_POLICY_CHANGED,
     EntryKind.WITHHOLDING_CHANGED,
+    EntryKind.CASINO_CLAIMS_CHANGED,
 } | {
     EntryKind.JACKPOT_OPENED,
     EntryKind.STRIPES_ADDED,

@@ -25,6 +25,7 @@ from jackpot_service.ledger.replay import BookedEntry
 from jackpot_service.ledger.verification import NOTHING, Verified
 from jackpot_service.proof import (
     acts,
+    claims,
     corrections,
     documents,
     figures,
@@ -46,8 +47,12 @@ STEP_OF: Final[Mapping[str, AwardStep]] = {
     EntryKind.AWARDS_REINSTATED: AwardStep.REINSTATED,
     EntryKind.AWARD_STOPPED: AwardStep.STOPPED,
     EntryKind.AWARDS_RELEASED: AwardStep.RELEASED,
+    EntryKind.AWARD_FORFEITED: AwardStep.FORFEITED,
 }
 """The step that awards take by each kind of act."""
+
+GIVE_NOTHING: Final = frozenset({EntryKind.AWARDS_REJECTED, EntryKind.AWARD_STOPPED, EntryKind.AWARD_FORFEITED})
+"""The acts on awards by which no player gets money."""
 
 PAGE = 1000
 """Of so many acts the rounds are looked for at a time."""
@@ -175,7 +180,7 @@ class ActsOnRounds:
         given = [row for row in rows if row.kind == EntryKind.COMPENSATION]
         declined = [row for row in rows if row.kind == EntryKind.COMPENSATION_DECLINED]
         corrected = corrections.acts_on(round_, self._jackpot)
-        released = [row for row in on_awards if row.kind not in {EntryKind.AWARDS_REJECTED, EntryKind.AWARD_STOPPED}]
+        released = [row for row in on_awards if row.kind not in GIVE_NOTHING]
         yield from people.nobody_released_what_an_own_key_won(
             [*released, *paid, *given, *corrected], round_, self._jackpot.references
         )
@@ -186,6 +191,9 @@ class ActsOnRounds:
         book, step = self._jackpot.jackpot_id, STEP_OF[row.kind]
         if step is AwardStep.STOPPED:
             yield from self._stop_is_due(row, round_)
+            return
+        if step is AwardStep.FORFEITED:
+            yield from claims.forfeiture_is_due(row, _made(round_), round_, self._jackpot, self._entries)
             return
         running = None
         if step is AwardStep.REINSTATED:

@@ -31,6 +31,7 @@ HAVE_FIGURES = frozenset(
         EntryKind.AWARDS_REINSTATED,
         EntryKind.AWARD_STOPPED,
         EntryKind.AWARDS_RELEASED,
+        EntryKind.AWARD_FORFEITED,
     }
 )
 """The acts about awards: their figures are checked where they are decided again, in `corrections` and `awards`."""

@@ -14,7 +14,7 @@ from jackpot_service.domain.journal import ACT_KINDS, EntryKind
 from jackpot_service.ledger import digests, replay
 from jackpot_service.ledger.mismatches import Code, Found, Mismatch
 from jackpot_service.ledger.replay import BookedEntry
-from jackpot_service.proof import acts, change_policies, changes, exceptions, figures, people, withholding
+from jackpot_service.proof import acts, change_policies, changes, claims, exceptions, figures, people, withholding
 from jackpot_service.proof.changes import sheets_are_what_was_approved
 from jackpot_service.proof.decoding import is_written_alike
 from jackpot_service.proof.positions import PagedRows
@@ -50,6 +50,7 @@ def check(references: References, entries: Mapping[int, BookedEntry]) -> Found:
     yield from change_policies.first_version_is_as_shipped(references)
     yield from change_policies.versions_are_what_was_approved(references)
     yield from withholding.versions_are_what_was_approved(references, entries)
+    yield from claims.versions_are_what_was_approved(references)
     yield from people.acts_were_of_those_who_may(references)
 
 
@@ -98,6 +99,7 @@ def documents(references: References) -> Iterator[Document]:
         yield Document(f"seal {number}", entry_seq, EntryKind.BOOKS_SEALED, recorded)
     yield from change_policies.documents(references)
     yield from withholding.documents(references)
+    yield from claims.documents(references)
     for row in references.emergency_switches[1:]:
         recorded = facts.of_emergency_switch(is_on=row.is_on)
         yield Document(f"emergency switch {row.entry_seq}", row.entry_seq, EntryKind.EMERGENCY_SWITCHED, recorded)
@@ -178,6 +180,7 @@ WRITES_A_DOCUMENT = frozenset(
         EntryKind.EMERGENCY_SWITCHED,
         EntryKind.CHANGE_POLICY_CHANGED,
         EntryKind.WITHHOLDING_CHANGED,
+        EntryKind.CASINO_CLAIMS_CHANGED,
     }
 )
 """The acts that write a row of their own in a reference table."""

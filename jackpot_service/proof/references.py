@@ -14,6 +14,7 @@ from sqlalchemy import Row, and_, func, select
 from jackpot_service.database.models import (
     AcknowledgementRow,
     ActRow,
+    CasinoClaimsRow,
     CasinoRow,
     ChangeDecisionRow,
     ChangePolicyRow,
@@ -46,6 +47,7 @@ OF_ROUNDS: Final = frozenset(
         EntryKind.AWARD_STOPPED,
         EntryKind.EVIDENCE_RECORDED,
         EntryKind.AWARDS_RELEASED,
+        EntryKind.AWARD_FORFEITED,
         EntryKind.AWARD_PAID,
         EntryKind.PAYMENT_REVERSED,
         EntryKind.SLIP_PRINTED,
@@ -126,7 +128,7 @@ class References:
     principal's its name `in_one_case` and `by_look`. All but the acts are kept in memory: there are few, and everything
     refers to them. Of acts there is one for each award that was paid; they are read when they are asked for, and
     `indexes`, by jackpot, name those to ask for. `keys_made` are by the names of those who hold the keys,
-    `change_policies` in the order of their acts.
+    `change_policies` and `casino_claims` in the order of their acts.
     """
 
     jackpots: Mapping[str, str]
@@ -146,6 +148,7 @@ class References:
     emergency_switches: Sequence[Row[Any]]
     change_policies: Sequence[Row[Any]]
     withholding_rules: Sequence[Row[Any]]
+    casino_claims: Sequence[Row[Any]]
     indexes: Mapping[str, ActIndex]
 
     def index_of(self, jackpot_id: str) -> ActIndex:
@@ -203,6 +206,7 @@ def read(session: Session, decoder: Decoder) -> References:
         emergency_switches=list(rows(EmergencySwitchRow)),
         change_policies=sorted(rows(ChangePolicyRow), key=attrgetter("entry_seq", "kind")),
         withholding_rules=list(rows(WithholdingRuleRow)),
+        casino_claims=sorted(rows(CasinoClaimsRow), key=attrgetter("entry_seq", "casino_id", "version")),
         indexes=_indexed(acts.values()),
     )
 

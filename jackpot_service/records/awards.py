@@ -16,6 +16,7 @@ from sqlalchemy import (
     bindparam,
     cast,
     column,
+    func,
     insert,
     literal,
     not_,
@@ -30,7 +31,8 @@ from sqlalchemy.dialects.postgresql import ARRAY
 
 from jackpot_service.database.models import AwardStepRow, BetRow, EntryRow
 from jackpot_service.database.transactions import Session, pipelined
-from jackpot_service.domain.awards import AwardState, AwardStep, steps_after, steps_into
+from jackpot_service.domain.awards import TO_PAY, AwardState, AwardStep, steps_after, steps_into
+from jackpot_service.domain.claims import HOURS_OF_DAY, claimable_until, is_unclaimed
 from jackpot_service.domain.errors import NotFound
 from jackpot_service.domain.held_awards import AwardKey, MadeAward
 from jackpot_service.domain.journal import EntryKind
@@ -72,6 +74,8 @@ _RECORDS: Final = table(
             "report_at_minor",
             "withhold_at_minor",
             "percent",
+            "claim_days",
+            "last_step_at",
         ),
     ),
 )
@@ -103,7 +107,9 @@ _BY_PAYMENTS: Final[Mapping[AwardState, Sequence[ColumnElement[bool]]]] = {
 }
 """The states of awards that are payable by their steps: how much of them was paid."""
 
-_OUT_OF_THE_ORDINARY = frozenset({AwardState.HELD, AwardState.REJECTED, AwardState.STOPPED, AwardState.REVERSED})
+_OUT_OF_THE_ORDINARY = frozenset(
+    {AwardState.HELD, AwardState.REJECTED, AwardState.STOPPED, AwardState.FORFEITED, AwardState.REVERSED}
+)
 
 
 class UnknownAward(NotFound, code="award-unknown", title="Unknown award"):
@@ -131,6 +137,8 @@ class AwardRecord:
     An award with its round, whose it is, and what became of it; payments that were reversed are there, too.
 
     `stake_minor` is its bet's. `withholding_rule` is the one that was in force when its round was opened.
+    Once `claimable_until` is past, its unpaid rest is unclaimed. It is None where its casino sets no period now,
+    and where nothing of the award is to be paid.
     """
 
     jackpot_id: str
@@ -143,6 +151,8 @@ class AwardRecord:
     payments: tuple[RecordedPayment, ...]
     stake_minor: int
     withholding_rule: WithholdingRule | None
+    last_step_at: datetime
+    claimable_until: datetime | None
 
     @property
     def withholding(self) -> Withholding | None:
@@ -155,6 +165,10 @@ class AwardRecord:
     def withheld_minor(self) -> int:
         """How much of it the payments that stand withheld, in minor units of its currency."""
         return sum(one.payment.withheld_minor for one in self.payments if one.reversed_by is None)
+
+    def state_at(self, now: datetime) -> AwardState:
+        """Where the award stands at an instant, with the claim period that is in force now."""
+        return AwardState.UNCLAIMED if is_unclaimed(self.claimable_until, now=now) else self.award.state
 
     @property
     def position(self) -> Position:
@@ -187,6 +201,15 @@ def by_id(session: Session, award_id: str) -> AwardRecord | None:
     return next(iter(_read(session, select(_RECORDS).where(_ALL.award_id == award_id).limit(1))), None)
 
 
+def of_jackpot(session: Session, jackpot_id: str, award_id: str) -> AwardRecord:
+    """Find an award of a jackpot. Raises: UnknownAward."""
+    found = by_id(session, award_id)
+    if found is None or found.jackpot_id != jackpot_id:
+        message = f"There is no award {award_id} of jackpot {jackpot_id}."
+        raise UnknownAward(message, award_id=award_id)
+    return found
+
+
 def latest(
     session: Session, principal: Principal, filters: AwardFilters, *, limit: int, now: datetime
 ) -> Sequence[AwardRecord]:
@@ -195,7 +218,7 @@ def latest(
 
     Raises: HistoryTookTooLong, for those of one player.
     """
-    question = _listed(principal, filters)
+    question = _listed(principal, filters, now=now)
     if filters.player_id is None:
         return _read(session, question.limit(limit))
     player_id = filters.player_id
@@ -215,10 +238,10 @@ def _won_by(question: Select[Any], player_id: str, span: KeyRange) -> Select[Any
     return question.join(played, and_(*(_ALL[name] == played.c[name] for name in _KEY_OF_BET)))
 
 
-def _listed(principal: Principal, filters: AwardFilters) -> Select[Any]:
+def _listed(principal: Principal, filters: AwardFilters, *, now: datetime) -> Select[Any]:
     question = select(_RECORDS).order_by(_ALL.round_key.desc(), _ALL.award_id.desc())
     if filters.state is not None:
-        question = _in_state(question, filters.state)
+        question = _in_state(question, filters.state, now=now)
     if filters.jackpot_id is not None:
         question = question.where(_ALL.jackpot_id == filters.jackpot_id)
     for casino_id in (filters.casino_id, principal.casino_id):
@@ -231,14 +254,23 @@ def _listed(principal: Principal, filters: AwardFilters) -> Select[Any]:
     return question
 
 
-def _in_state(question: Select[Any], state: AwardState) -> Select[Any]:
+def _in_state(question: Select[Any], state: AwardState, *, now: datetime) -> Select[Any]:
     """Look at the steps that each award of the list took, in the list's order: not at those of all awards first."""
-    by_steps = AwardState.PAYABLE if state in _BY_PAYMENTS else state
+    by_steps = AwardState.PAYABLE if state in {AwardState.UNCLAIMED, *_BY_PAYMENTS} else state
     into = sorted(steps_into(by_steps))
     if state in _OUT_OF_THE_ORDINARY:
         question = question.join(taken := _those_that_took(into), _are_of_one_award(taken))
     steps = type_coerce(_ALL.steps, ARRAY(Text))
-    return question.where(or_(*(_stand_after(step, steps) for step in into)), *_BY_PAYMENTS.get(state, ()))
+    question = question.where(or_(*(_stand_after(step, steps) for step in into)), *_BY_PAYMENTS.get(state, ()))
+    if state is AwardState.UNCLAIMED:
+        return question.where(_ALL.paid_minor < _ALL.amount_minor, _is_claim_period_over(now))
+    return question.where(not_(_is_claim_period_over(now))) if state in TO_PAY else question
+
+
+def _is_claim_period_over(now: datetime) -> ColumnElement[bool]:
+    """Whether `is_unclaimed` says so of an award that is to be paid. Never null."""
+    hours = func.make_interval(0, 0, 0, 0, _ALL.claim_days * HOURS_OF_DAY)
+    return func.coalesce(literal(now) > _ALL.last_step_at + hours, literal(value=False))
 
 
 def _stand_after(step: AwardStep, steps: ColumnElement[Any]) -> ColumnElement[bool]:
@@ -268,30 +300,37 @@ def _read(session: Session, question: Select[Any]) -> list[AwardRecord]:
 
 def _record(row: Row[Any]) -> AwardRecord:
     steps = tuple(map(AwardStep, row.steps))
+    award = _award(row)
     return AwardRecord(
         jackpot_id=row.jackpot_id,
         round_key=row.round_key,
         table_id=row.table_id,
         round_id=row.round_id,
         casino_id=row.casino_id,
-        award=BookedAward(
-            award_id=row.award_id,
-            bet_id=row.bet_id,
-            player_id=row.player_id,
-            hand=row.hand,
-            tier=row.tier,
-            amount_minor=row.amount_minor,
-            currency=row.currency,
-            cost=row.cost,
-            funded_by=row.funded_by,
-            steps=frozenset(steps),
-            correction=row.correction,
-            paid_minor=row.paid_minor,
-        ),
+        award=award,
         steps=tuple(map(TakenStep, steps, row.times, row.acts)),
         payments=recorded_payments(row.payments),
         stake_minor=row.stake_minor,
         withholding_rule=None if row.in_force_from is None else withholding_rules.rule_in(row),
+        last_step_at=row.last_step_at,
+        claimable_until=claimable_until(award.state, last_step_at=row.last_step_at, claim_days=row.claim_days),
+    )
+
+
+def _award(row: Row[Any]) -> BookedAward:
+    return BookedAward(
+        award_id=row.award_id,
+        bet_id=row.bet_id,
+        player_id=row.player_id,
+        hand=row.hand,
+        tier=row.tier,
+        amount_minor=row.amount_minor,
+        currency=row.currency,
+        cost=row.cost,
+        funded_by=row.funded_by,
+        steps=frozenset(map(AwardStep, row.steps)),
+        correction=row.correction,
+        paid_minor=row.paid_minor,
     )
 
 

@@ -22,7 +22,9 @@ from jackpot_service.records import immutable
 @dataclass(frozen=True, slots=True)
 class ExceptionRecord:
     """
-    A refusal (its kind is the problem's code), a late void, or a denied prize: whose call it was, and the answer.
+    A refusal (its kind is the problem's code), a late void, a denied prize or an unclaimed award.
+
+    It says whose call it was, and the answer.
 
     `content` is what makes a call the same when it is repeated; `request` also has its remarks. One that `is_counted`
     stands for all refusals of its kind at its table in an hour, and is of no round.
@@ -46,9 +48,11 @@ FIRST_HEAD: Final = hashlib.sha256(b"exceptions").digest()
 _ONE_BY_ONE = text("SELECT pg_advisory_xact_lock(hashtext('jackpot: the chain of exceptions'))")
 
 
-def keep(session: Session, records: Sequence[ExceptionRecord]) -> None:
+def keep(session: Session, records: Sequence[ExceptionRecord]) -> int:
     """
     Write exceptions of one kind and one round, those apart of which the very same call was kept before.
+
+    Returns how many it wrote.
 
     They are dated no earlier than the last act, nor than any instant that a report was made for. A clock that is behind
     must not put them into a period that was reported.
@@ -83,6 +87,7 @@ def keep(session: Session, records: Sequence[ExceptionRecord]) -> None:
         rows.append({**row, "head": head, "since": noticed_at, "what": what})
     if rows:
         session.execute(_ADD, rows)
+    return len(rows)
 
 
 def count(session: Session, record: ExceptionRecord) -> None:

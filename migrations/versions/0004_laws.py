@@ -20,6 +20,8 @@ DROPS = """
 DROP FUNCTION refuse_other_work() CASCADE;
 DROP FUNCTION require_deciders() CASCADE;
 DROP FUNCTION require_releasers() CASCADE;
+DROP FUNCTION require_forfeiters() CASCADE;
+DROP FUNCTION require_claim_setters() CASCADE;
 DROP FUNCTION require_approval(bigint, text) CASCADE;
 DROP FUNCTION require_reversers() CASCADE;
 DROP FUNCTION require_unpaid() CASCADE;

@@ -72,6 +72,8 @@ WHOLE: Final[Mapping[str, Sequence[Body]]] = {
     "round-correction": (
         {**ROUND, "result": {"bet_count": 1, "hands": [hand("1", NOTHING), dead("2")], "dealer": ["2c"]}},
     ),
+    "casino-claims": ({"casino_id": "c1", "claim_days": 30, "forfeited_to": "meter"},),
+    "award-forfeiture": ({"jackpot_id": "j1", "award_id": PAID},),
     "payment-reversal": ({"jackpot_id": "j1", "award_id": PAID, "reference": "slip"},),
     "statement-settlement": (
         {

@@ -1,6 +1,7 @@
 """Each kind of change is for certain roles: a key of any other neither asks for one nor decides one."""
 
 from collections.abc import Iterator, Mapping
+from datetime import timedelta
 from hashlib import sha256
 from typing import Final
 
@@ -23,6 +24,9 @@ __all__ = ["books_verify"]
 CHANGES: Final = "/v1/change-requests"
 PAID: Final = f"aw_{sha256(b'j1/T1/paid/b1/flush').hexdigest()[:32]}"
 """The award of round `paid`."""
+
+UNCLAIMED: Final = f"aw_{sha256(b'j1/T1/unclaimed/b1/flush').hexdigest()[:32]}"
+"""The award of round `unclaimed`."""
 
 PAYLOADS: Final[Mapping[str, Body]] = {
     "rate-sheet": {"base": "EUR", "rates": {"GBP": "1.18"}},
@@ -55,6 +59,8 @@ PAYLOADS: Final[Mapping[str, Body]] = {
         "round_id": "lost",
         "result": {"bet_count": 1, "hands": [hand("1", STRAIGHT)]},
     },
+    "casino-claims": {"casino_id": "c1", "claim_days": 7},
+    "award-forfeiture": {"jackpot_id": "j1", "award_id": UNCLAIMED},
     "payment-reversal": {"jackpot_id": "j1", "award_id": PAID, "reference": "slip"},
     "statement-settlement": {
         "jackpot_id": "j1",
@@ -82,7 +88,7 @@ ALLOWED: Final = [
 
 @pytest.fixture
 def played(world: World) -> World:
-    """A jackpot with a lost round, a held award, a paid one, a cancelled round and a denied prize; and an empty one."""
+    """A jackpot with a lost round, a held, a paid, an unclaimed award, a cancelled round, a denied prize; and j2."""
     world.open(base_amount="1000", settings={"reset_amount": "300", "payout_tiers": held_from("200")})
     world.open(jackpot_id="j2", tables=("T2",))
     world.bet(bet(stake_minor=10_000), round_id="lost")
@@ -93,6 +99,10 @@ def played(world: World) -> World:
     world.settle(hand("1", FLUSH), round_id="paid")
     payment = {"request_id": "payment", "reference": "slip"}
     world.put(f"/v1/awards/{PAID}/payment", payment, key=world.key(Role.TABLE)).ok(201)
+    world.bet(bet(), round_id="unclaimed")
+    world.settle(hand("1", FLUSH), round_id="unclaimed")
+    world.change("casino-claims", {"casino_id": "c1", "claim_days": 1}, request_id="claims")
+    world.clock.advance(timedelta(days=2))
     world.bet(bet(), round_id="cancelled")
     world.cancel(round_id="cancelled")
     world.bet(bet(), round_id="denied")

@@ -327,6 +327,7 @@ READS: Final = {
         "/v1/jackpots/j1/table-limits",
         "/v1/jackpots/none/table-limits",
     ),
+    "GET /v1/casinos/{casino_id}/claims": ("/v1/casinos/c1/claims", "/v1/casinos/none/claims"),
     "GET /v1/jackpots/{jackpot_id}/rules.html": ("/v1/jackpots/j1/rules.html", "/v1/jackpots/j2/rules.html?lang=de"),
     "GET /v1/jackpots/{jackpot_id}/hits": ("/v1/jackpots/j1/hits?limit=1", "/v1/jackpots/j2/hits"),
     "GET /v1/casinos/{casino_id}/withholding-rules": (
@@ -379,6 +380,7 @@ MISSING: Final = {
     "/v1/change-policy?version=9": 404,
     "/v1/casinos/none/withholding-rules": 404,
     "/v1/jackpots/none/table-limits": 404,
+    "/v1/casinos/none/claims": 404,
     "/v1/rounds": 422,
     "/v1/change-requests/none": 404,
     "/v1/awards/none": 404,

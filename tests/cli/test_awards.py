@@ -41,6 +41,30 @@ def test_what_waits_for_a_decision_is_listed(jackpot: Jackpot) -> None:
     assert not jackpot("awards", "list", "--casino", "c9").ok()
 
 
+def test_awards_that_nobody_claimed_are_noted_once(
+    jackpot: Jackpot, database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The world's clock stands some days before that of the machine, by which the program goes."""
+    world = World(database_url)
+    never = {"casino_id": "c1", "version": 0, "claim_days": None, "forfeited_to": "statutory"}
+    assert json.loads(jackpot("casinos", "claims", "c1").ok()) == never
+    assert jackpot("awards", "unclaimed").ok() == "Unclaimed awards: 0, noted now: 0.\n"
+    world.change("casino-claims", {"casino_id": "c1", "claim_days": 1, "forfeited_to": "meter"})
+    shown = {"casino_id": "c1", "version": 1, "claim_days": 1, "forfeited_to": "meter"}
+    assert json.loads(jackpot("casinos", "claims", "c1").ok()) == shown
+    assert jackpot("casinos", "claims", "c9").status != 0
+
+    monkeypatch.setenv("JACKPOT_KEY", world.person("Fay", Role.FINANCE))
+    assert jackpot("awards", "unclaimed").ok() == "Unclaimed awards: 1, noted now: 1.\n"
+    assert jackpot("awards", "unclaimed").ok() == "Unclaimed awards: 1, noted now: 0.\n"
+    (line,) = jackpot("awards", "list", "--state", "unclaimed").ok().splitlines()
+    assert line.endswith("2500 GBP minor  unclaimed")
+    for role in (Role.TABLE, Role.AUDITOR):
+        monkeypatch.setenv("JACKPOT_KEY", world.key(role))
+        assert jackpot("awards", "unclaimed").status != 0
+    world.engine.dispose()
+
+
 def test_evidence_is_recorded_and_shown(jackpot: Jackpot, database_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     world = World(database_url)
     monkeypatch.setenv("JACKPOT_KEY", world.person("Sue", Role.AUDITOR))

@@ -403,6 +403,50 @@ def test_a_stopped_award_is_not_paid_and_no_act_of_one_person_releases_it(
         application.commit()
 
 
+def test_a_forfeited_award_is_not_paid_and_no_act_of_one_person_forfeits_it(
+    world: World, application: psycopg.Connection[Any]
+) -> None:
+    world.approve("held", by="Otto").ok()
+    application.execute(STEP, ["forfeited"])
+    with pytest.raises(errors.InsufficientPrivilege, match="a forfeited award is not paid"):
+        pay(application, "Ann")
+    application.rollback()
+
+    application.execute(STEP, ["forfeited"])
+    with pytest.raises(errors.InsufficientPrivilege, match="two people forfeit an award"):
+        application.commit()
+
+
+CLAIMS: Final = """
+INSERT INTO casino_claims (casino_id, version, claim_days, forfeited_to, entry_seq)
+VALUES (%s, %s, %s, %s, (SELECT max(seq) FROM entries WHERE jackpot_id = '-' AND principal = 'Ann'))
+"""
+
+
+def test_no_act_of_one_person_sets_what_becomes_of_unclaimed_awards(application: psycopg.Connection[Any]) -> None:
+    application.execute(CLAIMS, ["c1", 1, 30, "meter"])
+    with pytest.raises(errors.InsufficientPrivilege, match="two people set what becomes of awards"):
+        application.commit()
+
+
+@pytest.mark.parametrize(
+    ("row", "constraint"),
+    [
+        (["c9", 1, 30, "meter"], "fk_casino_claims_casino_id_casinos"),
+        (["c1", 0, 30, "meter"], "ck_casino_claims_version"),
+        (["c1", 1, 0, "meter"], "ck_casino_claims_claim_days"),
+        (["c1", 1, 36_501, "meter"], "ck_casino_claims_claim_days"),
+        (["c1", 1, 30, "house"], "ck_casino_claims_forfeited_to"),
+    ],
+)
+def test_claims_that_cannot_be_are_no_rows(
+    application: psycopg.Connection[Any], row: list[Any], constraint: str
+) -> None:
+    with pytest.raises(errors.IntegrityError) as refusal:
+        application.execute(CLAIMS, row)
+    assert refusal.value.diag.constraint_name == constraint
+
+
 def test_no_more_is_paid_than_an_award_and_no_act_of_one_person_reverses_a_payment(
     world: World, application: psycopg.Connection[Any]
 ) -> None:

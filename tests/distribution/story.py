@@ -15,6 +15,7 @@ from jackpot_service.records import checkpoints
 from jackpot_service.reports.finance.registry import REPORTS
 from jackpot_service.reports.reconciling import reconcile_next
 from jackpot_service.usecases.acts import Act
+from jackpot_service.usecases.note_unclaimed import note_unclaimed
 from jackpot_service.usecases.seal_books import SealBooks, seal_books
 from tests.support import everything
 from tests.support.asking import stated
@@ -133,6 +134,15 @@ def _stop(world: World) -> None:
     world.change("held-awards", {**named, "decision": "release"}, request_id="release")
 
 
+def _forfeit(world: World) -> None:
+    world.change("casino-claims", {"casino_id": "c1", "claim_days": 1}, request_id="claims")
+    world.clock.advance(timedelta(days=2))
+    world.transact(lambda session: note_unclaimed(session, SYSTEM_OPERATOR, now=world.clock(), after=None))
+    award, *_ = world.get("/v1/awards?state=unclaimed").ok()["items"]
+    forfeiture = {name: award[name] for name in ("jackpot_id", "award_id")}
+    world.change("award-forfeiture", forfeiture, request_id="forfeit")
+
+
 def _change(world: World) -> None:
     for award in world.get("/v1/awards?state=held").ok()["items"]:
         named = {name: award[name] for name in ("jackpot_id", "table_id", "round_id")}
@@ -187,6 +197,8 @@ LISTS: Final = (
     "/v1/awards?jackpot_id=j1",
     "/v1/awards?state=payable",
     "/v1/awards?state=held",
+    "/v1/awards?state=unclaimed",
+    "/v1/casinos/c1/claims",
     "/v1/awards?player_id=player-of-a",
     "/v1/players/player-of-a/bets",
     "/v1/rounds?game_number=21:10:10",
@@ -288,6 +300,7 @@ PARTS: Final[Mapping[str, Callable[[World], None]]] = {
     "payment": _pay,
     "slip": _print,
     "stop": _stop,
+    "forfeit": _forfeit,
     "changes": _change,
     "lists": _list,
     "refusals": _refuse,

@@ -42,6 +42,8 @@ AS_PAYABLE = {
     "-stopped-reversed": "reversed",
     "-stopped-released": "payable",
     "-stopped-released-reversed": "reversed",
+    "-stopped-released-forfeited": "forfeited",
+    "-forfeited": "forfeited",
 }
 """The ways in which an award can go on that is payable, and where each leads to."""
 

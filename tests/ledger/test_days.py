@@ -350,6 +350,7 @@ def test_bets_without_their_turnover_are_not_booked(opened: World) -> None:
         ("j1", "awards_approved"),
         ("j1", "awards_rejected"),
         ("j1", "awards_reinstated"),
+        ("j1", "award_forfeited"),
         ("j1", "round_corrected"),
         ("-", "award_paid"),
         ("-", "payment_reversed"),

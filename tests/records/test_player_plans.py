@@ -90,7 +90,7 @@ def of_bets(span: KeyRange) -> ClauseElement:
 
 def of_awards(span: KeyRange) -> ClauseElement:
     filters = awards.AwardFilters(player_id=PLAYER)
-    return awards._won_by(awards._listed(Principal("Zoe", Role.AUDITOR), filters), PLAYER, span).limit(51)
+    return awards._won_by(awards._listed(Principal("Zoe", Role.AUDITOR), filters, now=NOW), PLAYER, span).limit(51)
 
 
 @pytest.mark.parametrize("question", [of_bets, of_awards])

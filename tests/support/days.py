@@ -25,8 +25,9 @@ def write(url: str) -> None:
     """
     Jackpot j1 is played for at a casino of UTC, one of Riga (days from 06:00) and one of Reno (days from 12:00).
 
-    Over three days it is hit, voids and cancels, pays awards, corrects, holds, compensates, adjusts, settles a
-    statement, recovers its seed and is retired into j2. The bets of the first half are rolled up, the others are not.
+    Over three days it is hit, voids and cancels, pays awards and forfeits some, corrects, holds, compensates, adjusts,
+    settles a statement, recovers its seed and is retired into j2. The bets of the first half are rolled up, the others
+    are not.
     """
     random.seed(3)
     kept_days.CHANCE.seed(3)
@@ -88,11 +89,25 @@ def _hit_and_correct(world: World) -> None:
     correcting.correct(world, hand("1", NOTHING), hand("2", FLUSH), dead("4"), request_id="cor", round_id="r1-won")
 
 
+def _forfeit(world: World) -> None:
+    """The rest of an award of c1 goes to the state, an award of Riga back to the jackpot."""
+    for number, (table_id, to) in enumerate((("T1", "statutory"), ("R1", "meter"))):
+        claims = {"casino_id": TABLES[table_id], "claim_days": 1, "forfeited_to": to}
+        world.change("casino-claims", claims, request_id=f"claims-{number}")
+        (award,) = world.round("r2-won", table_id=table_id)["settlement"]["awards"]
+        path, server = f"/v1/awards/{award['award_id']}", world.key(Role.TABLE, casino_id=TABLES[table_id])
+        body = {"request_id": f"part-{number}", "reference": "slip", "amount_minor": 100}
+        world.put(f"{path}/payment", body, key=server).ok(201)
+        forfeiture = {"jackpot_id": "j1", "award_id": award["award_id"]}
+        world.change("award-forfeiture", forfeiture, request_id=f"forfeit-{number}")
+
+
 def _about(round_id: str, table_id: str, **more: str) -> dict[str, str]:
     return {"jackpot_id": "j1", "table_id": table_id, "round_id": round_id, **more}
 
 
 def _end(world: World) -> None:
+    _forfeit(world)
     given = {"bet_id": "a", "amount_minor": 500, "currency": "JPY", "document": "minutes 7"}
     world.change("compensation", _about("r3-cancelled", "R1") | given, request_id="given")
     paid = {"jackpot_id": "j1", "casino_id": "reno", "currency": "GBP", "amount": "-12.50", "reference": "november"}

@@ -94,7 +94,7 @@ def play(engine: sqlalchemy.Engine, *, now: datetime) -> None:
 
 
 def _administer(engine: sqlalchemy.Engine) -> None:
-    """Have a compensation, a settled statement, a table's limits and a change policy asked for and approved."""
+    """Have a compensation, a settled statement, a table's limits, claims and a change policy asked for and approved."""
     scene.bet(engine, "T1", "r3", scene.euro("b1"))
     scene.cancel(engine, "T1", "r3")
     given = {"table_id": "T1", "round_id": "r3", "bet_id": "b1", "amount_minor": 1, "document": "minutes"}
@@ -115,6 +115,8 @@ def _administer(engine: sqlalchemy.Engine) -> None:
         transact(engine, partial(decide_change, command=decided))
     rule = {"casino_id": "c1", "currency": "EUR", "report_at_minor": 1, "withhold_at_minor": 1, "percent": "24"}
     transact(engine, partial(two_people.change, kind="casino-withholding", payload=rule, now=scene.now()))
+    claims = {"casino_id": "c1", "claim_days": 90}
+    transact(engine, partial(two_people.change, kind="casino-claims", payload=claims, now=scene.now()))
     policy = {"kinds": {"rules": {"asked_by": ["operator"], "decided_by": ["operator"]}}}
     transact(engine, partial(two_people.change, kind="change-policy", payload=policy, now=scene.now()))
 

@@ -32,12 +32,12 @@ class Sight(StrEnum):
 SIGHT: Final[Mapping[str, Sight]] = {
     "jackpot_id": Sight.EVERYBODY,
     "name": Sight.EVERYBODY,
+    "casino_id": Sight.CASINO,
     "table_id": Sight.CASINO,
     "round_id": Sight.CASINO,
     "award_id": Sight.CASINO,
     "player_id": Sight.EVERYBODY,
     "exception_id": Sight.CASINO,
-    "casino_id": Sight.CASINO,
     "request_id": Sight.HOUSE,
     "job_id": Sight.HOUSE,
     "key_id": Sight.HOUSE,
@@ -139,13 +139,13 @@ def make_objects(world: World) -> dict[str, str]:
     assert world.runner().run_next()
     return {
         "jackpot_id": "own-jackpot",
+        "casino_id": "c1",
         "name": "rounds",
         "table_id": "own-table",
         "round_id": "own-round",
         "award_id": award["award_id"],
         "player_id": award["player_id"],
         "exception_id": exception["exception_id"],
-        "casino_id": "c1",
         "request_id": "own-change",
         "job_id": job["job_id"],
         "key_id": world.person("Kim", Role.AUDITOR).split("_")[1],

@@ -26,7 +26,7 @@ acted AS (
     FROM acts a
     CROSS JOIN LATERAL jsonb_to_recordset(a.effects) AS f (book text, seq bigint, kind text, recorded jsonb)
     WHERE f.kind IN ('round_corrected', 'awards_approved', 'awards_rejected', 'awards_reinstated',
-                     'award_stopped', 'awards_released')
+                     'award_stopped', 'awards_released', 'award_forfeited')
 ),
 made AS (
     SELECT d.jackpot_id, d.round_key, 0 AS correction, (e.booked_at AT TIME ZONE 'UTC')::date AS day
@@ -135,7 +135,9 @@ figured AS (
            CASE WHEN s.step IN ('payable', 'held') THEN 'awards' ELSE 'award_steps' END, e.casino, e.gaming_table,
            e.version, a.currency, a.funded_by, a.tier,
            CASE WHEN s.step = 'reversed' AND held.only THEN 'reversed_while_held'
-                WHEN s.step = 'reversed' AND held.is_stopped THEN 'reversed_while_stopped' ELSE s.step END, made.day,
+                WHEN s.step = 'reversed' AND held.is_stopped THEN 'reversed_while_stopped'
+                WHEN s.step = 'forfeited' AND e.after #>> '{forfeiture,to}' = 'meter' THEN 'forfeited_to_meter'
+                ELSE s.step END, made.day,
            1, a.amount_minor - rest.paid, a.cost - rest.cost
     FROM booked e
     JOIN award_steps s ON s.jackpot_id = e.jackpot_id AND s.round_key = e.of_round
@@ -150,15 +152,15 @@ figured AS (
         WHERE z.jackpot_id = s.jackpot_id AND z.round_key = s.round_key AND z.bet_id = s.bet_id AND z.tier = s.tier
           AND z.correction = s.correction
     ) AS held ON true
-    -- A stop and a release are of what was not paid then.
+    -- A stop, a release and a forfeiture are of what was not paid then.
     CROSS JOIN LATERAL (
         SELECT coalesce(sum(p.amount_minor), 0) AS paid, coalesce(sum(p.cost), 0) AS cost
         FROM payments p
         WHERE p.jackpot_id = s.jackpot_id AND p.round_key = s.round_key AND p.bet_id = s.bet_id AND p.tier = s.tier
-          AND p.correction = s.correction AND s.step IN ('stopped', 'released') AND p.act_seq < s.act_seq
+          AND p.correction = s.correction AND s.step IN ('stopped', 'released', 'forfeited') AND p.act_seq < s.act_seq
     ) AS rest
     WHERE e.kind IN ('result', 'round_corrected', 'awards_approved', 'awards_rejected', 'awards_reinstated',
-                     'award_stopped', 'awards_released')
+                     'award_stopped', 'awards_released', 'award_forfeited')
     UNION ALL
     SELECT jackpot_id, stripe_no, day, of_cycle, gaming_day, of.kind, casino, gaming_table, version, '', '', '', '',
            day, times, 0, times * of.value

@@ -1,6 +1,7 @@
 """Events as a consumer gets them; and a world in which every one of them happens."""
 
 from collections.abc import Iterable
+from datetime import timedelta
 
 from jackpot_service.domain.principals import Role
 from tests.support import correcting
@@ -56,6 +57,7 @@ def bring_about_everything(world: World) -> None:
     _limit(world)
     _change_policy(world)
     _withhold(world)
+    _forfeit(world)
 
 
 def _withhold(world: World) -> None:
@@ -106,6 +108,19 @@ def _stop(world: World) -> None:
     world.put(f"/v1/awards/{award['award_id']}/payment", payment, key=world.key(Role.TABLE)).ok(201)
     reversal = {"jackpot_id": "j6", "award_id": award["award_id"], "reference": "slip 8"}
     world.change("payment-reversal", reversal, request_id="reversal")
+
+
+def _forfeit(world: World) -> None:
+    """The rest of an award goes to the state, another award back to its jackpot."""
+    world.open(jackpot_id="j8", tables=("T8",), stripes=1)
+    world.bet(bet("a"), bet("b"), round_id="unclaimed", table_id="T8")
+    awards = world.settle(hand("1", FLUSH), round_id="unclaimed", table_id="T8")["awards"]
+    for number, (award, to) in enumerate(zip(awards, ("statutory", "meter"), strict=True)):
+        claims = {"casino_id": "c1", "claim_days": 1, "forfeited_to": to}
+        world.change("casino-claims", claims, request_id=f"claims-{number}")
+        world.clock.advance(timedelta(days=2))
+        forfeiture = {"jackpot_id": "j8", "award_id": award["award_id"]}
+        world.change("award-forfeiture", forfeiture, request_id=f"forfeit-{number}")
 
 
 def _decline(world: World) -> None:

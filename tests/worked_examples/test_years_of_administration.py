@@ -50,6 +50,8 @@ DONE_AS: Final[Mapping[str, str]] = {
     "declined-compensation": "compensation_declined",
     "round-correction": "round_corrected",
     "payment-reversal": "payment_reversed",
+    "casino-claims": "casino_claims_changed",
+    "award-forfeiture": "award_forfeited",
     "statement-settlement": "statement_settled",
     "casino-withholding": "withholding_changed",
     "change-policy": "change_policy_changed",
@@ -127,8 +129,11 @@ def first_year(years: Years) -> None:
 
 
 def second_year(years: Years) -> None:
-    """A door closed, a key that comes and goes, money moved by hand; rules that wait for a held hit, a policy."""
+    """An unclaimed prize, a door closed, a key for a while, money moved by hand; rules that wait, a policy."""
     world, ann = years.world, years.world.person("Ann", Role.OPERATOR)
+    years.change("casino-claims", {"casino_id": "c1", "claim_days": 365})
+    (unclaimed,) = world.get("/v1/awards?state=unclaimed").ok()["items"]
+    years.change("award-forfeiture", {"jackpot_id": "j1", "award_id": unclaimed["award_id"]})
     world.bet(bet(), round_id="open")
     for what, bets in (("suspension", 409), ("resumption", 201)):
         world.put(f"/v1/jackpots/j1/{what}", {"request_id": what, "reason": WHY}, key=ann).ok(201)
@@ -400,11 +405,12 @@ MONEY: Final[Mapping[str, TakenBack]] = {
 }
 """By what docs/changes.md says: what takes back what each kind of change moved."""
 
-FOR_GOOD: Final = {"retirement"}
+FOR_GOOD: Final = {"retirement", "award-forfeiture"}
 
 NO_MONEY: Final = {
     *("rate-sheet", "rules", "table-limits", "declined-compensation", "payment-reversal", "change-policy"),
     "casino-withholding",
+    "casino-claims",
 }
 
 

@@ -36,6 +36,8 @@ class AwardState(StrEnum):
     STOPPED = "stopped"
     PART_PAID = "part-paid"
     PAID = "paid"
+    UNCLAIMED = "unclaimed"
+    FORFEITED = "forfeited"
     REVERSED = "reversed"
 
 

@@ -11,7 +11,7 @@ from sqlalchemy import text
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain.awards import CREDITED, UNPAID, AwardState, AwardStep
 from jackpot_service.domain.entries import REFERENCE_BOOK
-from jackpot_service.domain.figures import REVERSED_WHILE_HELD, REVERSED_WHILE_STOPPED, FigureKind
+from jackpot_service.domain.figures import FORFEITED_TO_METER, REVERSED_WHILE_HELD, REVERSED_WHILE_STOPPED, FigureKind
 from jackpot_service.domain.prizes import Tier
 from jackpot_service.domain.rules import FundedBy
 from jackpot_service.reports.finance import period, relations
@@ -43,6 +43,8 @@ STATES: Final[Mapping[str, tuple[AwardState | None, AwardState]]] = {
     AwardStep.REINSTATED: (AwardState.REJECTED, AwardState.PAYABLE),
     AwardStep.STOPPED: (AwardState.PAYABLE, AwardState.STOPPED),
     AwardStep.RELEASED: (AwardState.STOPPED, AwardState.PAYABLE),
+    AwardStep.FORFEITED: (AwardState.PAYABLE, AwardState.FORFEITED),
+    FORFEITED_TO_METER: (AwardState.PAYABLE, AwardState.FORFEITED),
     PAYMENT: (AwardState.PAYABLE, AwardState.PAID),
     AwardStep.REVERSED: (AwardState.PAYABLE, AwardState.REVERSED),
     REVERSED_WHILE_HELD: (AwardState.HELD, AwardState.REVERSED),
@@ -142,13 +144,22 @@ def _steps(session: Session, book: BookPeriod, kinds: Sequence[FigureKind], cond
 
 
 def made(taken: Iterable[StepSum]) -> list[StepSum]:
-    """Return the awards that cost the pools something: those made, and, negative, those taken back."""
-    return _entering(UNPAID, taken)
+    """
+    Return the awards that cost the pools something: those made, and, negative, those taken back.
+
+    A forfeited award was won all the same: what goes back to the jackpot is a movement of its own.
+    """
+    return _entering(UNPAID | {AwardState.FORFEITED}, taken)
 
 
 def credited(taken: Iterable[StepSum]) -> list[StepSum]:
     """Return the awards that casinos are credited with: those that became theirs, and, negative, those taken back."""
     return _entering(CREDITED, taken)
+
+
+def exchanged(taken: Iterable[StepSum]) -> list[StepSum]:
+    """Return the awards whose cost was exchanged into their currency: one that went to the state was not taken back."""
+    return _entering(CREDITED, (one for one in taken if one.step != AwardStep.FORFEITED))
 
 
 def _entering(states: frozenset[AwardState], taken: Iterable[StepSum]) -> list[StepSum]:

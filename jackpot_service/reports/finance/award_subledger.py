@@ -1,5 +1,5 @@
 """
-The sub-ledger of awards: made, held, decided about, corrected; of compensations, and of what was withheld.
+The sub-ledger of awards: made, held, decided about, forfeited, corrected; of compensations, and of what was withheld.
 
 None of it is read from the postings of entries.
 """
@@ -10,7 +10,7 @@ from decimal import Decimal
 from sqlalchemy import text
 
 from jackpot_service.database.transactions import Session
-from jackpot_service.domain import accounts
+from jackpot_service.domain import accounts, posting_rules
 from jackpot_service.domain.accounts import Account
 from jackpot_service.domain.journal import Movement
 from jackpot_service.domain.rules import FundedBy
@@ -37,11 +37,13 @@ _MADE = text(
     """
 )
 
-# An award that was reversed had been held to the end, or had become what the casino owed its player.
+# A forfeiture is of what was unpaid. An award that was reversed had been held to the end, or had become what the casino
+# owed its player.
 _DECIDED = text(
     """
-    SELECT r.casino_id, a.currency,
-           CASE WHEN t.step = 'reversed' AND EXISTS (
+    SELECT r.casino_id, a.currency, a.funded_by,
+           CASE WHEN t.step = 'forfeited' AND act.after #>> '{forfeiture,to}' = 'meter' THEN 'forfeited_to_meter'
+                WHEN t.step = 'reversed' AND EXISTS (
                SELECT
                FROM award_steps o
                WHERE o.jackpot_id = a.jackpot_id AND o.round_key = a.round_key AND o.bet_id = a.bet_id
@@ -52,15 +54,22 @@ _DECIDED = text(
                WHERE o.jackpot_id = a.jackpot_id AND o.round_key = a.round_key AND o.bet_id = a.bet_id
                  AND o.tier = a.tier AND o.correction = a.correction AND o.step IN ('approved', 'reinstated')
            ) THEN 'reversed_while_held' ELSE t.step END,
-           sum(a.amount_minor * CAST('1e-' || s.exponent AS numeric)), sum(a.cost)
+           sum((a.amount_minor - paid.minor) * CAST('1e-' || s.exponent AS numeric)), sum(a.cost - paid.cost)
     FROM effects_of_acts(:jackpot_id, (CAST(:starts AS bigint[]))[1], (CAST(:ends AS bigint[]))[1]) AS f
+    JOIN acts act ON act.seq = f.act_seq
     JOIN award_steps t ON t.jackpot_id = :jackpot_id AND t.round_key = f.round_key AND t.act_seq = f.act_seq
     JOIN awards a ON a.jackpot_id = t.jackpot_id AND a.round_key = t.round_key AND a.bet_id = t.bet_id
                  AND a.tier = t.tier AND a.correction = t.correction
     JOIN rounds r ON r.jackpot_id = a.jackpot_id AND r.round_key = a.round_key
     JOIN rates s ON s.base = :base AND s.number = r.rate_sheet AND s.currency = a.currency
-    GROUP BY 1, 2, 3
-    ORDER BY 1, 2, 3
+    CROSS JOIN LATERAL (
+        SELECT coalesce(sum(p.amount_minor), 0) AS minor, coalesce(sum(p.cost), 0) AS cost
+        FROM payments p
+        WHERE t.step = 'forfeited' AND p.jackpot_id = :jackpot_id AND p.round_key = a.round_key
+          AND p.bet_id = a.bet_id AND p.tier = a.tier AND p.correction = a.correction AND p.act_seq < f.act_seq
+    ) AS paid
+    GROUP BY 1, 2, 3, 4
+    ORDER BY 1, 2, 3, 4
     """
 )
 
@@ -109,8 +118,14 @@ def of_awards(session: Session, book: BookPeriod) -> Iterator[Line]:
             yield Line(accounts.AWARDS_HELD, base, Movement.AWARD, cost)
         else:
             yield from casino_lines(casino_id, currency, Movement.AWARD, amount, cost, base=base)
-    for casino_id, currency, step, amount, cost in session.execute(_DECIDED, book.bounds):
+    for casino_id, currency, funded_by, step, amount, cost in session.execute(_DECIDED, book.bounds):
         yield from _of_step(step, casino_id, currency, amount, cost, base=base)
+        if step == "forfeited":
+            yield Line(accounts.casino(casino_id), currency, Movement.FORFEITURE, -amount)
+            yield Line(accounts.statutory(casino_id), currency, Movement.FORFEITURE, amount)
+        elif step == "forfeited_to_meter":
+            yield Line(posting_rules.returned_to(funded_by), base, Movement.FORFEITURE, cost)
+            yield from casino_lines(casino_id, currency, Movement.FORFEITURE, -amount, -cost, base=base)
     yield from of_compensations(session, book)
 
 

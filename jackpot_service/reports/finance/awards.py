@@ -41,6 +41,7 @@ taken AS MATERIALIZED (
            max(act.booked_at) FILTER (WHERE s.step = 'reinstated') AS reinstated_at,
            max(act.booked_at) FILTER (WHERE s.step = 'stopped') AS stopped_at,
            max(act.booked_at) FILTER (WHERE s.step = 'released') AS released_at,
+           max(act.booked_at) FILTER (WHERE s.step = 'forfeited') AS forfeited_at,
            max(act.booked_at) FILTER (WHERE s.step = 'reversed') AS reversed_at
     FROM made
     JOIN award_steps s ON s.jackpot_id = :jackpot_id AND s.round_key = made.round_key
@@ -79,7 +80,7 @@ SELECT a.award_id, r.casino_id, r.table_id, r.round_id, a.bet_id, b.hand, b.play
        made.booked_at AS made_at, coalesce(taken.reinstated_at, taken.approved_at, made.booked_at) AS payable_at,
        made.stripe_no, made.seq, taken.approved_at, taken.rejected_at,
        taken.reinstated_at, taken.stopped_at, taken.released_at, paid.paid_at,
-       paid.payment_reference, taken.reversed_at,
+       paid.payment_reference, taken.forfeited_at, taken.reversed_at,
        CASE WHEN a.amount_minor >= rule.report_at_minor
                  AND a.amount_minor >= coalesce(rule.least_multiple, 0) * b.stake_minor THEN 'yes'
             WHEN rule.version IS NOT NULL THEN 'no' END AS reportable,
@@ -178,7 +179,7 @@ AWARDS = columns(
     instants(made_at="Made", approved_at="Approved", rejected_at="Rejected", reinstated_at="Reinstated"),
     instants(stopped_at="Stopped", released_at="Released", paid_at="Paid"),
     texts(payment_reference="Payment"),
-    instants(reversed_at="Reversed"),
+    instants(forfeited_at="Forfeited", reversed_at="Reversed"),
     texts(reportable="Reportable"),
     amounts(withholding_due="Withholding due", withheld_amount="Withheld"),
 )

@@ -34,6 +34,7 @@ MOVEMENTS: Final[Mapping[Movement, str]] = {
     Movement.COMPENSATION: "compensations",
     Movement.CORRECTION: "corrections",
     Movement.WITHHOLDING: "withheld",
+    Movement.FORFEITURE: "forfeitures",
 }
 """The columns of movements of a casino's account, in their order; payments are a column of their own."""
 
@@ -41,6 +42,7 @@ _FIGURES = (
     *amounts(opening="Opening balance", stakes="Stakes", refunds="Refunds", awards="Awards"),
     *amounts(releases="Held awards released", compensations="Compensations", corrections="Corrections of rounds"),
     *amounts(withheld="Withheld for the authority"),
+    *amounts(forfeitures="Forfeited awards"),
     *amounts(net="Net of the period", settled="Settled with the bank (negative: it paid)", closing="Closing balance"),
 )
 

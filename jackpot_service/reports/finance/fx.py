@@ -177,7 +177,7 @@ def _flows(session: Session, book: BookPeriod) -> defaultdict[str, _Flow]:
         flows[bets.key[Key.CURRENCY]].turnover = _Worth(bets.stakes, bets.value)
     for back in figures.refunds(session, book, by=(Key.CURRENCY,)):
         flows[back.key[Key.CURRENCY]].refunds = _Worth(back.stakes, back.value)
-    for one in award_figures.credited(award_figures.steps(session, book)):
+    for one in award_figures.exchanged(award_figures.steps(session, book)):
         flows[one.currency].awards = flows[one.currency].awards.plus(_Worth(one.amounts.amount, one.amounts.cost))
     for line in award_subledger.of_compensations(session, book):
         if line.account.startswith(accounts.CASINO):

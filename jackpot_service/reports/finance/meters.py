@@ -92,7 +92,7 @@ def _meters(session: Session, book: BookPeriod) -> NamedRow:
         "reversed": -by[Movement.REVERSAL],
         "hits": len(pools.opened_by_hits(session, book)),
         "wins": -by[Movement.AWARD],
-        "returned": by[Movement.RETURN],
+        "returned": by[Movement.RETURN] + by[Movement.FORFEITURE],
         "adjustments": by[Movement.ADJUSTMENT],
         "corrections": by[Movement.CORRECTION],
         "reset_amount": running.rules.reset_amount,

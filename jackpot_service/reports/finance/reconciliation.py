@@ -118,6 +118,8 @@ def _as_documents_say(one: Sum) -> Account | None:
         return one.account
     if one.account == accounts.HOUSE_ADJUSTMENTS and one.movement is Movement.COMPENSATION:
         return one.account
+    if one.movement is Movement.FORFEITURE:
+        return one.account
     determined = one.account.startswith((accounts.CASINO, accounts.WITHHELD, "bank:", "transfer:", "fx:"))
     return one.account if determined or one.account == accounts.AWARDS_HELD else None
 

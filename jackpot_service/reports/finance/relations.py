@@ -35,7 +35,7 @@ OF_ENTRIES: Final = {
     FigureKind.AWARDS: "entry_kind = 'result' AND movements @> ARRAY['award'] OR entry_kind = 'round_corrected'",
     FigureKind.AWARD_STEPS: (
         "entry_kind IN ('round_corrected', 'awards_approved', 'awards_rejected', 'awards_reinstated', 'award_stopped', "
-        "'awards_released')"
+        "'awards_released', 'award_forfeited')"
     ),
     FigureKind.PAYMENTS: "entry_kind IN ('award_paid', 'payment_reversed')",
     FigureKind.POSTINGS: "entry_kind <> 'bets'",

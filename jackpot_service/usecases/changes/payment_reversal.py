@@ -12,7 +12,7 @@ from jackpot_service.domain.payments import PaymentReversed, UnknownPayment
 from jackpot_service.domain.rounds import Round
 from jackpot_service.records import awards as records
 from jackpot_service.records import rounds
-from jackpot_service.records.awards import AwardRecord, UnknownAward
+from jackpot_service.records.awards import AwardRecord
 from jackpot_service.records.payments import RecordedPayment
 from jackpot_service.records.rounds import RoundName
 from jackpot_service.usecases import record_payment
@@ -69,10 +69,7 @@ class ReversePayment(Kind):
         return Applied({"state": record.award.state.value}, shown)
 
     def _found(self, session: Session) -> tuple[AwardRecord, RecordedPayment]:
-        record = records.by_id(session, self.award_id)
-        if record is None or record.jackpot_id != self.jackpot_id:
-            message = f"There is no award {self.award_id} of jackpot {self.jackpot_id}."
-            raise UnknownAward(message, award_id=self.award_id)
+        record = records.of_jackpot(session, self.jackpot_id, self.award_id)
         found = next((one for one in record.payments if one.payment.reference == self.reference), None)
         if found is None:
             message = f"Award {self.award_id} has no payment under the reference {self.reference}."

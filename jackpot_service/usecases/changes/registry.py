@@ -6,6 +6,8 @@ from typing import Final
 
 from jackpot_service.domain.change_policy import KindPolicy
 from jackpot_service.usecases.changes.adjustment import AdjustJackpot
+from jackpot_service.usecases.changes.award_forfeiture import ForfeitAward
+from jackpot_service.usecases.changes.casino_claims import SetCasinoClaims
 from jackpot_service.usecases.changes.casino_withholding import SetWithholding
 from jackpot_service.usecases.changes.change_policy import ChangeChangePolicy
 from jackpot_service.usecases.changes.compensation import Compensate
@@ -35,6 +37,8 @@ _ALL: Final[tuple[type[Kind], ...]] = (
     DeclineCompensation,
     CorrectRound,
     ReversePayment,
+    SetCasinoClaims,
+    ForfeitAward,
     SettleStatement,
     SetWithholding,
     ChangeChangePolicy,

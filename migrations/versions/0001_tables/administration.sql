@@ -95,6 +95,8 @@ VALUES (1, 0, 'rate-sheet', '{rates}', '{rates}', false),
        (1, 0, 'declined-compensation', '{finance,operator}', '{finance,operator}', true),
        (1, 0, 'round-correction', '{operator}', '{finance,operator}', false),
        (1, 0, 'payment-reversal', '{finance,operator}', '{finance,operator}', true),
+       (1, 0, 'casino-claims', '{operator}', '{finance,operator}', false),
+       (1, 0, 'award-forfeiture', '{finance,operator}', '{finance,operator}', true),
        (1, 0, 'statement-settlement', '{finance}', '{finance}', false),
        (1, 0, 'casino-withholding', '{finance}', '{finance}', false),
        (1, 0, 'change-policy', '{operator}', '{operator}', false);

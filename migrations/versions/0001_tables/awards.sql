@@ -36,11 +36,12 @@ CREATE TABLE award_steps (
     act_seq BIGINT,
     CONSTRAINT ck_award_steps_correction CHECK (correction >= 0),
     CONSTRAINT ck_award_steps_step
-        CHECK (step IN ('payable', 'held', 'approved', 'rejected', 'reinstated', 'stopped', 'released', 'reversed'))
+        CHECK (step IN ('payable', 'held', 'approved', 'rejected', 'reinstated', 'stopped', 'released', 'forfeited',
+                        'reversed'))
 );
 
 CREATE INDEX ix_award_steps_out_of_the_ordinary ON award_steps (round_key, step)
-    WHERE step IN ('held', 'rejected', 'stopped', 'reversed');
+    WHERE step IN ('held', 'rejected', 'stopped', 'forfeited', 'reversed');
 ALTER TABLE award_steps
     ADD CONSTRAINT pk_award_steps PRIMARY KEY (jackpot_id, round_key, bet_id, tier, step, correction);
 

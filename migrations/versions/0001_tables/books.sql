@@ -90,7 +90,7 @@ CREATE UNIQUE INDEX uq_entries_jackpot_id_round_key_step
 CREATE INDEX ix_entries_of_awards ON entries (jackpot_id, stripe_no, seq)
     WHERE kind = 'result' AND movements @> ARRAY['award']
        OR kind IN ('round_corrected', 'awards_approved', 'awards_rejected', 'awards_reinstated',
-                   'award_stopped', 'awards_released');
+                   'award_stopped', 'awards_released', 'award_forfeited');
 
 -- For rounds that were open at an instant and have ended since: the index holds the life of each that lived long.
 CREATE INDEX ix_entries_of_long_rounds ON entries USING gist (

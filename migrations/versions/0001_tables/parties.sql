@@ -35,6 +35,20 @@ CREATE TABLE withholding_rules (
     CONSTRAINT ck_withholding_rules_percent CHECK (percent > 0 AND percent < 100 AND scale(percent) <= 4)
 );
 
+-- For how long an award can be claimed there, and where it goes if nobody does: the latest version says what is so now.
+CREATE TABLE casino_claims (
+    casino_id TEXT COLLATE "C" NOT NULL,
+    version INTEGER NOT NULL,
+    claim_days INTEGER,
+    forfeited_to TEXT COLLATE "C" NOT NULL,
+    entry_seq BIGINT NOT NULL,
+    CONSTRAINT pk_casino_claims PRIMARY KEY (casino_id, version),
+    CONSTRAINT fk_casino_claims_casino_id_casinos FOREIGN KEY (casino_id) REFERENCES casinos (casino_id),
+    CONSTRAINT ck_casino_claims_version CHECK (version > 0),
+    CONSTRAINT ck_casino_claims_claim_days CHECK (claim_days BETWEEN 1 AND 36500),
+    CONSTRAINT ck_casino_claims_forfeited_to CHECK (forfeited_to IN ('meter', 'statutory'))
+);
+
 CREATE TABLE tables (
     table_id TEXT COLLATE "C" NOT NULL,
     casino_id TEXT COLLATE "C" NOT NULL,

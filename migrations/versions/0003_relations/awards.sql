@@ -1,12 +1,13 @@
--- One row an award, with its round, its bet, the steps that it took, in their order, its payments, and the withholding
--- rule that it stands under. Rounds, bets,
+-- One row an award, with its round, its bet, the steps that it took, in their order, its payments, the withholding rule
+-- that it stands under, and for how many days since its last step it can be claimed at its casino now. Rounds, bets,
 -- steps and payments are looked up by their keys for each award (LATERAL, LIMIT): a join would read all of a jackpot's
 -- while the tables are thought to be small.
 CREATE VIEW award_records AS
 SELECT a.jackpot_id, a.round_key, r.table_id, r.round_id, r.casino_id, a.award_id, a.bet_id, b.player_id, b.hand,
        a.tier, a.amount_minor, a.currency, a.cost, a.funded_by, taken.steps, taken.times, taken.acts,
        a.correction, paid.minor AS paid_minor, paid.payments, b.stake_minor, r.opened_at, rule.in_force_from,
-       rule.least_multiple, rule.report_at_minor, rule.withhold_at_minor, rule.percent
+       rule.least_multiple, rule.report_at_minor, rule.withhold_at_minor, rule.percent, claims.claim_days,
+       taken.last_step_at
 FROM awards a
 CROSS JOIN LATERAL (
     SELECT o.table_id, o.round_id, o.casino_id, o.opened_at
@@ -23,7 +24,8 @@ CROSS JOIN LATERAL (
 CROSS JOIN LATERAL (
     SELECT array_agg(s.step ORDER BY s.taken_at, s.act_seq NULLS FIRST) AS steps,
            array_agg(s.taken_at ORDER BY s.taken_at, s.act_seq NULLS FIRST) AS times,
-           array_agg(s.act_seq ORDER BY s.taken_at, s.act_seq NULLS FIRST) AS acts
+           array_agg(s.act_seq ORDER BY s.taken_at, s.act_seq NULLS FIRST) AS acts,
+           max(s.taken_at) AS last_step_at
     FROM award_steps s
     WHERE s.jackpot_id = a.jackpot_id AND s.round_key = a.round_key AND s.bet_id = a.bet_id AND s.tier = a.tier
       AND s.correction = a.correction
@@ -37,7 +39,14 @@ CROSS JOIN LATERAL (
     WHERE p.jackpot_id = a.jackpot_id AND p.round_key = a.round_key AND p.bet_id = a.bet_id AND p.tier = a.tier
       AND p.correction = a.correction
 ) AS paid
-LEFT JOIN LATERAL withholding_rule_of(r.casino_id, a.currency, r.opened_at) AS rule ON true;
+LEFT JOIN LATERAL withholding_rule_of(r.casino_id, a.currency, r.opened_at) AS rule ON true
+LEFT JOIN LATERAL (
+    SELECT o.claim_days
+    FROM casino_claims o
+    WHERE o.casino_id = r.casino_id
+    ORDER BY o.version DESC
+    LIMIT 1
+) AS claims ON true;
 
 -- The UTC day on which each verdict on a round was booked, and its awards made: 0 is the result, then come corrections. A
 -- correction and its entry in the jackpot's book are booked at the same time.
@@ -55,4 +64,4 @@ CREATE VIEW award_step_states AS
 SELECT *
 FROM (VALUES ('payable', 1, 'payable'), ('held', 2, 'held'), ('approved', 3, 'payable'), ('rejected', 4, 'rejected'),
              ('reinstated', 5, 'payable'), ('stopped', 6, 'stopped'), ('released', 7, 'payable'),
-             ('reversed', 8, 'reversed')) AS known (step, place, state);
+             ('forfeited', 8, 'forfeited'), ('reversed', 9, 'reversed')) AS known (step, place, state);

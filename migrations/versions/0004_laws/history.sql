@@ -11,7 +11,7 @@ $$;
 DO $$
 DECLARE
     written_once text[] := ARRAY[
-        'acts', 'award_steps', 'awards', 'bets', 'casinos', 'change_decisions', 'change_policies',
+        'acts', 'award_steps', 'awards', 'bets', 'casino_claims', 'casinos', 'change_decisions', 'change_policies',
         'change_requests', 'closed_periods', 'compensations', 'corrections', 'cycles', 'emergency_switches', 'entries',
         'exception_acknowledgements', 'exceptions', 'jackpots', 'principals', 'rate_sheets', 'rates',
         'past_days', 'payments', 'reconciled_days', 'rules_versions', 'seals', 'slip_prints', 'statement_settlements',

@@ -172,6 +172,9 @@ BEGIN
     ) THEN
         RAISE check_violation USING MESSAGE = 'more is withheld than is due', CONSTRAINT = 'require_due';
     END IF;
+    IF 'forfeited' = ANY (taken) THEN
+        RAISE insufficient_privilege USING MESSAGE = 'a forfeited award is not paid';
+    END IF;
     IF 'reversed' = ANY (taken) THEN
         RAISE insufficient_privilege USING MESSAGE = 'an award that a correction took back is not paid';
     END IF;
@@ -187,8 +190,9 @@ $$;
 
 CREATE TRIGGER require_unpaid BEFORE INSERT ON payments FOR EACH ROW EXECUTE FUNCTION require_unpaid();
 
--- Two people make a held award payable, release a stopped one, reverse a payment, and decide about a denied prize. It is
--- asked at the commit: a request tries its change, and takes it back, before it is written.
+-- Two people make a held award payable, release a stopped one, forfeit an unclaimed one, say what becomes of such at a
+-- casino, reverse a payment, and decide about a denied prize. It is asked at the commit: a request tries its change, and
+-- takes it back, before it is written.
 CREATE FUNCTION require_approval(act bigint, what text) RETURNS void LANGUAGE plpgsql STABLE
     SET search_path = public, pg_temp AS $$
 BEGIN
@@ -210,6 +214,26 @@ $$;
 
 CREATE CONSTRAINT TRIGGER require_releasers AFTER INSERT ON award_steps DEFERRABLE INITIALLY DEFERRED
     FOR EACH ROW WHEN (NEW.step IN ('approved', 'reinstated', 'released')) EXECUTE FUNCTION require_releasers();
+
+CREATE FUNCTION require_forfeiters() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+    PERFORM require_approval(NEW.act_seq, 'forfeit an award');
+    RETURN NULL;
+END
+$$;
+
+CREATE CONSTRAINT TRIGGER require_forfeiters AFTER INSERT ON award_steps DEFERRABLE INITIALLY DEFERRED
+    FOR EACH ROW WHEN (NEW.step = 'forfeited') EXECUTE FUNCTION require_forfeiters();
+
+CREATE FUNCTION require_claim_setters() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+    PERFORM require_approval(NEW.entry_seq, 'set what becomes of awards that nobody claims');
+    RETURN NULL;
+END
+$$;
+
+CREATE CONSTRAINT TRIGGER require_claim_setters AFTER INSERT ON casino_claims DEFERRABLE INITIALLY DEFERRED
+    FOR EACH ROW EXECUTE FUNCTION require_claim_setters();
 
 CREATE FUNCTION require_reversers() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
 BEGIN
