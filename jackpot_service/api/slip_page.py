@@ -11,6 +11,7 @@ from jackpot_service.domain.printed_rules import EVIDENCE_NAMES, tier_name
 from jackpot_service.domain.prizes import Tier
 from jackpot_service.domain.statistics import rounded_down
 from jackpot_service.reports.slips import Slip
+from jackpot_service.usecases.print_slip import PRINTED_IN
 
 TEMPLATE: Final = "slip.html"
 
@@ -34,6 +35,7 @@ def rendered(slip: Slip, words: Words, *, copy: int | None) -> str:
         language=words.language.value,
         slip=slip,
         copy=copy,
+        is_to_be_signed=slip.record.award.state in PRINTED_IN,
         title=words.say("Slip {number} of casino {casino}", number=slip.printed.number, casino=slip.record.casino_id),
         prize=tier_name(Tier(award.tier), words),
         calculation=list(_calculation(slip, words, stake=money(slip.stake_minor))),
@@ -58,6 +60,9 @@ def _calculation(slip: Slip, words: Words, *, stake: str) -> Iterator[tuple[str,
     yield say("Formula"), slip.payoff.formula
     due = rounded_down(slip.payoff.due, POOL_DECIMALS)
     yield say("Due, exactly"), f"{slip.payoff.due} = {words.number(due)} {rate.currency}"
+    before_minor = int(slip.payoff.due * 10**rate.exponent) - slip.record.award.amount_minor
+    if before_minor:
+        yield say("Paid by earlier verdicts"), f"{words.scaled(before_minor, rate.exponent)} {rate.currency}"
 
 
 def _evidence(slip: Slip, words: Words) -> Iterator[tuple[str, list[str]]]:

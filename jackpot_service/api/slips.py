@@ -64,6 +64,6 @@ def get_slip(query: Mapping[str, Any], award_id: str) -> flask.Response:
 
 
 def _page(award_id: str, language: Language, *, copy: int | None, status: int) -> flask.Response:
-    slip = look(lambda session: slip_of(session, principal(), award_id))
+    slip = look(lambda session: slip_of(session, principal(), award_id, copy=copy))
     page = slip_page.rendered(slip, words_in(language), copy=copy)
     return flask.Response(page, status=status, mimetype=HTML, headers={"Content-Security-Policy": POLICY})

@@ -61,7 +61,7 @@ CREDITED: Final = frozenset({AwardState.PAYABLE, AwardState.STOPPED})
 """The states by steps of an award that its casino was credited with, whatever was paid of it."""
 
 UNPAID: Final = CREDITED | {AwardState.HELD}
-"""The states of an award of which nothing was paid: it cost the pools something, and a correction takes it back."""
+"""The states of an award that cost the pools something and that a correction takes back, unless a part was paid."""
 
 ORDER: Final = tuple(AwardStep)
 

@@ -48,10 +48,15 @@ from jackpot_service.domain.settlement import (
 
 @dataclass(frozen=True, slots=True)
 class PastAward:
-    """An award in the state it is in; `correction` numbers the verdict that made it, 0 for the settlement."""
+    """
+    An award in the state it is in; `correction` numbers the verdict that made it, 0 for the settlement.
+
+    `is_part_paid`: a part of it was paid, and the rest is to be paid, stopped or forfeited.
+    """
 
     award: Award
     correction: int
+    is_part_paid: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +198,7 @@ def _require_none_forfeited(in_force: VerdictInForce) -> None:
 
 
 def _require_none_part_paid(in_force: VerdictInForce) -> None:
-    part_paid = sorted(past.award.bet.bet_id for past in in_force.awards if past.award.state is AwardState.PART_PAID)
+    part_paid = sorted(past.award.bet.bet_id for past in in_force.awards if past.is_part_paid)
     if part_paid:
         message = f"Awards of {', '.join(part_paid)} are paid in part: pay the rest, or reverse the payment."
         raise AwardPartPaid(message, bet_ids=part_paid)

@@ -13,7 +13,7 @@ from jackpot_service.domain.journal import EntryKind
 from jackpot_service.ledger.mismatches import Code, Found, Mismatch
 from jackpot_service.ledger.replay import BookedEntry
 from jackpot_service.proof import acts, payout_tiers, withholding
-from jackpot_service.proof.documents import RoundDocuments
+from jackpot_service.proof.documents import HIGHEST_KEY, RoundDocuments
 from jackpot_service.proof.jackpots import Jackpot
 from jackpot_service.records.payments import payment_of
 from jackpot_service.usecases.changes.payment_reversal import POSSIBLE_IN
@@ -65,6 +65,7 @@ def are_due(
         (*key_of(row), row.act_seq, row.amount_minor, row.withheld_minor, row.cost, row.reference, row.reverses)
         for row in round_.of("payments")
     }
+    yield from _reversed_awards_are_unpaid(round_)
     for bet_id, tier, _, seq, *figures in sorted(due ^ found, key=str):
         yield _mismatch(round_, f"bet {bet_id}, {tier}: {figures} is missing, or act {seq} did not record it")
 
@@ -85,9 +86,19 @@ def _reasons_against(act: Row[Any], award: MadeAward, minor: int, round_: RoundD
     if minor > 0 and same:
         yield f"its reference {reference} named another payment"
     stood = [(row.act_seq, row.amount_minor, row.withheld_minor) for row in same]
+    if minor < 0 and any(row.number > award.correction and row.act_seq < act.seq for row in round_.of("corrections")):
+        yield "a correction before it had counted the payment"
     withheld_minor = act.after["payment"]["withheld_minor"]
     if minor < 0 and stood != [(act.after["reverses"], -minor, withheld_minor)]:
         yield f"no payment {reference} of act {act.after['reverses']} stood"
+
+
+def _reversed_awards_are_unpaid(round_: RoundDocuments) -> Found:
+    """No payment stands of an award that a correction took back."""
+    paid = paid_before(HIGHEST_KEY, round_)
+    for row in round_.of("award_steps"):
+        if row.step == AwardStep.REVERSED and paid[key_of(row)]:
+            yield _mismatch(round_, f"bet {row.bet_id}, {row.tier}: {paid[key_of(row)]} paid of a reversed award")
 
 
 def something_was_left(act: Row[Any], award: MadeAward, round_: RoundDocuments) -> Found:

@@ -136,7 +136,7 @@ def _past_award(row: Row[Any], steps: Collection[AwardStep], paid_minor: int) ->
         funded_by=FundedBy(row.funded_by),
         state=state_of(steps, amount_minor=row.amount_minor, paid_minor=paid_minor),
     )
-    return PastAward(award, row.correction)
+    return PastAward(award, row.correction, is_part_paid=0 < paid_minor < row.amount_minor)
 
 
 def last(session: Session, round_: Round) -> Mapping[str, Any] | None:

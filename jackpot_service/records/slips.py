@@ -22,8 +22,8 @@ class SlipPrint:
     printed_at: datetime
 
 
-def last_print(session: Session, record: AwardRecord) -> SlipPrint | None:
-    """Find the last print of an award's slip; None if it was never printed."""
+def last_print(session: Session, record: AwardRecord, *, copy: int | None = None) -> SlipPrint | None:
+    """Find the last print of an award's slip, or that of a copy; None if it was never printed."""
     bet_id, tier, correction = made(record.award).key
     found = session.execute(
         select(SlipPrintRow.number, SlipPrintRow.copy, SlipPrintRow.entry_seq)
@@ -33,15 +33,15 @@ def last_print(session: Session, record: AwardRecord) -> SlipPrint | None:
             SlipPrintRow.bet_id == bet_id,
             SlipPrintRow.tier == tier,
             SlipPrintRow.correction == correction,
+            *(() if copy is None else (SlipPrintRow.copy == copy,)),
         )
         .order_by(SlipPrintRow.copy.desc())
         .limit(1)
     ).one_or_none()
     if found is None:
         return None
-    number, copy, entry_seq = found
-    act = acts.by_seq(session, entry_seq)
-    return SlipPrint(number, copy, act.principal, act.received_at)
+    act = acts.by_seq(session, found.entry_seq)
+    return SlipPrint(found.number, found.copy, act.principal, act.received_at)
 
 
 def next_number(session: Session, casino_id: str) -> int:

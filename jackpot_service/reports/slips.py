@@ -62,14 +62,14 @@ class Slip:
     evidence: Sequence[RecordedEvidence]
 
 
-def slip_of(session: Session, principal: Principal, award_id: str) -> Slip:
+def slip_of(session: Session, principal: Principal, award_id: str, *, copy: int | None = None) -> Slip:
     """
-    Read the slip of an award as it was printed last.
+    Read the slip of an award, with what was paid of it by now, as it was printed last, or as a copy of it was.
 
     Raises: UnknownAward, also for another casino's; UnknownSlip.
     """
     record = awards.visible(session, principal, award_id)
-    printed = slips.last_print(session, record)
+    printed = slips.last_print(session, record, copy=copy)
     if printed is None:
         message = f"The slip of award {award_id} was never printed."
         raise UnknownSlip(message, award_id=award_id)

@@ -80,10 +80,10 @@ def record_payment(session: Session, command: RecordPayment) -> PaymentRecorded:
     payment = command.payment_of(command.amount_minor or award.unpaid_minor)
     request = {"award_id": command.award_id, **payment.facts, "amount_minor": command.amount_minor}
     _require_payer(act.principal)
+    payments.require_currency(command.currency, currency=award.currency)
     replayed = acts.find_replay(session, act, EntryKind.AWARD_PAID, request)
     if replayed is not None or _is_recorded(record, command):
         return PaymentRecorded(record, is_replay=True)
-    payments.require_currency(command.currency, currency=award.currency)
     keys.require_not_maker(session, act, jackpot_id=record.jackpot_id, round_key=record.round_key)
     require_to_pay(award.state, award_id=command.award_id)
     round_ = rounds.require(session, record.jackpot_id, RoundName(record.table_id, record.round_id))
@@ -98,7 +98,9 @@ def record_payment(session: Session, command: RecordPayment) -> PaymentRecorded:
 
 
 def _is_recorded(record: AwardRecord, command: RecordPayment) -> bool:
-    """Return whether this payment was recorded before and stands; if it states no amount, whatever that was."""
+    """Return whether this payment was recorded before and stands; without an amount, if nothing is left to pay."""
+    if command.amount_minor is None and record.award.unpaid_minor:
+        return False
     standing = [one.payment for one in record.payments if one.reversed_by is None]
     return any(one == command.payment_of(command.amount_minor or one.amount_minor) for one in standing)
 

@@ -81,7 +81,7 @@ CORRUPTIONS: Final = (
     # Forfeitures.
     remove("award_steps", TAKEN, "award-steps"),
     change("award_steps", "act_seq = act_seq + 1", TAKEN, "award-steps"),
-    change("award_steps", "step = 'reversed'", TAKEN, "award-steps"),
+    change("award_steps", "step = 'reversed'", TAKEN, "award-steps award-payments"),
     change("award_steps", "taken_at = taken_at + interval '1 day'", TO_METER, "award-steps"),
     forge(
         "award_steps",

@@ -110,13 +110,15 @@ class Award:
             raise Refused("payment-reversed")
         if self.state not in {"paid", "part-paid"}:
             raise Refused("award-state")
+        if self.is_corrected:
+            raise Refused("round-corrected")
         self.reversed.add(reference)
 
     def correct(self) -> None:
         """The hand had nothing: what was not paid is taken back, what was paid or rejected stays so."""
         if self.is_corrected:
             raise Refused("nothing-to-correct")
-        if self.paid and self.state != "paid":
+        if 0 < self.paid < self.amount:
             raise Refused("award-part-paid")
         self.is_corrected = True
         if self.state not in {"paid", "rejected"}:

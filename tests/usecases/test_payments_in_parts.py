@@ -9,7 +9,7 @@ from jackpot_service.domain.principals import Role
 from tests.support import asking
 from tests.support.answers import Answer, Body
 from tests.support.bets import bet
-from tests.support.hands import FLUSH, STRAIGHT, hand
+from tests.support.hands import FLUSH, NOTHING, STRAIGHT, hand
 from tests.support.world import World
 
 pytestmark = pytest.mark.slow
@@ -159,3 +159,37 @@ def test_a_round_is_not_corrected_while_an_award_of_it_is_paid_in_part(won: Worl
     won.change("round-correction", correction, request_id="q3")
 
     assert won.books.mismatches() == ()
+
+
+def test_a_round_is_not_corrected_either_while_the_rest_of_such_an_award_is_stopped(won: World) -> None:
+    pay(won, "slip 1", 40).ok(201)
+    path = f"/v1/awards/{award_of(won)['award_id']}/stop"
+    won.put(path, {"request_id": "s", "reason": "doubt"}, key=won.person("Ida", Role.AUDITOR)).ok(201)
+    result = {"bet_count": 1, "hands": [hand("1", STRAIGHT)]}
+    correction = {"jackpot_id": "j1", "table_id": "T1", "round_id": "r1", "result": result}
+
+    won.ask("round-correction", correction, request_id="q1").problem(409, "award-part-paid")
+
+    assert award_of(won)["state"] == "stopped"
+
+
+def test_a_payment_that_a_correction_counted_is_not_reversed(won: World) -> None:
+    """It was asked for before the correction, and once more after it."""
+    pay(won, "slip 1").ok(201)
+    won.ask("payment-reversal", reversal(won, "slip 1"), request_id="q1").ok(201)
+    result = {"bet_count": 1, "hands": [hand("1", NOTHING)]}
+    correction = {"jackpot_id": "j1", "table_id": "T1", "round_id": "r1", "result": result}
+    won.change("round-correction", correction, request_id="q2")
+
+    won.approve("q1").problem(409, "round-corrected")
+    won.ask("payment-reversal", reversal(won, "slip 1"), request_id="q3").problem(409, "round-corrected")
+
+    assert award_of(won)["state"] == "paid"
+    assert won.books.mismatches() == ()
+
+
+def test_a_payment_is_no_replay_of_one_in_another_currency_or_of_one_part(won: World) -> None:
+    pay(won, "slip 1", 40).ok(201)
+    pay(won, "slip 1", 40, currency="GBP").problem(422, "payment-currency", "/currency")
+    pay(won, "slip 1", request_id="rest").problem(409, "payment-reference-taken")
+    assert award_of(won)["paid_minor"] == 40

@@ -49,7 +49,7 @@ def test_scenario_55_a_slip_shows_the_way_from_the_stake_to_the_amount(world: Wo
     for figure in (
         "Stake 2.00 GBP Rate, by rate sheet 1 1.17 EUR Stake x rate 2.34 EUR",
         "Formula stake x 25 Due, exactly 50 = 50 GBP Payable, rounded down 50.00 GBP",
-        "slip 7 cage Cleo <b> 10.00 GBP Unpaid 40.00 GBP",
+        "slip 7 cage Cleo <b> 0.00 GBP 10.00 GBP Unpaid 40.00 GBP",
         "Player player-of-a Hand 1: ",
         "Paid by, date, signature Received by the player, date, signature",
     ):

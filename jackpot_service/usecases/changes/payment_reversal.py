@@ -11,12 +11,13 @@ from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.payments import PaymentReversed, UnknownPayment
 from jackpot_service.domain.rounds import Round
 from jackpot_service.records import awards as records
-from jackpot_service.records import rounds
+from jackpot_service.records import corrections, rounds
 from jackpot_service.records.awards import AwardRecord
 from jackpot_service.records.payments import RecordedPayment
 from jackpot_service.records.rounds import RoundName
 from jackpot_service.usecases import record_payment
 from jackpot_service.usecases.acts import Act
+from jackpot_service.usecases.changes.held_awards import RoundCorrected
 from jackpot_service.usecases.changes.kinds import Applied, Kind
 from jackpot_service.usecases.fields import Identifier, Text
 
@@ -45,17 +46,23 @@ class ReversePayment(Kind):
         return {}
 
     def version(self, session: Session) -> str:
-        """Name the payment and the award's last act. Raises: as `apply`."""
+        """Name the payment, the award's last act, and the round's corrections. Raises: as `apply`."""
         record, payment = self._found(session)
+        corrected = corrections.count(session, _round_of(session, record))
         last = max(one.reversed_by or one.act_seq for one in record.payments)
-        return f"{payment.act_seq}.{max(last, *(step.act_seq or 0 for step in record.steps))}"
+        return f"{payment.act_seq}.{max(last, *(step.act_seq or 0 for step in record.steps))}.{corrected}"
 
     def releases(self, session: Session) -> Round | None:
         """Return the round: what is reversed is to be paid again."""
         return _round_of(session, self._found(session)[0])
 
     def apply(self, session: Session, act: Act) -> Applied:
-        """Reverse the payment. Raises: UnknownAward, UnknownPayment, PaymentReversed, AwardStateConflict."""
+        """
+        Reverse the payment.
+
+        Raises: UnknownAward, UnknownPayment, PaymentReversed, AwardStateConflict; RoundCorrected where a later verdict
+        counted the payment.
+        """
         record, recorded = self._found(session)
         shown = record_payment.write(
             session,
@@ -79,8 +86,12 @@ class ReversePayment(Kind):
             raise PaymentReversed(message, award_id=self.award_id, reference=self.reference)
         state = record.award.state
         if state not in POSSIBLE_IN:
-            message = f"Award {self.award_id} is {state}: release it first."
+            advice = "release it first" if state is AwardState.STOPPED else "no payment of it is reversed"
+            message = f"Award {self.award_id} is {state}: {advice}."
             raise AwardStateConflict(message, award_id=self.award_id, state=str(state))
+        if corrections.count(session, _round_of(session, record)) > record.award.correction:
+            message = f"Round {record.table_id}/{record.round_id} was corrected since, and counted what was paid."
+            raise RoundCorrected(message, award_id=self.award_id)
         return record, found
 
 

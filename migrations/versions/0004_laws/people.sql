@@ -190,15 +190,35 @@ $$;
 
 CREATE TRIGGER require_unpaid BEFORE INSERT ON payments FOR EACH ROW EXECUTE FUNCTION require_unpaid();
 
--- Two people make a held award payable, release a stopped one, forfeit an unclaimed one, say what becomes of such at a
--- casino, reverse a payment, and decide about a denied prize. It is asked at the commit: a request tries its change, and
--- takes it back, before it is written.
-CREATE FUNCTION require_approval(act bigint, what text) RETURNS void LANGUAGE plpgsql STABLE
+-- Of an award that a correction takes back nothing is paid.
+CREATE FUNCTION require_no_payment() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+    IF 0 <> (
+        SELECT coalesce(sum(p.amount_minor), 0) FROM payments AS p
+        WHERE p.jackpot_id = NEW.jackpot_id AND p.round_key = NEW.round_key AND p.bet_id = NEW.bet_id
+          AND p.tier = NEW.tier AND p.correction = NEW.correction
+    ) THEN
+        RAISE check_violation USING MESSAGE = 'a paid award is not taken back', CONSTRAINT = 'require_no_payment';
+    END IF;
+    RETURN NEW;
+END
+$$;
+
+CREATE TRIGGER require_no_payment BEFORE INSERT ON award_steps
+    FOR EACH ROW WHEN (NEW.step = 'reversed') EXECUTE FUNCTION require_no_payment();
+
+-- Two people make a held award payable, release a stopped one, forfeit an unclaimed one, set the claim period of a
+-- casino, reverse a payment, and decide about a denied prize. Their request is of a kind that does this. It is asked at
+-- the commit: a request tries its change, and takes it back, before it is written.
+CREATE FUNCTION require_approval(act bigint, what text, VARIADIC kinds text[]) RETURNS void LANGUAGE plpgsql STABLE
     SET search_path = public, pg_temp AS $$
 BEGIN
     IF NOT EXISTS (
-        SELECT FROM acts JOIN change_decisions ON change_decisions.request_id = acts.decides
-        WHERE acts.seq = act AND change_decisions.outcome = 'approved' AND change_decisions.is_final
+        SELECT FROM acts
+        JOIN change_requests ON change_requests.request_id = acts.decides
+        JOIN change_decisions ON change_decisions.request_id = acts.decides
+        WHERE acts.seq = act AND change_requests.kind = ANY (kinds)
+          AND change_decisions.outcome = 'approved' AND change_decisions.is_final
     ) THEN
         RAISE insufficient_privilege USING MESSAGE = format('two people %s', what);
     END IF;
@@ -207,7 +227,7 @@ $$;
 
 CREATE FUNCTION require_releasers() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
 BEGIN
-    PERFORM require_approval(NEW.act_seq, 'make an award payable that is held, rejected or stopped');
+    PERFORM require_approval(NEW.act_seq, 'make an award payable that is held, rejected or stopped', 'held-awards');
     RETURN NULL;
 END
 $$;
@@ -217,7 +237,7 @@ CREATE CONSTRAINT TRIGGER require_releasers AFTER INSERT ON award_steps DEFERRAB
 
 CREATE FUNCTION require_forfeiters() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
 BEGIN
-    PERFORM require_approval(NEW.act_seq, 'forfeit an award');
+    PERFORM require_approval(NEW.act_seq, 'forfeit an award', 'award-forfeiture');
     RETURN NULL;
 END
 $$;
@@ -227,7 +247,7 @@ CREATE CONSTRAINT TRIGGER require_forfeiters AFTER INSERT ON award_steps DEFERRA
 
 CREATE FUNCTION require_claim_setters() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
 BEGIN
-    PERFORM require_approval(NEW.entry_seq, 'set what becomes of awards that nobody claims');
+    PERFORM require_approval(NEW.entry_seq, 'set what becomes of awards that nobody claims', 'casino-claims');
     RETURN NULL;
 END
 $$;
@@ -237,7 +257,7 @@ CREATE CONSTRAINT TRIGGER require_claim_setters AFTER INSERT ON casino_claims DE
 
 CREATE FUNCTION require_reversers() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
 BEGIN
-    PERFORM require_approval(NEW.act_seq, 'reverse a payment');
+    PERFORM require_approval(NEW.act_seq, 'reverse a payment', 'payment-reversal');
     RETURN NULL;
 END
 $$;
@@ -248,7 +268,7 @@ CREATE CONSTRAINT TRIGGER require_reversers AFTER INSERT ON payments DEFERRABLE 
 CREATE FUNCTION require_deciders() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
 BEGIN
     IF EXISTS (SELECT FROM exceptions WHERE exception_id = NEW.exception_id AND kind = 'prize-denied') THEN
-        PERFORM require_approval(NEW.entry_seq, 'decide about a denied prize');
+        PERFORM require_approval(NEW.entry_seq, 'decide about a denied prize', 'compensation', 'declined-compensation');
     END IF;
     RETURN NULL;
 END

@@ -80,6 +80,7 @@ def test_an_award_is_told_with_all_that_finance_asks(won: World) -> None:
         "reinstated_at": None,
         "paid_amount": "25",
         "payment_reference": "slip 7",
+        "forfeited_at": None,
         "reversed_at": None,
         "reportable": None,
         "withholding_due": None,
