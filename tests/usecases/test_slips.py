@@ -145,3 +145,45 @@ def test_nobody_prints_what_is_not_to_be_paid_or_is_not_theirs(world: World) -> 
         "acts",
         "entries",
     }
+
+
+def test_a_slip_says_that_an_award_is_not_to_be_paid_any_more_also_where_it_is_asked_for_again(world: World) -> None:
+    world.open(base_amount="1000")
+    award_id = win(world)
+    text_of(printed(world, award_id))
+    stop = {"request_id": "stop", "reason": "doubt"}
+    world.put(f"/v1/awards/{award_id}/stop", stop, key=world.person("Ida", Role.AUDITOR)).ok(201)
+
+    printed(world, award_id, "s2").problem(409, "award-state")
+    for page in (printed(world, award_id), world.get(f"/v1/awards/{award_id}/slip")):
+        said = text_of(page, 200)
+        assert "NOT PAYABLE: stopped" in said
+        assert "Unpaid 0.00 GBP" in said
+
+
+def test_the_rest_that_a_correction_awards_is_less_by_what_was_paid_before(world: World) -> None:
+    world.open(base_amount="1000")
+    world.bet(bet("a"))
+    [first] = world.settle(hand("1", STRAIGHT))["awards"]
+    body = {"request_id": "p", "reference": "slip"}
+    world.put(f"/v1/awards/{first['award_id']}/payment", body, key=world.key(Role.TABLE)).ok(201)
+    result: Body = {"bet_count": 1, "hands": [hand("1", FLUSH)]}
+    world.change("round-correction", {"jackpot_id": "j1", "table_id": "T1", "round_id": "r1", "result": result})
+    [rest] = world.get("/v1/awards?state=payable").ok()["items"]
+
+    said = text_of(printed(world, rest["award_id"]))
+
+    paid, left = first["amount_minor"] / 100, rest["amount_minor"] / 100
+    due = f"Due, exactly {paid + left:g} = {paid + left:g} EUR Paid by earlier verdicts {paid:.2f} EUR"
+    assert f"{due} Payable, rounded down {left:.2f} EUR" in said
+
+
+def test_a_slip_shows_what_was_withheld_and_what_was_handed_over(world: World) -> None:
+    world.open(base_amount="1000")
+    rule = {"casino_id": "c1", "currency": "GBP", "report_at_minor": 1000, "withhold_at_minor": 1000, "percent": "20"}
+    world.change("casino-withholding", rule)
+    award_id = win(world)
+    body = {"request_id": "p", "reference": "slip 9", "withheld_minor": 1000}
+    world.put(f"/v1/awards/{award_id}/payment", body, key=world.key(Role.TABLE)).ok(201)
+
+    assert "slip 9 10.00 GBP 40.00 GBP Unpaid 0.00 GBP" in text_of(printed(world, award_id))
