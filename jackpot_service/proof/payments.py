@@ -33,6 +33,15 @@ def key_of(row: Row[Any]) -> AwardKey:
     return row.bet_id, row.tier, row.correction
 
 
+def state_before(seq: int, award: MadeAward, round_: RoundDocuments) -> AwardState | None:
+    """Say where an award stood before an act, by its steps and payments; None where it had taken no step."""
+    steps = [row for row in round_.of("award_steps") if key_of(row) == award.key]
+    taken = [AwardStep(row.step) for row in steps if row.act_seq is None or row.act_seq < seq]
+    if not taken:
+        return None
+    return state_of(taken, amount_minor=award.amount_minor, paid_minor=paid_before(seq, round_)[award.key])
+
+
 def are_due(
     rows: Sequence[Row[Any]],
     made: Mapping[AwardKey, MadeAward],
@@ -72,11 +81,9 @@ def are_due(
 
 def _reasons_against(act: Row[Any], award: MadeAward, minor: int, round_: RoundDocuments) -> Iterator[str]:
     """Say why a payment, or a reversal, was not possible when its act was booked."""
-    steps = [row for row in round_.of("award_steps") if key_of(row) == award.key]
-    taken = [AwardStep(row.step) for row in steps if row.act_seq is None or row.act_seq < act.seq]
     before = [row for row in round_.of("payments") if key_of(row) == award.key and row.act_seq < act.seq]
     paid_minor = sum(row.amount_minor for row in before)
-    state = state_of(taken, amount_minor=award.amount_minor, paid_minor=paid_minor) if taken else None
+    state = state_before(act.seq, award, round_)
     if state not in (TO_PAY if minor > 0 else POSSIBLE_IN):
         yield f"a {act.kind} while it was {state}"
     if not 0 <= paid_minor + minor <= award.amount_minor:

@@ -7,14 +7,13 @@ from sqlalchemy import Row, text
 
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain import held_awards
-from jackpot_service.domain.awards import AwardStep, state_of
 from jackpot_service.domain.entries import REFERENCE_BOOK
 from jackpot_service.domain.held_awards import AwardKey, MadeAward
 from jackpot_service.ledger.mismatches import Code, Found, Mismatch
 from jackpot_service.proof import acts
 from jackpot_service.proof.documents import RoundDocuments
 from jackpot_service.proof.jackpots import Jackpot
-from jackpot_service.proof.payments import key_of, paid_before
+from jackpot_service.proof.payments import state_before
 from jackpot_service.usecases.print_slip import PRINTED_IN
 
 # Numbers of acts are compared as texts: an act may say anything where a number is due.
@@ -74,10 +73,7 @@ def are_due(rows: Sequence[Row[Any]], made: Mapping[AwardKey, MadeAward], round_
         award = made[said["bet_id"], said["tier"], said["correction"]]
         slip = act.after["slip"]
         yield from acts.says(act, held_awards.of_slip(round_.round, award, **slip), of.jackpot_id)
-        steps = [row for row in round_.of("award_steps") if key_of(row) == award.key]
-        taken = [AwardStep(row.step) for row in steps if row.act_seq is None or row.act_seq < act.seq]
-        paid_minor = paid_before(act.seq, round_)[award.key]
-        state = state_of(taken, amount_minor=award.amount_minor, paid_minor=paid_minor) if taken else None
+        state = state_before(act.seq, award, round_)
         if state not in PRINTED_IN:
             detail = f"act {act.seq} printed a slip of bet {award.bet_id}, {award.tier}, while it was {state}"
             yield Mismatch(Code.SLIP_SERIES, of.jackpot_id, round_.place, detail)

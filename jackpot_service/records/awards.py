@@ -171,6 +171,12 @@ class AwardRecord:
         return AwardState.UNCLAIMED if is_unclaimed(self.claimable_until, now=now) else self.award.state
 
     @property
+    def last_act(self) -> int:
+        """The act that last did anything to it: its seq; 0 where nothing came after its settlement."""
+        paid = (one.reversed_by or one.act_seq for one in self.payments)
+        return max(0, *paid, *(step.act_seq or 0 for step in self.steps))
+
+    @property
     def position(self) -> Position:
         """Where it stands in the list of all."""
         return Position(self.round_key, self.award.award_id)

@@ -17,8 +17,10 @@ from jackpot_service.usecases import acts, keys
 from jackpot_service.usecases.acts import Act
 
 WAITING = frozenset({AwardState.HELD, AwardState.REJECTED})
-PAID = frozenset({AwardState.PART_PAID, AwardState.PAID})
 """The states of an award that needs evidence before it is payable."""
+
+PAID = frozenset({AwardState.PART_PAID, AwardState.PAID})
+"""The states of an award of which something was paid, so that evidence comes too late."""
 
 
 @dataclass(frozen=True, slots=True)

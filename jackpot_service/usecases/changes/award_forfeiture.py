@@ -77,9 +77,7 @@ class ForfeitAward(BookedKind[ClaimedAward]):
     def version(self, session: Session) -> str:
         """Name the award's last act, and the version of its casino's claims. Raises: UnknownAward."""
         record = self._found(session)
-        paid = [one.reversed_by or one.act_seq for one in record.payments]
-        last = max(*paid, *(step.act_seq or 0 for step in record.steps), 0)
-        return f"{last}.{claim_records.in_force(session, record.casino_id).version}"
+        return f"{record.last_act}.{claim_records.in_force(session, record.casino_id).version}"
 
     def state(self, session: Session, act: Act) -> ClaimedAward:
         """Read the award, its casino's claims, and whether its jackpot lives. Raises: UnknownAward."""

@@ -49,8 +49,7 @@ class ReversePayment(Kind):
         """Name the payment, the award's last act, and the round's corrections. Raises: as `apply`."""
         record, payment = self._found(session)
         corrected = corrections.count(session, _round_of(session, record))
-        last = max(one.reversed_by or one.act_seq for one in record.payments)
-        return f"{payment.act_seq}.{max(last, *(step.act_seq or 0 for step in record.steps))}.{corrected}"
+        return f"{payment.act_seq}.{record.last_act}.{corrected}"
 
     def releases(self, session: Session) -> Round | None:
         """Return the round: what is reversed is to be paid again."""
