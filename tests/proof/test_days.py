@@ -67,8 +67,8 @@ def entry(kind: str, condition: str = "true") -> str:
 A_GROUP: Final = entry("bets", "cardinality(figures) > 1")
 A_BET_BEHIND: Final = entry(
     "bets",
-    "jackpot_id = 'j1' AND stripe_no = 0 "
-    "AND seq > (SELECT s.summed_to FROM stripes s WHERE s.jackpot_id = 'j1' AND s.stripe_no = 0)",
+    "jackpot_id = 'j1' AND seq > (SELECT s.summed_to FROM stripes s WHERE s.jackpot_id = entries.jackpot_id "
+    "AND s.stripe_no = entries.stripe_no)",
 )
 OF_A_CORRECTION: Final = entry("award_paid", "(figures[1]).made_on < booked_at::date")
 ENTRY: Final = "day-figures entry-digest"
@@ -144,7 +144,9 @@ def test_the_history_has_every_movement_and_days_that_differ(superuser: Session)
     assert superuser.scalar(text("SELECT count(*) FROM days WHERE casino_id = '' AND gaming_day <> day")) == 0
     outside = "SELECT DISTINCT movement FROM postings p JOIN entries e USING (jackpot_id, stripe_no, seq)"
     question = f"{outside} WHERE e.round_key IS NULL AND e.casino_id <> '' ORDER BY 1"
-    assert superuser.scalars(text(question)).all() == ["compensation", "correction", "payment", "release", "return"]
+    assert superuser.scalars(text(question)).all() == [
+        *("compensation", "correction", "forfeiture", "payment", "release", "return"),
+    ]
 
 
 def test_the_history_has_entries_that_are_in_days_and_entries_that_are_not(superuser: Session) -> None:
