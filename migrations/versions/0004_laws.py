@@ -19,15 +19,11 @@ PARTS = ("history", "clock", "people", "jobs")
 DROPS = """
 DROP FUNCTION refuse_other_work() CASCADE;
 DROP FUNCTION require_deciders() CASCADE;
-DROP FUNCTION require_releasers() CASCADE;
-DROP FUNCTION require_forfeiters() CASCADE;
-DROP FUNCTION require_claim_setters() CASCADE;
+DROP FUNCTION require_two_people() CASCADE;
 DROP FUNCTION require_approval(bigint, text, text[]) CASCADE;
 DROP FUNCTION require_no_payment() CASCADE;
-DROP FUNCTION require_reversers() CASCADE;
 DROP FUNCTION require_unpaid() CASCADE;
 DROP FUNCTION require_payer() CASCADE;
-DROP FUNCTION require_policy_makers() CASCADE;
 DROP FUNCTION require_checker() CASCADE;
 DROP FUNCTION require_asker() CASCADE;
 DROP FUNCTION require_actor() CASCADE;

@@ -7,7 +7,7 @@ import pytest
 from psycopg import errors
 
 from jackpot_service.domain.principals import NAME_LETTERS, BadPrincipal, require_legible
-from tests.database.test_walls_of_people import ADD_PRINCIPAL, application, world
+from tests.database.four_eyes import ADD_PRINCIPAL, application, world
 
 pytestmark = pytest.mark.long
 

@@ -1,24 +1,27 @@
 """The walls around the four eyes, which the schema builds: what the database itself refuses, asked by plain SQL."""
 
-from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any, Final
 
 import psycopg
 import pytest
 from psycopg import errors
 
-from jackpot_service.domain.principals import Principal, Role
-from tests.support.bets import bet
-from tests.support.hands import FOUR_OF_A_KIND, forfeited, hand
+from jackpot_service.domain.principals import Role
+from tests.database.four_eyes import (
+    ADD_PRINCIPAL,
+    LONG_AGO,
+    application,
+    have_olga_make_a_key_of_otto,
+    world,
+)
 from tests.support.logins import owner_conninfo
-from tests.support.payouts import held_from
 from tests.support.reading import past_the_service
 from tests.support.world import World
 
-pytestmark = pytest.mark.long
+__all__ = ["application", "world"]
 
-APPLICATION: Final = "jackpot_app"
+pytestmark = pytest.mark.long
 
 DECIDE: Final = """
 INSERT INTO change_decisions (request_id, maker, checker, outcome, reason, confirmed, is_emergency, is_final,
@@ -27,50 +30,6 @@ VALUES (%s, 'Ann', %s, %s, 'checked', '{}', %s, %s, coalesce(%s, now()), 1)
 """
 
 SET_APPROVALS_DUE: Final = "UPDATE change_requests SET approvals_due = {} WHERE request_id = 'held'"
-
-OLGA: Final = Principal("Olga", Role.OPERATOR, department="night-shift")
-
-LONG_AGO: Final = datetime(2020, 1, 1, tzinfo=UTC)
-
-ADD_PRINCIPAL: Final = """
-INSERT INTO principals (name, role, is_automaton, department, entry_seq) VALUES (%s, 'operator', false, 'operator', 1)
-"""
-
-HELD: Final = {"jackpot_id": "j1", "table_id": "T1", "round_id": "r1", "decision": "approve"}
-
-
-@pytest.fixture
-def world(database_url: str) -> Iterator[World]:
-    """
-    Furnish a world where Ann asked for held awards to be approved (`held`), and to be rejected (`rejection`).
-
-    Olga, of another department, made a key of the server that played the round of the held awards.
-    """
-    world = World(database_url)
-    world.open(base_amount="1000", settings={"payout_tiers": held_from("250")})
-    asked = {"principal": "a table", "role": "table", "casino_id": "c1", "request_id": "k1", "reason": "rotated"}
-    world.post("/v1/keys", asked, key=world.key_of(OLGA)).ok(201)
-    world.bet(bet("a"))
-    world.settle(hand("1", FOUR_OF_A_KIND))
-    world.ask("held-awards", HELD, request_id="held").ok(201)
-    world.ask("held-awards", HELD | {"decision": "reject"}, request_id="rejection").ok(201)
-    world.person("Otto", Role.FINANCE)
-    world.person("Oskar", Role.OPERATOR)
-    world.key_of(Principal("robot", Role.FINANCE, is_automaton=True))
-    world.key_of(Principal("Carl", Role.FINANCE, "c1"))
-    world.person("Rita", Role.RATES)
-    yield world
-    world.engine.dispose()
-
-
-@pytest.fixture
-def application(world: World) -> Iterator[psycopg.Connection[Any]]:
-    """Connect as the application's role does."""
-    with psycopg.connect(world.database_url.replace("+psycopg", "")) as connection:
-        connection.execute(f"SET ROLE {APPLICATION}")
-        connection.commit()
-        yield connection
-        connection.rollback()
 
 
 def decide(
@@ -326,170 +285,6 @@ def test_who_made_a_key_of_a_round_releases_none_of_its_awards(application: psyc
     decide(application, "Olga", request_id="rejection")
 
 
-def test_who_made_a_key_of_a_round_records_no_payment_of_its_awards(
-    world: World, application: psycopg.Connection[Any]
-) -> None:
-    world.approve("held", by="Otto").ok()
-    with pytest.raises(errors.InsufficientPrivilege, match="who made a key of a round records no payment"):
-        pay(application, "Olga")
-    application.rollback()
-    assert pay(application, "Ann") == 1
-
-
-def pay(
-    application: psycopg.Connection[Any], name: str, *, amount: str = "amount_minor", reverses: int | None = None
-) -> int:
-    """Write a payment of each award, or its reversal, by the last act of somebody."""
-    paying = f"""
-        INSERT INTO payments (jackpot_id, round_key, act_seq, bet_id, tier, amount_minor, cost, reference, reverses)
-        SELECT jackpot_id, round_key, (SELECT max(seq) FROM entries WHERE jackpot_id = '-' AND principal = %s),
-               bet_id, tier, {amount}, cost, 'slip', %s
-        FROM awards
-    """  # noqa: S608  a constant
-    return application.execute(paying, [name, reverses]).rowcount
-
-
-def test_no_payment_withholds_more_than_it_is_or_than_is_due(
-    world: World, application: psycopg.Connection[Any]
-) -> None:
-    world.approve("held", by="Otto").ok()
-    paying = """
-        INSERT INTO payments
-            (jackpot_id, round_key, act_seq, bet_id, tier, amount_minor, withheld_minor, cost, reference)
-        SELECT jackpot_id, round_key, (SELECT max(seq) FROM acts), bet_id, tier, amount_minor, %s, cost, 'slip'
-        FROM awards
-    """
-    with pytest.raises(errors.CheckViolation, match="more is withheld than is due"):
-        application.execute(paying, [1])
-    application.rollback()
-    with pytest.raises(errors.CheckViolation, match="ck_payments_withheld_minor"):
-        application.execute(paying, [-1])
-    application.rollback()
-    rule = """
-        INSERT INTO withholding_rules
-        SELECT 'c1', 'EUR', 1, 'epoch', NULL, 1, 1, %s, (SELECT max(seq) FROM acts)
-    """
-    for percent in ("0", "100", "NaN", "0.00001"):
-        with pytest.raises(errors.CheckViolation, match="ck_withholding_rules_percent"):
-            application.execute(rule, [percent])
-        application.rollback()
-    application.execute(rule, ["99"])
-    with pytest.raises(errors.CheckViolation, match="more is withheld than is due"):
-        application.execute(paying, [10**6])
-    application.rollback()
-    application.execute(rule, ["99"])
-    assert application.execute(paying, [1]).rowcount == 1
-
-
-STEP: Final = """
-INSERT INTO award_steps (jackpot_id, round_key, bet_id, tier, step, taken_at, act_seq)
-SELECT jackpot_id, round_key, bet_id, tier, %s, now(), (
-    SELECT max(seq) FROM entries WHERE jackpot_id = '-' AND principal = 'Ann'
-) FROM awards
-"""
-
-
-def test_a_stopped_award_is_not_paid_and_no_act_of_one_person_releases_it(
-    application: psycopg.Connection[Any],
-) -> None:
-    application.execute(STEP, ["stopped"])
-    application.commit()
-
-    with pytest.raises(errors.InsufficientPrivilege, match="a stopped award is not paid"):
-        pay(application, "Ann")
-    application.rollback()
-    application.execute(STEP, ["released"])
-    with pytest.raises(errors.InsufficientPrivilege, match="two people make an award payable"):
-        application.commit()
-
-
-def test_a_forfeited_award_is_not_paid_and_no_act_of_one_person_forfeits_it(
-    world: World, application: psycopg.Connection[Any]
-) -> None:
-    world.approve("held", by="Otto").ok()
-    application.execute(STEP, ["forfeited"])
-    with pytest.raises(errors.InsufficientPrivilege, match="a forfeited award is not paid"):
-        pay(application, "Ann")
-    application.rollback()
-
-    application.execute(STEP, ["forfeited"])
-    with pytest.raises(errors.InsufficientPrivilege, match="two people forfeit an award"):
-        application.commit()
-
-
-CLAIMS: Final = """
-INSERT INTO casino_claims (casino_id, version, claim_days, forfeited_to, entry_seq)
-VALUES (%s, %s, %s, %s, (SELECT max(seq) FROM entries WHERE jackpot_id = '-' AND principal = 'Ann'))
-"""
-
-
-def test_no_act_of_one_person_sets_what_becomes_of_unclaimed_awards(application: psycopg.Connection[Any]) -> None:
-    application.execute(CLAIMS, ["c1", 1, 30, "meter"])
-    with pytest.raises(errors.InsufficientPrivilege, match="two people set what becomes of awards"):
-        application.commit()
-
-
-@pytest.mark.parametrize(
-    ("row", "constraint"),
-    [
-        (["c9", 1, 30, "meter"], "fk_casino_claims_casino_id_casinos"),
-        (["c1", 0, 30, "meter"], "ck_casino_claims_version"),
-        (["c1", 1, 0, "meter"], "ck_casino_claims_claim_days"),
-        (["c1", 1, 36_501, "meter"], "ck_casino_claims_claim_days"),
-        (["c1", 1, 30, "house"], "ck_casino_claims_forfeited_to"),
-    ],
-)
-def test_claims_that_cannot_be_are_no_rows(
-    application: psycopg.Connection[Any], row: list[Any], constraint: str
-) -> None:
-    with pytest.raises(errors.IntegrityError) as refusal:
-        application.execute(CLAIMS, row)
-    assert refusal.value.diag.constraint_name == constraint
-
-
-def test_no_more_is_paid_than_an_award_and_no_act_of_one_person_reverses_a_payment(
-    world: World, application: psycopg.Connection[Any]
-) -> None:
-    world.approve("held", by="Otto").ok()
-    for amount in ("amount_minor + 1", "-1"):
-        with pytest.raises(errors.CheckViolation):
-            pay(application, "Ann", amount=amount)
-        application.rollback()
-    pay(application, "Ann")
-    application.commit()
-
-    with pytest.raises(errors.CheckViolation, match="payments come to their award at most"):
-        pay(application, "Otto", amount="1")
-    application.rollback()
-    [(paid,)] = application.execute("SELECT act_seq FROM payments").fetchall()
-    pay(application, "Olga", amount="-amount_minor", reverses=paid)
-    with pytest.raises(errors.InsufficientPrivilege, match="two people reverse a payment"):
-        application.commit()
-
-
-def test_no_act_of_one_person_closes_a_denied_prize(world: World, application: psycopg.Connection[Any]) -> None:
-    world.bet(bet("b"), round_id="denied")
-    world.settle(forfeited("1", FOUR_OF_A_KIND), round_id="denied")
-    closing = """
-        INSERT INTO exception_acknowledgements (exception_id, entry_seq)
-        SELECT exception_id, (SELECT max(seq) FROM acts) FROM exceptions
-    """
-
-    application.execute(closing)
-    with pytest.raises(errors.InsufficientPrivilege, match="two people decide about a denied prize"):
-        application.commit()
-
-
-def have_olga_make_a_key_of_otto(world: World) -> None:
-    """By plain SQL: by the service she makes none of an operator."""
-    making = """
-        INSERT INTO keys (key_id, secret_hash, principal, table_ids, entry_seq)
-        SELECT '0b', sha256('0b'), 'Otto', '{}', max(seq) FROM entries WHERE jackpot_id = '-' AND principal = 'Olga'
-    """
-    with psycopg.connect(owner_conninfo(world.database_url)) as owner:
-        owner.execute(making)
-
-
 def test_a_decision_that_states_an_earlier_time_is_refused_as_well(
     world: World, application: psycopg.Connection[Any]
 ) -> None:
@@ -498,22 +293,6 @@ def test_a_decision_that_states_an_earlier_time_is_refused_as_well(
     for decided_at in (None, LONG_AGO):
         with pytest.raises(errors.InsufficientPrivilege, match="who made a key of a round approves nothing"):
             decide(application, "Otto", decided_at=decided_at)
-
-
-def test_a_payment_that_states_an_earlier_time_is_refused_as_well(
-    world: World, application: psycopg.Connection[Any]
-) -> None:
-    have_olga_make_a_key_of_otto(world)
-    entry = """
-        INSERT INTO entries (jackpot_id, stripe_no, seq, kind, principal, received_at, booked_at, digest, head,
-                             accounts, currencies, amounts, movements, casino_id, table_id, rules_version, figures)
-        SELECT '-', 0, 1000, kind, 'Otto', %s, now(), digest, head, accounts, currencies, amounts, movements,
-               casino_id, table_id, rules_version, figures
-        FROM entries WHERE jackpot_id = '-' AND seq = 1
-    """
-    application.execute(entry, [LONG_AGO])
-    with pytest.raises(errors.InsufficientPrivilege, match="who made a key of a round records no payment"):
-        pay(application, "Otto")
 
 
 def test_no_key_is_revoked_in_the_past(world: World, application: psycopg.Connection[Any]) -> None:

@@ -98,25 +98,6 @@ $$;
 
 CREATE TRIGGER require_checker BEFORE INSERT ON change_decisions FOR EACH ROW EXECUTE FUNCTION require_checker();
 
--- Two people change who decides what. It is asked at the commit, as in `require_releasers`.
-CREATE FUNCTION require_policy_makers() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
-BEGIN
-    IF NOT EXISTS (
-        SELECT FROM acts
-        JOIN change_requests ON change_requests.request_id = acts.decides
-        JOIN change_decisions ON change_decisions.request_id = acts.decides
-        WHERE acts.seq = NEW.entry_seq AND change_requests.kind = 'change-policy'
-          AND change_decisions.outcome = 'approved' AND change_decisions.is_final
-    ) THEN
-        RAISE insufficient_privilege USING MESSAGE = 'two people change who decides what';
-    END IF;
-    RETURN NULL;
-END
-$$;
-
-CREATE CONSTRAINT TRIGGER require_policy_makers AFTER INSERT ON change_policies DEFERRABLE INITIALLY DEFERRED
-    FOR EACH ROW WHEN (NEW.version > 1) EXECUTE FUNCTION require_policy_makers();
-
 CREATE FUNCTION require_payer() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
 BEGIN
     IF EXISTS (
@@ -159,7 +140,7 @@ BEGIN
         WHERE a.jackpot_id = NEW.jackpot_id AND a.round_key = NEW.round_key AND a.bet_id = NEW.bet_id
           AND a.tier = NEW.tier AND a.correction = NEW.correction AND paid BETWEEN 0 AND a.amount_minor
     ) THEN
-        RAISE check_violation USING MESSAGE = 'payments come to their award at most', CONSTRAINT = 'require_unpaid';
+        RAISE check_violation USING MESSAGE = 'the payments exceed their award', CONSTRAINT = 'require_unpaid';
     END IF;
     IF NEW.withheld_minor > 0 AND NOT EXISTS (
         SELECT FROM awards AS a
@@ -207,10 +188,9 @@ $$;
 CREATE TRIGGER require_no_payment BEFORE INSERT ON award_steps
     FOR EACH ROW WHEN (NEW.step = 'reversed') EXECUTE FUNCTION require_no_payment();
 
--- Two people make a held award payable, release a stopped one, forfeit an unclaimed one, set the claim period of a
--- casino, reverse a payment, and decide about a denied prize. Their request is of a kind that does this. It is asked at
--- the commit: a request tries its change, and takes it back, before it is written.
-CREATE FUNCTION require_approval(act bigint, what text, VARIADIC kinds text[]) RETURNS void LANGUAGE plpgsql STABLE
+-- Some rows are written by acts on which two people decided. The database asks for that at the commit: a request tries
+-- its change, and takes it back, before it is written.
+CREATE FUNCTION require_approval(act bigint, what text, kinds text[]) RETURNS void LANGUAGE plpgsql STABLE
     SET search_path = public, pg_temp AS $$
 BEGIN
     IF NOT EXISTS (
@@ -225,50 +205,44 @@ BEGIN
 END
 $$;
 
-CREATE FUNCTION require_releasers() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+-- Its arguments: the column that names the act, what two people do, and the kinds of change that do it.
+CREATE FUNCTION require_two_people() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
 BEGIN
-    PERFORM require_approval(NEW.act_seq, 'make an award payable that is held, rejected or stopped', 'held-awards');
+    PERFORM require_approval((to_jsonb(NEW) ->> TG_ARGV[0])::bigint, TG_ARGV[1], TG_ARGV[2:]);
     RETURN NULL;
 END
 $$;
 
 CREATE CONSTRAINT TRIGGER require_releasers AFTER INSERT ON award_steps DEFERRABLE INITIALLY DEFERRED
-    FOR EACH ROW WHEN (NEW.step IN ('approved', 'reinstated', 'released')) EXECUTE FUNCTION require_releasers();
-
-CREATE FUNCTION require_forfeiters() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
-BEGIN
-    PERFORM require_approval(NEW.act_seq, 'forfeit an award', 'award-forfeiture');
-    RETURN NULL;
-END
-$$;
+    FOR EACH ROW WHEN (NEW.step IN ('approved', 'reinstated', 'released'))
+    EXECUTE FUNCTION require_two_people(
+        'act_seq', 'make an award payable that is held, rejected or stopped', 'held-awards'
+    );
 
 CREATE CONSTRAINT TRIGGER require_forfeiters AFTER INSERT ON award_steps DEFERRABLE INITIALLY DEFERRED
-    FOR EACH ROW WHEN (NEW.step = 'forfeited') EXECUTE FUNCTION require_forfeiters();
-
-CREATE FUNCTION require_claim_setters() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
-BEGIN
-    PERFORM require_approval(NEW.entry_seq, 'set what becomes of awards that nobody claims', 'casino-claims');
-    RETURN NULL;
-END
-$$;
-
-CREATE CONSTRAINT TRIGGER require_claim_setters AFTER INSERT ON casino_claims DEFERRABLE INITIALLY DEFERRED
-    FOR EACH ROW EXECUTE FUNCTION require_claim_setters();
-
-CREATE FUNCTION require_reversers() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
-BEGIN
-    PERFORM require_approval(NEW.act_seq, 'reverse a payment', 'payment-reversal');
-    RETURN NULL;
-END
-$$;
+    FOR EACH ROW WHEN (NEW.step = 'forfeited')
+    EXECUTE FUNCTION require_two_people('act_seq', 'forfeit an award', 'award-forfeiture');
 
 CREATE CONSTRAINT TRIGGER require_reversers AFTER INSERT ON payments DEFERRABLE INITIALLY DEFERRED
-    FOR EACH ROW WHEN (NEW.reverses IS NOT NULL) EXECUTE FUNCTION require_reversers();
+    FOR EACH ROW WHEN (NEW.reverses IS NOT NULL)
+    EXECUTE FUNCTION require_two_people('act_seq', 'reverse a payment', 'payment-reversal');
+
+CREATE CONSTRAINT TRIGGER require_claim_setters AFTER INSERT ON casino_claims DEFERRABLE INITIALLY DEFERRED
+    FOR EACH ROW EXECUTE FUNCTION require_two_people('entry_seq', 'set the claim period of a casino', 'casino-claims');
+
+CREATE CONSTRAINT TRIGGER require_rule_setters AFTER INSERT ON withholding_rules DEFERRABLE INITIALLY DEFERRED
+    FOR EACH ROW EXECUTE FUNCTION require_two_people('entry_seq', 'set a withholding rule', 'casino-withholding');
+
+CREATE CONSTRAINT TRIGGER require_policy_makers AFTER INSERT ON change_policies DEFERRABLE INITIALLY DEFERRED
+    FOR EACH ROW WHEN (NEW.version > 1)
+    EXECUTE FUNCTION require_two_people('entry_seq', 'change who decides what', 'change-policy');
 
 CREATE FUNCTION require_deciders() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
 BEGIN
     IF EXISTS (SELECT FROM exceptions WHERE exception_id = NEW.exception_id AND kind = 'prize-denied') THEN
-        PERFORM require_approval(NEW.entry_seq, 'decide about a denied prize', 'compensation', 'declined-compensation');
+        PERFORM require_approval(
+            NEW.entry_seq, 'decide about a denied prize', ARRAY['compensation', 'declined-compensation']
+        );
     END IF;
     RETURN NULL;
 END
