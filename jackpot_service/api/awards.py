@@ -72,7 +72,9 @@ class PaymentRequestSchema(IdentifiedSchema):
         least=1, most=LARGEST_MINOR, load_default=None, metadata={"description": "Null for all that is unpaid."}
     )
     currency = CurrencyCode(load_default=None, metadata={"description": "The award's, if it is stated."})
-    paid_at = Instant(load_default=None, metadata={"description": "Neither before the award nor ahead of the clock."})
+    paid_at = Instant(
+        load_default=None, metadata={"description": "Not before the award became payable, and not ahead of the clock."}
+    )
     channel = fields.Enum(Channel, by_value=True, load_default=None)
     payer = Text(load_default=None, metadata={"description": "The person who handed the money over."})
     withheld_minor = Whole(

@@ -1,8 +1,8 @@
 """
 The times that table servers and cashiers state: none lies ahead of the ledger's clock, nor before what it follows.
 
-A closing or a result follows the bets, a payment its award. They are remarks otherwise. Another clock may be two
-seconds off, as far as the service's own may be wrong.
+A closing or a result follows the bets; a payment follows the moment when its award became payable. They are remarks
+otherwise. Another clock may be two seconds off, as far as the service's own may be wrong.
 """
 
 from collections.abc import Iterable
@@ -20,7 +20,7 @@ class OccurredAhead(Refused, code="occurred-in-future", title="The time lies in 
 
 
 class DatedBeforeAward(Refused, code="dated-before-award", title="The time lies before the award"):
-    """A payment states a time at which its award had not been made."""
+    """A payment states a time at which its award was not payable yet."""
 
 
 class DatedBeforeBet(Conflict, code="dated-before-bet", title="The time lies before a bet"):
@@ -35,11 +35,15 @@ def require_not_ahead(occurred_at: datetime | None, *, now: datetime, field: str
         raise OccurredAhead(message, field_errors=(error,))
 
 
-def require_paid_between(paid_at: datetime | None, *, awarded_at: datetime, now: datetime) -> None:
-    """Require that a payment came after its award, and has come. Raises: DatedBeforeAward, OccurredAhead."""
+def require_paid_between(paid_at: datetime | None, *, payable_since: datetime, now: datetime) -> None:
+    """
+    Require that the time of a payment has come, and that its award was payable then.
+
+    Raises: DatedBeforeAward, OccurredAhead.
+    """
     require_not_ahead(paid_at, now=now, field="paid_at")
-    if paid_at is not None and awarded_at - paid_at > MOST_OFF:
-        message = f"{paid_at.isoformat()} lies before {awarded_at.isoformat()}, when the award was made."
+    if paid_at is not None and payable_since - paid_at > MOST_OFF:
+        message = f"{paid_at.isoformat()} lies before {payable_since.isoformat()}, when the award became payable."
         error = FieldError("/paid_at", DatedBeforeAward.code, message)
         raise DatedBeforeAward(message, field_errors=(error,))
 

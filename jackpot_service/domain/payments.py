@@ -1,12 +1,12 @@
 """
 Payments of awards: a casino's statements that it paid an award to its player, in one or several parts.
 
-The parts come to the award's amount at most. A wrong one is reversed by two people, and then recorded anew. No money
-moves in the books: the award itself moved it.
+The parts are never more than the award together. A wrong one is reversed by two people, and then recorded anew. No
+money moves in the books, except what is withheld: the award itself credited the casino.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 
@@ -41,6 +41,11 @@ class Payment:
     withheld_minor: int = 0
 
     @property
+    def reversal(self) -> "Payment":
+        """The same below zero: what takes it back."""
+        return replace(self, amount_minor=-self.amount_minor, withheld_minor=-self.withheld_minor)
+
+    @property
     def facts(self) -> Facts:
         """The payment as its act shows it."""
         return {
@@ -54,11 +59,11 @@ class Payment:
 
 
 class WithheldTooMuch(Refused, code="payment-withheld", title="More is withheld than is paid"):
-    """The part of a payment that is withheld is the whole of it at most."""
+    """No more is withheld of a payment than the payment itself."""
 
 
 class PaymentTooLarge(Conflict, code="payment-too-large", title="The payment is larger than what is unpaid"):
-    """Payments come to their award at most. Facts: `unpaid_minor`, `currency`."""
+    """The payments of an award are never more than the award. Facts: `unpaid_minor`, `currency`."""
 
 
 class PaymentReferenceTaken(Conflict, code="payment-reference-taken", title="The reference names another payment"):
@@ -88,7 +93,7 @@ def require_currency(stated: str | None, *, currency: str) -> None:
 def require_part(withheld_minor: int, *, amount_minor: int) -> None:
     """Raises: WithheldTooMuch."""
     if withheld_minor > amount_minor:
-        message = f"A payment of {amount_minor} minor units withholds at most as much, not {withheld_minor}."
+        message = f"{withheld_minor} minor units cannot be withheld of a payment of {amount_minor}."
         error = FieldError("/withheld_minor", WithheldTooMuch.code, message)
         raise WithheldTooMuch(message, field_errors=(error,), amount_minor=amount_minor)
 

@@ -166,6 +166,12 @@ class AwardRecord:
         """How much of it the payments that stand withheld, in minor units of its currency."""
         return sum(one.payment.withheld_minor for one in self.payments if one.reversed_by is None)
 
+    @property
+    def payable_since(self) -> datetime:
+        """When it became payable first. Raises: ValueError if it never was."""
+        into = steps_into(AwardState.PAYABLE)
+        return min(step.taken_at for step in self.steps if step.step in into)
+
     def state_at(self, now: datetime) -> AwardState:
         """Where the award stands at an instant, with the claim period that is in force now."""
         return AwardState.UNCLAIMED if is_unclaimed(self.claimable_until, now=now) else self.award.state

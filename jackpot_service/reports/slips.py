@@ -78,8 +78,8 @@ def slip_of(session: Session, principal: Principal, award_id: str, *, copy: int 
     sheet = immutable.sheet(session, base, round_.rate_sheet)
     rules = immutable.rules(session, record.jackpot_id, round_.rules_version)
     award, rate = record.award, sheet.rate(record.award.currency)
-    figures, result = _verdict(session, round_, award.correction)
-    basis = _basis(figures, award.bet_id, award.tier)
+    verdict = _verdict(session, record, round_)
+    basis = _basis(verdict.figures, award.bet_id, award.tier)
     stake_minor = _stake_of(session, round_, award.bet_id)
     stake = from_minor(stake_minor, rate.exponent)
     casino = references.casino(session, record.casino_id)
@@ -88,11 +88,11 @@ def slip_of(session: Session, principal: Principal, award_id: str, *, copy: int 
         printed=printed,
         casino=record.casino_id if casino is None else casino.name,
         round=round_,
-        booked_at=awards.credited_at(session, record),
+        booked_at=verdict.booked_at,
         base=base,
         stake_minor=stake_minor,
         rate=rate,
-        cards=next(one.cards for one in result.hands if one.hand == award.hand),
+        cards=next(one.cards for one in verdict.result.hands if one.hand == award.hand),
         basis=basis,
         payoff=payoff_of(Tier(award.tier), award.funded_by, basis, rules, stake=stake, rate=rate.base_per_unit),
         requirement=requirement_of(payout_tiers.of_round(session, round_), [awards.made(award)]),
@@ -100,15 +100,23 @@ def slip_of(session: Session, principal: Principal, award_id: str, *, copy: int 
     )
 
 
-def _verdict(session: Session, round_: Round, correction: int) -> tuple[Facts, Result]:
-    """The figures and the result of the verdict that made an award: the settlement, or a correction."""
-    if correction:
-        recorded = corrections.of_round(session, round_)[correction - 1].act.after
-        return recorded, result_of(recorded["result"])
+@dataclass(frozen=True, slots=True)
+class _Verdict:
+    """What made an award, the settlement or a correction: when it was booked, its figures and its result."""
+
+    booked_at: datetime
+    figures: Facts
+    result: Result
+
+
+def _verdict(session: Session, record: AwardRecord, round_: Round) -> _Verdict:
+    if record.award.correction:
+        act = corrections.of_round(session, round_)[record.award.correction - 1].act
+        return _Verdict(act.booked_at, act.after, result_of(act.after["result"]))
     with pipelined(session) as pipe:
         cursor = verdicts.send_ending(pipe, round_)
     ended = verdicts.ending_of(cursor)
-    return ended["settlement"], result_of(ended["result"])
+    return _Verdict(awards.credited_at(session, record), ended["settlement"], result_of(ended["result"]))
 
 
 def _basis(figures: Facts, bet_id: str, tier: str) -> Basis:

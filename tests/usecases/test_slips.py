@@ -2,6 +2,7 @@
 
 import html
 import re
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -116,6 +117,7 @@ def test_an_award_of_a_correction_shows_the_figures_of_that_correction(world: Wo
     world.open(base_amount="1000")
     world.bet(bet("a"))
     world.settle(hand("1", NOTHING))
+    world.clock.advance(timedelta(hours=3))
     result: Body = {"bet_count": 1, "hands": [hand("1", STRAIGHT)]}
     world.change("round-correction", {"jackpot_id": "j1", "table_id": "T1", "round_id": "r1", "result": result})
     [award] = world.get("/v1/awards").ok()["items"]
@@ -124,27 +126,21 @@ def test_an_award_of_a_correction_shows_the_figures_of_that_correction(world: Wo
 
     assert f"Payable, rounded down {award['amount_minor'] / 100:.2f} EUR" in said
     assert "Prize Straight" in said
+    assert "Settled 2026-11-20 12:" in said, "the correction made it, three hours after the settlement"
 
 
 def test_nobody_prints_what_is_not_to_be_paid_or_is_not_theirs(world: World) -> None:
     world.open(base_amount="1000", settings={"payout_tiers": held_from("1")})
     award_id = win(world)
-    before = world.books.counts()
     printed(world, award_id).problem(409, "award-state")
     printed(world, "aw_0").problem(404, "award-unknown")
     world.get(f"/v1/awards/{award_id}/slip").problem(404, "slip-unknown")
     world.add_casino("c2")
-    before = world.books.counts()
     printed(world, award_id, key=world.key_of(Principal("Carl", Role.FINANCE, "c2"))).problem(404, "award-unknown")
     printed(world, award_id, key=world.key(Role.AUDITOR)).problem(403, "role-forbidden")
     printed(world, award_id, "a b").problem(422, "validation")
     printed(world, award_id, query="?lang=xx").problem(422, "validation")
-    assert {name: count for name, count in world.books.counts().items() if count != before[name]}.keys() <= {
-        "principals",
-        "keys",
-        "acts",
-        "entries",
-    }
+    assert world.books.value("SELECT count(*) FROM slip_prints") == 0
 
 
 def test_a_slip_says_that_an_award_is_not_to_be_paid_any_more_also_where_it_is_asked_for_again(world: World) -> None:

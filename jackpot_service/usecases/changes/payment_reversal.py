@@ -15,7 +15,7 @@ from jackpot_service.records import corrections, rounds
 from jackpot_service.records.awards import AwardRecord
 from jackpot_service.records.payments import RecordedPayment
 from jackpot_service.records.rounds import RoundName
-from jackpot_service.usecases import record_payment
+from jackpot_service.usecases import payment_acts
 from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.changes.held_awards import RoundCorrected
 from jackpot_service.usecases.changes.kinds import Applied, Kind
@@ -63,15 +63,7 @@ class ReversePayment(Kind):
         counted the payment.
         """
         record, recorded = self._found(session)
-        shown = record_payment.write(
-            session,
-            act,
-            EntryKind.PAYMENT_REVERSED,
-            record,
-            round_=_round_of(session, record),
-            payment=recorded.payment,
-            reverses=recorded.act_seq,
-        )
+        shown = payment_acts.reverse(session, act, record, recorded, round_=_round_of(session, record))
         return Applied({"state": record.award.state.value}, shown)
 
     def _found(self, session: Session) -> tuple[AwardRecord, RecordedPayment]:
