@@ -2,13 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any
 
 import flask
 from marshmallow import fields
 
 from jackpot_service.api import rules_page
 from jackpot_service.api.jackpots import CurrencyQuerySchema
+from jackpot_service.api.pages import HTML, answer, language_field
 from jackpot_service.api.rates import SourceSchema
 from jackpot_service.api.request_context import Blueprint, look, now
 from jackpot_service.api.schemas import (
@@ -36,8 +37,6 @@ from jackpot_service.reports.rules_sheet import RulesSheet, RulesVersion, rules_
 from jackpot_service.translations import words_in
 from jackpot_service.usecases.fields import QueryNumber
 
-HTML: Final = "text/html"
-
 blueprint = Blueprint(
     "rules", __name__, url_prefix="/v1/jackpots", description="Rules sheets of jackpots, for everyone with a key."
 )
@@ -46,9 +45,7 @@ blueprint = Blueprint(
 class RulesQuerySchema(CurrencyQuerySchema):
     """In which currency and language, and for which stake."""
 
-    lang = fields.Enum(
-        Language, by_value=True, load_default=Language.ENGLISH, metadata={"description": "The language of all texts."}
-    )
+    lang = language_field("The language of all texts.")
     stake_minor = QueryNumber(
         1,
         LARGEST_MINOR,
@@ -192,7 +189,7 @@ def get_rules(query: Mapping[str, Any], jackpot_id: str) -> Mapping[str, Any]:
 def get_rules_page(query: Mapping[str, Any], jackpot_id: str) -> flask.Response:
     """Print the rules of the running cycle, and those that wait for the next, as a page."""
     page = rules_page.rendered(_asked(query, jackpot_id), words_in(query["lang"]), printed_at=now())
-    return flask.Response(page, mimetype=HTML, headers={"Content-Security-Policy": rules_page.POLICY})
+    return answer(page)
 
 
 def _asked(query: Mapping[str, Any], jackpot_id: str) -> RulesSheet:

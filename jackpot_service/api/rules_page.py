@@ -1,41 +1,28 @@
-"""The rules sheet as a page to print: plain HTML, without scripts and without anything from elsewhere."""
+"""The rules sheet as a page to print."""
 
 from collections.abc import Iterator
 from datetime import datetime
 from typing import Final
 
-import flask
-
+from jackpot_service.api import pages
 from jackpot_service.domain.languages import Words
 from jackpot_service.domain.printed_rates import SheetInForce, source_text
 from jackpot_service.domain.printed_rules import odds_text, prize_text, return_text, sections, tier_name
 from jackpot_service.reports.rules_sheet import RulesSheet
 
-POLICY: Final = (
-    "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-)
-"""The page's Content-Security-Policy: it has a style of its own, and needs nothing else."""
-
 TEMPLATE: Final = "rules_sheet.html"
 
 
 def rendered(sheet: RulesSheet, words: Words, *, printed_at: datetime) -> str:
-    """Write the page. Everything that the template is given is escaped, also what people typed."""
-    rate = sheet.conversion.rate
-
-    def money(amount_minor: int) -> str:
-        return f"{words.scaled(amount_minor, rate.exponent)} {rate.currency}"
-
-    pending = sheet.pending
-    return flask.render_template(
+    """Write the page."""
+    rate, pending = sheet.conversion.rate, sheet.pending
+    return pages.write(
         TEMPLATE,
-        say=words.say,
-        money=money,
-        moment=words.moment,
-        language=words.language.value,
+        words,
+        rate,
         sheet=sheet,
         printed_at=printed_at,
-        on_offer=money(sheet.state.meter.amount_minor(rate)),
+        on_offer=words.money(sheet.state.meter.amount_minor(rate), rate),
         prizes=list(_prizes(sheet, words)),
         split=list(_split(sheet, words)),
         whole_return=return_text(sheet.state.rules, words),

@@ -1,14 +1,14 @@
-"""The slip of an award as a page to print: plain HTML, without scripts and without anything from elsewhere."""
+"""The slip of an award as a page to print."""
 
 from collections.abc import Iterator
 from typing import Final
 
-import flask
-
+from jackpot_service.api import pages
 from jackpot_service.domain.languages import Words
 from jackpot_service.domain.money import POOL_DECIMALS, from_minor
 from jackpot_service.domain.printed_rules import EVIDENCE_NAMES, tier_name
 from jackpot_service.domain.prizes import Tier
+from jackpot_service.domain.rules import FundedBy
 from jackpot_service.domain.statistics import rounded_down
 from jackpot_service.reports.slips import Slip
 from jackpot_service.usecases.print_slip import PRINTED_IN
@@ -17,44 +17,33 @@ TEMPLATE: Final = "slip.html"
 
 
 def rendered(slip: Slip, words: Words, *, copy: int | None) -> str:
-    """
-    Write the page of a copy that was printed; without one it is shown anew, and a duplicate.
-
-    Everything that the template is given is escaped, also what people typed.
-    """
-    award, rate = slip.record.award, slip.rate
-
-    def money(amount_minor: int) -> str:
-        return f"{words.scaled(amount_minor, rate.exponent)} {rate.currency}"
-
-    return flask.render_template(
+    """Write the page of a copy that was printed; without one it is shown anew, and a duplicate."""
+    return pages.write(
         TEMPLATE,
-        say=words.say,
-        money=money,
-        moment=words.moment,
-        language=words.language.value,
+        words,
+        slip.rate,
         slip=slip,
         copy=copy,
         is_to_be_signed=slip.record.award.state in PRINTED_IN,
         title=words.say("Slip {number} of casino {casino}", number=slip.printed.number, casino=slip.record.casino_id),
-        prize=tier_name(Tier(award.tier), words),
-        calculation=list(_calculation(slip, words, stake=money(slip.stake_minor))),
+        prize=tier_name(Tier(slip.record.award.tier), words),
+        calculation=list(_calculation(slip, words)),
         payments=[one.payment for one in slip.record.payments if one.reversed_by is None],
         evidence=list(_evidence(slip, words)),
     )
 
 
-def _calculation(slip: Slip, words: Words, *, stake: str) -> Iterator[tuple[str, str]]:
+def _calculation(slip: Slip, words: Words) -> Iterator[tuple[str, str]]:
     """The figures in the order in which they are used: exact, and to 18 decimals where a fraction has more."""
     say, rate, base, basis = words.say, slip.rate, slip.base, slip.basis
     stake_value = from_minor(slip.stake_minor, rate.exponent) * rate.base_per_unit
-    yield say("Stake"), stake
+    yield say("Stake"), words.money(slip.stake_minor, rate)
     yield (
         say("Rate, by rate sheet {number}", number=slip.round.rate_sheet),
         f"{words.number(rate.base_per_unit)} {base}",
     )
     yield say("Stake x rate"), f"{words.number(stake_value)} {base}"
-    if slip.record.award.funded_by == "meter":
+    if slip.record.award.funded_by == FundedBy.METER:
         yield say("On offer, M"), f"{words.number(basis.meter)} {base}"
         yield say("Value of the round's stakes, W"), f"{words.number(basis.weight)} {base}"
     yield say("Formula"), slip.payoff.formula
@@ -62,7 +51,7 @@ def _calculation(slip: Slip, words: Words, *, stake: str) -> Iterator[tuple[str,
     yield say("Due, exactly"), f"{slip.payoff.due} = {words.number(due)} {rate.currency}"
     before_minor = int(slip.payoff.due * 10**rate.exponent) - slip.record.award.amount_minor
     if before_minor:
-        yield say("Paid by earlier verdicts"), f"{words.scaled(before_minor, rate.exponent)} {rate.currency}"
+        yield say("Paid by earlier verdicts"), words.money(before_minor, rate)
 
 
 def _evidence(slip: Slip, words: Words) -> Iterator[tuple[str, list[str]]]:

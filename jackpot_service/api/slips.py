@@ -4,13 +4,11 @@ from collections.abc import Mapping
 from typing import Any
 
 import flask
-from marshmallow import fields
 
 from jackpot_service.api import slip_page
 from jackpot_service.api.awards import PAYERS, READERS
+from jackpot_service.api.pages import HTML, answer, language_field
 from jackpot_service.api.request_context import Blueprint, act, look, principal, signed
-from jackpot_service.api.rules import HTML
-from jackpot_service.api.rules_page import POLICY
 from jackpot_service.api.schemas import IdentifiedSchema, RequestSchema
 from jackpot_service.auth.authenticator import allow
 from jackpot_service.domain.languages import Language
@@ -26,9 +24,7 @@ blueprint = Blueprint(
 class SlipQuerySchema(RequestSchema):
     """In which language."""
 
-    lang = fields.Enum(
-        Language, by_value=True, load_default=Language.ENGLISH, metadata={"description": "The language of the page."}
-    )
+    lang = language_field("The language of the page.")
 
 
 class SlipRequestSchema(IdentifiedSchema):
@@ -66,4 +62,4 @@ def get_slip(query: Mapping[str, Any], award_id: str) -> flask.Response:
 def _page(award_id: str, language: Language, *, copy: int | None, status: int) -> flask.Response:
     slip = look(lambda session: slip_of(session, principal(), award_id, copy=copy))
     page = slip_page.rendered(slip, words_in(language), copy=copy)
-    return flask.Response(page, status=status, mimetype=HTML, headers={"Content-Security-Policy": POLICY})
+    return answer(page, status=status)

@@ -7,7 +7,7 @@ from enum import StrEnum
 from gettext import NullTranslations
 from typing import Final
 
-from jackpot_service.domain.money import from_minor, plain
+from jackpot_service.domain.money import Rate, from_minor, plain
 
 
 class Language(StrEnum):
@@ -48,6 +48,10 @@ class Words:
     def scaled(self, digits: int, decimals: int) -> str:
         """Write a number of so many decimals, such as minor units of a currency, with all of them."""
         return self._marked(f"{from_minor(digits, decimals):,f}")
+
+    def money(self, amount_minor: int, rate: Rate) -> str:
+        """Write an amount in minor units of a rate's currency, with all its decimals: 1,001.35 EUR."""
+        return f"{self.scaled(amount_minor, rate.exponent)} {rate.currency}"
 
     def moment(self, moment: datetime) -> str:
         """Write a time to the second, in UTC and alike in every language."""
