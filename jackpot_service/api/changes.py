@@ -56,7 +56,7 @@ policies = Blueprint(
 
 
 class KindPolicySchema(AnswerSchema):
-    """The policy of a kind of change. Another person always decides than the one who asks."""
+    """The policy of a kind of change. Nobody decides an own request."""
 
     kind = fields.String(required=True)
     asked_by = fields.List(word(Role), required=True, metadata={"description": "The roles that ask."})

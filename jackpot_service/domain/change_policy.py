@@ -2,7 +2,7 @@
 The change policy: for each kind of change who asks, who decides, and whether their departments differ.
 
 Its versions are kept for ever. A request is judged by the version in force when it is made, and a decision by the one
-in force when it is taken. Another person always decides than the one who asks.
+in force when it is taken. Nobody decides an own request.
 """
 
 from collections.abc import Mapping

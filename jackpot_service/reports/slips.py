@@ -102,7 +102,7 @@ def slip_of(session: Session, principal: Principal, award_id: str, *, copy: int 
 
 @dataclass(frozen=True, slots=True)
 class _Verdict:
-    """What made an award, the settlement or a correction: when it was booked, its figures and its result."""
+    """The verdict that made an award, a settlement or a correction: when it was booked, its figures and its result."""
 
     booked_at: datetime
     figures: Facts

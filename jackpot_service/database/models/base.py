@@ -1,4 +1,4 @@
-"""What the tables have in common: the types of their columns."""
+"""The types of the tables' columns."""
 
 from datetime import date, datetime, time
 from decimal import Decimal
