@@ -60,6 +60,10 @@ _HAPPENED: Final = {
 """How often each of it happened, as the books tell."""
 
 
+CORRECTED: Final = "corrected"
+"""The round that a story corrects: until then no award of it may be paid in part, since a correction waits for that."""
+
+
 def require_whole(world: World) -> None:
     """Whoever adds a history up says first that there was something in it that could go wrong."""
     missing = [what for what, counted in _HAPPENED.items() if not world.books.value(counted)]
@@ -85,8 +89,8 @@ class Story:
         world = self._world
         world.bet(bet("a"), bet("b", currency="GBP", hand="2"), round_id="refunded")
         yield
-        world.bet(bet("a"), bet("b", hand="2"), round_id="corrected")
-        world.settle(hand("1", NOTHING), hand("2", FLUSH), round_id="corrected")
+        world.bet(bet("a"), bet("b", hand="2"), round_id=CORRECTED)
+        world.settle(hand("1", NOTHING), hand("2", FLUSH), round_id=CORRECTED)
         yield
         world.bet(bet("a"), bet("b", hand="2"), round_id="won")
         world.settle(hand("1", ROYAL_FLUSH), hand("2", FOUR_OF_A_KIND), round_id="won")
@@ -97,7 +101,7 @@ class Story:
         world.cancel(round_id="refunded")
         yield
         right = (hand("1", ROYAL_FLUSH), hand("2", NOTHING))
-        correcting.correct(world, *right, round_id="corrected", request_id="corrected")
+        correcting.correct(world, *right, round_id=CORRECTED, request_id="corrected")
         yield
         self._decide()
         yield

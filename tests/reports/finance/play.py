@@ -106,15 +106,21 @@ class Play:
 
     def correct(self) -> None:
         if self.settled:
-            table_id, round_id = self.chance.choice(self.settled)
-            jackpot_id = "cyber" if table_id == "C1" else "j1"
-            told = correcting.payload(
-                *self._hands(),
-                round_id=round_id,
-                table_id=table_id,
-                bet_count=self.house.live_bets(table_id, round_id),
-            )
-            self._change("round-correction", told | {"jackpot_id": jackpot_id})
+            self._correct(*self.chance.choice(self.settled))
+
+    def correct_stopped(self) -> None:
+        """Correct the round of an award that is stopped: most often, that takes the award back."""
+        stopped = self._awards("stopped")
+        if stopped:
+            award = self.chance.choice(stopped)
+            self._correct(award["table_id"], award["round_id"])
+
+    def _correct(self, table_id: str, round_id: str) -> None:
+        jackpot_id = "cyber" if table_id == "C1" else "j1"
+        told = correcting.payload(
+            *self._hands(), round_id=round_id, table_id=table_id, bet_count=self.house.live_bets(table_id, round_id)
+        )
+        self._change("round-correction", told | {"jackpot_id": jackpot_id})
 
     def decide(self) -> None:
         """Decide about all awards of a round that are held, were rejected or are stopped."""
@@ -125,12 +131,12 @@ class Play:
             of_round = self._of_round(award["table_id"], award["round_id"])
             self._change("held-awards", of_round | {"decision": self.chance.choice(DECISIONS[state])})
 
-    def stop(self) -> None:
+    def stop(self, state: str = "payable") -> None:
         """Stop the payment of an award, as one person does; one that was released is not stopped again."""
-        payable = self._awards("payable")
-        if payable:
+        awards = self._awards(state)
+        if awards:
             self.requests += 1
-            award_id, body = self.chance.choice(payable)["award_id"], {"request_id": f"stop{self.requests}"}
+            award_id, body = self.chance.choice(awards)["award_id"], {"request_id": f"stop{self.requests}"}
             finance = self.house.person("Fiona", Role.FINANCE)
             self.house.put(f"/v1/awards/{award_id}/stop", body | {"reason": "in doubt"}, key=finance)
 
