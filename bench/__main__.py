@@ -19,6 +19,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from bench import (
     comparison,
+    displays,
     everything,
     flush,
     growth,
@@ -130,6 +131,17 @@ def compare_command(
 
 
 main.add_command(compare_command, "beside")  # Its older name, by which scripts call it.
+
+
+@main.command("displays")
+@click.option("--displays", "count", type=click.IntRange(1, 2500), default=2000, show_default=True, help="A worker.")
+@_seconds_option(20)
+@_repeats_option
+@_json_option
+def displays_command(*, count: int, seconds: float, repeats: int, json_file: Path | None) -> None:
+    """Measure what displays cost the workers, and what bets feel of them."""
+    plan = displays.Plan(count, seconds)
+    _end(_run([runs.repeated(partial(displays.measure, plan=plan), repeats=repeats)], json_file))
 
 
 @main.command("latency")

@@ -48,6 +48,12 @@ SHARED_BY_5000_SECONDS = Target(floor=1, goal=0.2)
 METER_PER_SECOND = Target(floor=5_000, goal=5_000)
 CACHED_METER_PER_SECOND = Target(floor=5_000, goal=15_000)
 
+DISPLAYS_OF_A_CORE = Target(floor=0.05, goal=0.02)
+"""What two thousand displays may use of a core in each worker, above what it uses without them."""
+
+DISPLAYS_OF_P99 = Target(floor=1.1, goal=1)
+"""The 99th percentile of a bet while displays look on, of that without them."""
+
 OF_EMPTY = Target(floor=0.85, goal=0.95)
 """Ingest at many million bets, as a share of ingest at an empty database."""
 

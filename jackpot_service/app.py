@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import Executor, ThreadPoolExecutor
 from datetime import datetime
+from functools import partial
 from typing import Any, NamedTuple
 
 import flask
@@ -15,6 +16,7 @@ from jackpot_service.api import (
     changes,
     claims,
     description,
+    displays,
     events,
     evidence,
     exceptions,
@@ -37,11 +39,12 @@ from jackpot_service.api import (
     table_limits,
     withholding_rules,
 )
-from jackpot_service.api.asgi import REQUEST_ID, InThreads, add_headers, request_id
+from jackpot_service.api.asgi import REQUEST_ID, InThreads, add_headers, by_thread, request_id
 from jackpot_service.api.bet_groups import BetGroups
 from jackpot_service.api.entrance import Entrance
 from jackpot_service.api.event_stream import EventStream
 from jackpot_service.api.fast_path import FastPath, Routes
+from jackpot_service.api.feeds import Feeds
 from jackpot_service.api.places import Places, Turns
 from jackpot_service.api.readiness import Readiness
 from jackpot_service.api.recent import Recent
@@ -52,6 +55,7 @@ from jackpot_service.database.async_executor import AsyncExecutor
 from jackpot_service.database.clocks import utc_now
 from jackpot_service.database.transactions import clock_guard, guarded, read
 from jackpot_service.domain.errors import LedgerError
+from jackpot_service.reports.displays import DisplayedHit, displayed_hit, displayed_jackpots
 from jackpot_service.reports.jackpots import JackpotState, jackpot_state
 
 PLACES_FOR_BETS = 64
@@ -67,6 +71,9 @@ Of a process, for Flask's calls: twice as many as there are connections for them
 More would not do more: they share one interpreter, and the event loop would wait for its own turn among them.
 """
 
+DISPLAYED_KNOWN_S = 2.0
+"""For how long a process believes which jackpots are displayed to all."""
+
 SPARE_THREADS = 8
 """For calls that are open to all, and for answers that are made while they are sent."""
 
@@ -80,6 +87,7 @@ BLUEPRINTS = (
     slips.blueprint,
     table_limits.blueprint,
     meters.blueprint,
+    displays.blueprint,
     rates.blueprint,
     changes.blueprint,
     changes.policies,
@@ -137,6 +145,11 @@ def create_app(
     groups = BetGroups(engine, threads=threads, longest_wait_s=config.request_timeout_s, most_on_loop=shares.bets)
     recent = _meters(config, engine, clock, threads, most_on_loop=shares.meters)
     stream = EventStream(engine, threads=threads, longest_wait_s=config.request_timeout_s)
+    feeds = Feeds(
+        recent,
+        partial(_last_hit, engine, threads),
+        longest_wait_s=config.request_timeout_s,
+    )
     context = app.extensions[EXTENSION] = RequestContext(
         engine=engine,
         threads=threads,
@@ -149,6 +162,14 @@ def create_app(
         calls=Turns(Places("calls", THREADS), longest_wait_s=config.request_timeout_s),
         reports=Places("reports", shares.reports, at_most=shares.most_reports),
         readiness=Readiness(config, engine.url, groups, clock_guard(engine), clock),
+        feeds=feeds,
+        displayed=Recent(
+            lambda _: read(engine, displayed_jackpots),
+            threads=threads,
+            longest_wait_s=config.request_timeout_s,
+            seconds=DISPLAYED_KNOWN_S,
+        ),
+        listeners=Places("listeners", config.listeners, at_most=config.listeners + config.listeners // 4),
     )
     app.register_error_handler(LedgerError, problems.response_of)
     api = description.Api(app)
@@ -166,6 +187,7 @@ def create_app(
         entrance=Entrance(config, authenticator, monotonic=monotonic),
         routes=routes,
         calls=(rounds.bets_call(config), meters.METER_CALL),
+        stream_calls=(displays.FEED_CALL, events.EVENTS_CALL),
         open_calls=monitoring.OPEN_CALLS,
     )
     return app
@@ -173,7 +195,7 @@ def create_app(
 
 def _in_threads(app: Application, context: RequestContext, *, longest_s: float) -> InThreads:
     """Have Flask called in threads, of which there are as many as may be held in all."""
-    places = (context.calls.places, context.events.places, context.reports)
+    places = (context.calls.places, context.reports)
     threads = sum(kind.at_most for kind in places) + SPARE_THREADS
     return InThreads(app, ThreadPoolExecutor(threads, "flask"), longest_s=longest_s)
 
@@ -212,6 +234,13 @@ def _meters(
             lambda session: jackpot_state(session, jackpot_id, at=clock())
         ),
     )
+
+
+async def _last_hit(
+    engine: sqlalchemy.Engine, threads: Executor, jackpot_id: str, ends_at: float
+) -> DisplayedHit | None:
+    look = partial(read, engine, partial(displayed_hit, jackpot_id=jackpot_id))
+    return await by_thread(threads, look, ends_at=ends_at)
 
 
 def _guard(app: flask.Flask, authenticator: Authenticator, routes: Routes) -> None:

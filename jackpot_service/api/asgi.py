@@ -49,18 +49,38 @@ _NOTHING_MORE: Final[Mapping[str, object]] = {}
 _UNPREFIXED: Final = {"content-length": "CONTENT_LENGTH", "content-type": "CONTENT_TYPE"}
 
 
+def _nothing() -> None:
+    pass
+
+
 class Presence:
     """
     Whether a caller is still there, which the server notes and a call that waits may look at from its thread.
 
     A caller that closes its connection looks like one that closes its own half: both have left, and the second may
     still read an answer.
+
+    A caller that listens from now on says so by `listen`: its connection is then counted among those of listeners.
+    `when_left` is called once, on the loop, when the caller leaves.
     """
 
-    __slots__ = ("has_left",)
+    __slots__ = ("_listen", "has_left", "when_left")
 
-    def __init__(self) -> None:
+    def __init__(self, listen: Callable[[], object] | None = None) -> None:
         self.has_left = False
+        self.when_left: Callable[[], object] = _nothing
+        self._listen = listen or _nothing
+
+    def listen(self) -> None:
+        """Let the server know that the caller only listens from now on."""
+        self._listen()
+
+    def leave(self) -> None:
+        """Note that the caller has left."""
+        self.has_left = True
+        self._listen = _nothing  # Else the server's connection and this would hold each other until collected.
+        when_left, self.when_left = self.when_left, _nothing
+        when_left()
 
 
 REQUEST_ID: Final = "X-Request-Id"
@@ -88,10 +108,6 @@ def add_headers(headers: NamedHeaders) -> None:
 def headers_lacking(headers: Sequence[tuple[bytes, bytes]]) -> Sequence[tuple[bytes, bytes]]:
     """Return the headers that an answer of the fast path lacks, which has its names in small letters."""
     return _PLAIN[:1] if any(name == _CACHE_CONTROL for name, _ in headers) else _PLAIN
-
-
-def _nothing() -> None:
-    pass
 
 
 async def answer(send: Send, status: int, headers: Headers, body: bytes) -> None:

@@ -1,23 +1,36 @@
 """Events as CloudEvents: everything that happened, from the beginning, in pages that a consumer follows."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import AsyncIterator, Mapping
 from typing import Any, ClassVar, Final
 
 from marshmallow import ValidationError, fields, validate
 
-from jackpot_service.api.request_context import Blueprint, context, end_turn, has_left, principal
+from jackpot_service.api import fast_path, parsing
+from jackpot_service.api.parsing import Invalid
+from jackpot_service.api.places import Caller
+from jackpot_service.api.request_context import Blueprint, RequestContext, context, principal
+from jackpot_service.api.requests import Fallback
 from jackpot_service.api.schemas import AnswerSchema, Moment, RequestSchema, described, listed, word
-from jackpot_service.auth.authenticator import allow
-from jackpot_service.database import deadlines
-from jackpot_service.domain.principals import Role
+from jackpot_service.api.streams import BEGINNING as STREAM_BEGINNING
+from jackpot_service.api.streams import Listening, Pieces, Stream, reached, said
+from jackpot_service.auth.authenticator import allow, allowed
+from jackpot_service.domain.errors import FieldError
+from jackpot_service.domain.principals import READERS, Principal
 from jackpot_service.events.cursor import BEGINNING, LONGEST, Cursor, decode, encode
 from jackpot_service.events.event import EventType, as_cloud_event
+from jackpot_service.events.page import Page
 from jackpot_service.events.visibility import is_of_the_house
 from jackpot_service.usecases.fields import QueryNumber, ReadField
 
 MOST_LISTED: Final = 1000
 DEFAULT_LISTED: Final = 100
 LONGEST_WAIT_S: Final = 20
+
+ALIVE_EVERY_S: Final = 15.0
+"""How often a stream without events says up to where there are none."""
+
+LAST_EVENT_ID: Final = b"last-event-id"
 
 NOW: Final = "now"
 
@@ -76,20 +89,72 @@ class EventsSchema(AnswerSchema):
 
 
 @blueprint.route("", methods=["GET"])
-@allow(*Role)
+@allow(*READERS)
 @blueprint.arguments(EventsQuerySchema(), location="query")
 @blueprint.response(200, EventsSchema())
 def get_events(query: Mapping[str, Any]) -> Mapping[str, Any]:
-    """List what happened after a cursor: at least once, nothing skipped; `wait` waits for something to happen."""
-    reader = principal()
-    wait_s = query["wait"]
-    with deadlines.anew(wait_s + context().config.request_timeout_s):
-        page = context().events.page(
-            reader, query["after"], limit=query["limit"], wait_s=wait_s, before_waiting=end_turn, has_left=has_left
-        )
+    """
+    List what happened after a cursor: at least once, nothing skipped; `wait` waits for something to happen.
+
+    With `Accept: text/event-stream` events come as they happen. Each page ends with its cursor as the event's id. A
+    listener that comes again sends that as `Last-Event-ID`, which counts more than `after`.
+    """
+    page = context().events.page(principal(), query["after"], limit=query["limit"])
+    return _written(page, principal())
+
+
+def _written(page: Page, reader: Principal) -> Mapping[str, Any]:
     with_people = is_of_the_house(reader)
     return {
         "items": [as_cloud_event(event, with_people=with_people) for event in page.items],
         "next": encode(page.next),
         "has_more": page.has_more,
     }
+
+
+async def _take(context: RequestContext, listening: Listening) -> fast_path.Answer | Stream:
+    reader = await listening.admit()
+    query = parsing.read_query(_QUERY, listening.request.query)
+    if listening.wants_stream:
+        return await _stream(context, listening, reader, query)
+    if not query["wait"]:
+        raise Fallback
+    listening.take_place(context.listeners, Caller.of(reader))
+    page = await context.events.wait(
+        reader, query["after"], listening.presence, limit=query["limit"], wait_s=query["wait"]
+    )
+    return fast_path.Answer(_written(page, reader))
+
+
+async def _stream(context: RequestContext, listening: Listening, reader: Principal, query: Mapping[str, Any]) -> Stream:
+    after = _last_event_id(listening.request.header(LAST_EVENT_ID)) or query["after"]
+    listening.take_place(context.listeners, Caller.of(reader))
+    first = await context.events.page_on_loop(reader, after, limit=query["limit"])
+    pages = context.events.follow(reader, first, listening.presence, limit=query["limit"], alive_every_s=ALIVE_EVERY_S)
+    return Stream(listening.admitted_again(_pieces(pages, reader)))
+
+
+def _last_event_id(shown: str) -> Cursor | None:
+    """Read the id of the last event that a listener had. Raises: Invalid for one that no event has."""
+    if not shown:
+        return None
+    try:
+        return decode(shown)
+    except ValueError as error:
+        raise Invalid((FieldError("Last-Event-ID", Invalid.problem_code, str(error)),)) from None
+
+
+async def _pieces(pages: AsyncIterator[Page], reader: Principal) -> Pieces:
+    """Write pages as server-sent events. The last event of a page has the id, so what is cut off comes again whole."""
+    yield STREAM_BEGINNING
+    with_people = is_of_the_house(reader)
+    async for page in pages:
+        written = [as_cloud_event(event, with_people=with_people) for event in page.items]
+        ids = [None] * (len(written) - 1) + [encode(page.next)]
+        yield b"".join(map(said, written, ids)) if written else reached(encode(page.next))
+
+
+_QUERY: Final = EventsQuerySchema()
+
+EVENTS_CALL: Final = fast_path.StreamCall(re.compile("/v1/events"), allowed(get_events), _take)
+"""The same call as the event loop answers it, for those who wait; a page that nobody waits for is Flask's."""

@@ -13,7 +13,7 @@ call's turn (`places.py`).
 import re
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, aclosing, suppress
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any, Final
@@ -28,6 +28,7 @@ from jackpot_service.api.asgi import (
     PRESENCE,
     REQUEST_ID,
     InThreads,
+    Presence,
     Receive,
     Scope,
     Send,
@@ -41,8 +42,10 @@ from jackpot_service.api.places import Caller, Places
 from jackpot_service.api.problems import MEDIA_TYPE, Problem, problem_of
 from jackpot_service.api.request_context import END_TURN, PRINCIPAL, RequestContext
 from jackpot_service.api.requests import ROOM, Body, Fallback, Gone, Request, length_of
+from jackpot_service.api.streams import HEADERS as STREAM_HEADERS
+from jackpot_service.api.streams import Listening, Stream
 from jackpot_service.auth.authenticator import roles_of
-from jackpot_service.domain.principals import Role
+from jackpot_service.domain.principals import Principal, Role
 from jackpot_service.domain.shapes import IDENTIFIER
 
 
@@ -99,6 +102,19 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
+class StreamCall:
+    """
+    A GET that may be answered by a stream, whatever its headers are.
+
+    `take` finds itself who calls, if it needs to know. It raises Fallback, or what the call is refused by.
+    """
+
+    path: re.Pattern[str]
+    roles: frozenset[Role]
+    take: Callable[..., Awaitable[Answer | Stream]]
+
+
+@dataclass(frozen=True, slots=True)
 class OpenCall:
     """A GET, or HEAD, that needs no key and takes any query: it is always answered here, behind no other call."""
 
@@ -117,6 +133,7 @@ class FastPath:
         entrance: Entrance,
         routes: Routes,
         calls: Iterable[Call],
+        stream_calls: Iterable[StreamCall] = (),
         open_calls: Iterable[OpenCall] = (),
     ) -> None:
         self._flask = flask
@@ -125,6 +142,7 @@ class FastPath:
         self._routes = routes
         self._room = Places("bytes of bodies", max(ROOM, 2 * context.config.max_body_bytes))
         self._calls = tuple(calls)
+        self._stream_calls = tuple(stream_calls)
         self._open_calls = tuple(open_calls)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -150,17 +168,31 @@ class FastPath:
                     ends_at=request.ends_at,
                     then=held.close,
                 )
+            elif isinstance(answered, Stream):
+                _presence_of(scope).listen()
+                await _send_stream(answered, request_id(request.header(_REQUEST_ID)), send)
             else:
                 named = request_id(request.header(_REQUEST_ID))
                 await _send(answered, named, send, is_head=scope["method"] == "HEAD")
 
     async def _answered(
         self, scope: Scope, request: Request, receive: Receive, held: ExitStack
-    ) -> Answer | Problem | None:
+    ) -> Answer | Stream | Problem | None:
         """Answer a call; None leaves it to Flask, which has the body and a turn then, if it needs them."""
         open_call = self._open_call_of(scope)
         if open_call is not None:
             return await open_call.take(self._context)
+        stream_call, ids = self._stream_call_of(scope)
+        if stream_call is not None:
+            listening = self._listening(scope, request, stream_call.roles, held)
+            try:
+                return await stream_call.take(self._context, listening, *ids)
+            except Fallback:
+                pass
+            except Exception as error:
+                if not listening.wants_stream:
+                    raise
+                return _refused(error, scope).closing()  # A crowd that is refused keeps no connection.
         call, ids = self._call_of(scope)
         roles = self._routes.roles(scope["method"], path_of(scope)) if call is None else call.roles
         if roles is None:
@@ -181,8 +213,7 @@ class FastPath:
                 return await call.take(self._context, request, principal, *ids)
         turn = await self._context.calls.take(caller, ends_at=request.ends_at)
         held.callback(turn.end)
-        presence = scope.get("state", {}).get(PRESENCE)
-        request.handed_on = {PRINCIPAL: principal, END_TURN: turn.end, PRESENCE: presence}
+        request.handed_on = {PRINCIPAL: principal, END_TURN: turn.end}
         return None
 
     def _call_of(self, scope: Scope) -> tuple[Call | None, Iterable[str]]:
@@ -190,6 +221,22 @@ class FastPath:
             if scope["method"] == call.method and (ids := call.path.fullmatch(scope["path"])):
                 return call, ids.groups()
         return None, ()
+
+    def _stream_call_of(self, scope: Scope) -> tuple[StreamCall | None, Iterable[str]]:
+        if scope["method"] == "GET":
+            for call in self._stream_calls:
+                if ids := call.path.fullmatch(scope["path"]):
+                    return call, ids.groups()
+        return None, ()
+
+    def _listening(self, scope: Scope, request: Request, roles: frozenset[Role], held: ExitStack) -> Listening:
+        shown = request.header(b"authorization")
+
+        async def admit() -> Principal:
+            ends_at = time.monotonic() + self._context.config.request_timeout_s
+            return await self._entrance.admitted(scope, shown, roles, ends_at=ends_at)
+
+        return Listening(request, _presence_of(scope), held, admit)
 
     def _open_call_of(self, scope: Scope) -> OpenCall | None:
         if scope["method"] not in {"GET", "HEAD"}:
@@ -200,6 +247,21 @@ class FastPath:
         """Whether a body is longer than Flask takes, as its head says: then none of it is read, and Flask says why."""
         length = length_of(request.headers.get(b"content-length", b""))
         return length is not None and length > self._context.config.max_body_bytes + 1
+
+
+def _presence_of(scope: Scope) -> Presence:
+    found: Presence | None = scope.get("state", {}).get(PRESENCE)
+    return Presence() if found is None else found
+
+
+async def _send_stream(stream: Stream, named: str, send: Send) -> None:
+    headers: asgi.Headers = [(_REQUEST_ID, named.encode()), *STREAM_HEADERS, *stream.headers]
+    headers += headers_lacking(headers)
+    async with aclosing(stream.pieces) as pieces:
+        await send({"type": "http.response.start", "status": HTTPStatus.OK.value, "headers": headers})
+        async for piece in pieces:
+            await send({"type": "http.response.body", "body": piece, "more_body": True})
+    await send({"type": "http.response.body", "body": b""})
 
 
 def _refused(error: Exception, scope: Scope) -> Problem:

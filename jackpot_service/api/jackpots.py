@@ -28,7 +28,7 @@ from jackpot_service.database.transactions import Session
 from jackpot_service.domain.awards import HitPayment
 from jackpot_service.domain.lives import Life
 from jackpot_service.domain.paytables import paytable
-from jackpot_service.domain.principals import Role
+from jackpot_service.domain.principals import READERS, Role
 from jackpot_service.domain.shapes import IDENTIFIER
 from jackpot_service.reports.jackpots import Hit, JackpotState, jackpot_state, jackpot_states, last_hits
 from jackpot_service.usecases.fields import CurrencyCode, QueryNumber
@@ -105,12 +105,15 @@ class HitSchema(AnswerSchema):
     """A jackpot won."""
 
     cycle = described(fields.Integer, "The cycle that it ended.", attribute="settlement.cycle")
+    casino_id = fields.String(required=True, attribute="round.casino_id")
     table_id = fields.String(required=True, attribute="round.table_id")
     round_id = fields.String(required=True, attribute="round.round_id")
     hit_at = Moment(required=True)
     meter_before = decimal("The meter on offer before the hit.", attribute="settlement.meter_before")
     total_stake_base = decimal("The value of the bets on dealt hands.", attribute="settlement.weight")
     paid = decimal("The part of the meter that was paid.")
+    cards = described(fields.List, "The royal flush, the ace first.", cls_or_instance=fields.String())
+    winners = described(fields.Integer, "How many players got something of the meter.")
     payment = word(
         HitPayment,
         "`pending` while awards are held or stopped, `released` while all may be paid, `paid` once all were; null if "
@@ -130,7 +133,7 @@ class HitSchema(AnswerSchema):
 
 
 @blueprint.route("", methods=["GET"])
-@allow(*Role)
+@allow(*READERS)
 @blueprint.arguments(JackpotsQuerySchema(), location="query")
 @blueprint.response(200, page_schema(JackpotSchema, "JackpotList"))
 def get_jackpots(query: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -143,7 +146,7 @@ def get_jackpots(query: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 @blueprint.route("/<id:jackpot_id>", methods=["GET"])
-@allow(*Role)
+@allow(*READERS)
 @blueprint.response(200, JackpotSchema())
 def get_jackpot(jackpot_id: str) -> JackpotState:
     """Show a jackpot as it stands."""
@@ -151,7 +154,7 @@ def get_jackpot(jackpot_id: str) -> JackpotState:
 
 
 @blueprint.route("/<id:jackpot_id>/paytable", methods=["GET"])
-@allow(*Role)
+@allow(*READERS)
 @blueprint.arguments(CurrencyQuerySchema(), location="query")
 @blueprint.response(200, PaytableSchema())
 def get_paytable(query: Mapping[str, Any], jackpot_id: str) -> Mapping[str, Any]:
@@ -171,7 +174,7 @@ def get_paytable(query: Mapping[str, Any], jackpot_id: str) -> Mapping[str, Any]
 
 
 @blueprint.route("/<id:jackpot_id>/hits", methods=["GET"])
-@allow(*Role)
+@allow(*READERS)
 @blueprint.arguments(HitsQuerySchema(), location="query")
 @blueprint.response(200, page_schema(HitSchema, "HitList"))
 def get_hits(query: Mapping[str, Any], jackpot_id: str) -> Mapping[str, Any]:

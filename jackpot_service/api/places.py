@@ -53,6 +53,11 @@ class Places:
         self._total = 0
 
     @property
+    def taken(self) -> int:
+        """How many are held."""
+        return self._total
+
+    @property
     def is_one_free(self) -> bool:
         """Whether anybody would get a place, and as many more as the same call needs."""
         return self._total < self.most

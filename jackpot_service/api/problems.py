@@ -5,7 +5,7 @@ Nothing else of the service knows a status code of an error.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from http import HTTPStatus
 from typing import Any
 
@@ -93,6 +93,10 @@ class Problem:
     status: int
     headers: tuple[tuple[str, str], ...]
     body: bytes
+
+    def closing(self) -> "Problem":
+        """Return it as an answer after which the connection is closed."""
+        return replace(self, headers=(*self.headers, ("Connection", "close")))
 
 
 def problem_of(error: Exception, *, instance: str) -> Problem:

@@ -10,7 +10,7 @@ from jackpot_service.api.request_context import Blueprint, look, now
 from jackpot_service.api.schemas import AnswerSchema, Moment, RequestSchema, decimal, described, listed
 from jackpot_service.auth.authenticator import allow
 from jackpot_service.database.transactions import Session
-from jackpot_service.domain.principals import Role
+from jackpot_service.domain.principals import READERS
 from jackpot_service.reports import rates
 from jackpot_service.reports.rates import RateThen, SheetShown
 from jackpot_service.usecases.fields import CurrencyCode, Instant, QueryNumber
@@ -110,7 +110,7 @@ class RateThenSchema(SheetHeadSchema):
 
 
 @blueprint.route("/rates", methods=["GET"])
-@allow(*Role)
+@allow(*READERS)
 @blueprint.arguments(SheetQuerySchema(), location="query")
 @blueprint.response(200, SheetSchema())
 def get_rates(query: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -126,7 +126,7 @@ def get_rates(query: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 @blueprint.route("/rates/history", methods=["GET"])
-@allow(*Role)
+@allow(*READERS)
 @blueprint.arguments(HistoryQuerySchema(), location="query")
 @blueprint.response(200, page_schema(RateThenSchema, "History"))
 def get_history(query: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -140,7 +140,7 @@ def get_history(query: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 @blueprint.route("/rate-sheets", methods=["GET"])
-@allow(*Role)
+@allow(*READERS)
 @blueprint.arguments(SheetsQuerySchema(), location="query")
 @blueprint.response(200, page_schema(SheetHeadSchema, "Sheets"))
 def get_sheets(query: Mapping[str, Any]) -> Mapping[str, Any]:

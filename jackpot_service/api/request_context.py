@@ -14,10 +14,10 @@ import flask_smorest
 import orjson
 import sqlalchemy
 
-from jackpot_service.api.asgi import PRESENCE, Presence
 from jackpot_service.api.bet_groups import BetGroups
 from jackpot_service.api.description import Api
 from jackpot_service.api.event_stream import EventStream
+from jackpot_service.api.feeds import Feeds
 from jackpot_service.api.parsing import Parser
 from jackpot_service.api.places import Caller, Places, Turns
 from jackpot_service.api.readiness import Readiness
@@ -47,7 +47,7 @@ class RequestContext:
 
     `threads` do what the event loop leaves to a thread. Batches of `bets` take turns, and so do `calls` that Flask
     answers. Each of the `reports` that are made at once keeps a connection for as long as its caller
-    reads.
+    reads. `displayed` reads which jackpots are open to all. Each listener holds one of the places of `listeners`.
     """
 
     engine: sqlalchemy.Engine
@@ -61,6 +61,9 @@ class RequestContext:
     calls: Turns
     reports: Places
     readiness: Readiness
+    feeds: Feeds
+    displayed: Recent[frozenset[str]]
+    listeners: Places
 
 
 class Json(flask.json.provider.JSONProvider):
@@ -125,12 +128,6 @@ def signed(body: Mapping[str, Any]) -> Act:
 def end_turn() -> None:
     """Let another call have this one's turn of a thread: this one has a place of another kind, and may take long."""
     flask.request.environ.get(END_TURN, _nothing)()
-
-
-def has_left() -> bool:
-    """Return whether the caller has left, as far as the server knows: what waits need not wait for it any more."""
-    presence: Presence | None = flask.request.environ.get(PRESENCE)
-    return presence is not None and presence.has_left
 
 
 @contextmanager

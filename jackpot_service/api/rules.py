@@ -26,7 +26,7 @@ from jackpot_service.auth.authenticator import allow
 from jackpot_service.domain.acceptance import CurrencyNotAccepted, StakeOutOfRange
 from jackpot_service.domain.languages import Language, Words
 from jackpot_service.domain.paytables import PaytableLine
-from jackpot_service.domain.principals import Role
+from jackpot_service.domain.principals import READERS
 from jackpot_service.domain.printed_rates import Conversion
 from jackpot_service.domain.printed_rules import in_sentences, odds_text, return_text
 from jackpot_service.domain.prizes import MeterPart, Tier
@@ -159,7 +159,7 @@ class RulesSheetSchema(RulesVersionSchema):
 
 
 @blueprint.route("/<id:jackpot_id>/rules", methods=["GET"])
-@allow(*Role)
+@allow(*READERS)
 @blueprint.arguments(RulesQuerySchema(), location="query")
 @blueprint.response(200, RulesSheetSchema())
 def get_rules(query: Mapping[str, Any], jackpot_id: str) -> Mapping[str, Any]:
@@ -183,7 +183,7 @@ def get_rules(query: Mapping[str, Any], jackpot_id: str) -> Mapping[str, Any]:
 
 
 @blueprint.route("/<id:jackpot_id>/rules.html", methods=["GET"])
-@allow(*Role)
+@allow(*READERS)
 @blueprint.arguments(RulesQuerySchema(), location="query")
 @blueprint.response(200, {"type": "string"}, content_type=HTML, description="The same as a page to print.")
 def get_rules_page(query: Mapping[str, Any], jackpot_id: str) -> flask.Response:

@@ -5,7 +5,7 @@ from marshmallow import fields
 from jackpot_service.api.request_context import Blueprint, look, principal
 from jackpot_service.api.schemas import AnswerSchema, decimal, described, listed
 from jackpot_service.auth.authenticator import allow
-from jackpot_service.domain.principals import Role
+from jackpot_service.domain.principals import READERS
 from jackpot_service.reports.table_limits import LimitedTables, limited_tables
 
 blueprint = Blueprint(
@@ -38,7 +38,7 @@ class LimitedTablesSchema(AnswerSchema):
 
 
 @blueprint.route("/table-limits", methods=["GET"])
-@allow(*Role)
+@allow(*READERS)
 @blueprint.response(200, LimitedTablesSchema())
 def get_table_limits(jackpot_id: str) -> LimitedTables:
     """List the tables that have limits of their own; a key with a casino sees that casino's."""

@@ -15,7 +15,7 @@ from jackpot_service.cli.values import Identifier, reason_option, request_id_opt
 from jackpot_service.config.settings import Config
 from jackpot_service.database.transactions import read, transact
 from jackpot_service.domain.facts import instant
-from jackpot_service.domain.principals import Principal, Role
+from jackpot_service.domain.principals import MACHINES, Principal, Role
 from jackpot_service.records import keys as records
 from jackpot_service.records.keys import ListedKey, Subject
 from jackpot_service.usecases.keys import add_user, create_key, revoke_key
@@ -97,7 +97,7 @@ def users() -> None:
 
 @users.command("add")
 @click.argument("name")
-@click.option("--role", type=click.Choice([role.value for role in Role if role is not Role.TABLE]), required=True)
+@click.option("--role", type=click.Choice([role.value for role in Role if role not in MACHINES]), required=True)
 @casino_option
 @department_option
 @click.option("--oidc-subject", "subject", required=True, help="The `sub` of their tokens.")

@@ -25,6 +25,7 @@ _INTEGER: Final = re.compile(r"[0-9]{1,12}")
 _ALGORITHMS: Final = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512")
 _SECONDS: Final = re.compile(r"[0-9]{1,6}(\.[0-9]{1,3})?")
 _RATE: Final = re.compile(r"[0-9]{1,7}(\.[0-9]{1,3})?")
+_ORIGIN: Final = re.compile(r"https?://[a-z0-9.-]+(:[0-9]{1,5})?")
 _PART: Final = re.compile(r"0(\.[0-9]{1,6})?|1(\.0{1,6})?")
 _LONGEST_POOL_TIMEOUT_S: Final = 1
 """A call that began to wait for a connection just before its end is answered so much later."""
@@ -144,6 +145,15 @@ class _Reader:
         except ValueError:
             raise ConfigError(variable, value, accepted) from None
 
+    def origins(self, variable: str, default: tuple[str, ...]) -> tuple[str, ...]:
+        accepted = "origins with spaces between, such as https://casino.example https://www.casino.example:8443"
+        if variable not in self.environ:
+            return default
+        found = tuple(self.text(variable, "", accepted).split())
+        if not all(map(_ORIGIN.fullmatch, found)):
+            raise ConfigError(variable, " ".join(found), accepted)
+        return found
+
     def part(self, variable: str, default: Decimal) -> Decimal:
         accepted = "a part from 0 to 1, such as 0.10"
         value = self.text(variable, str(default), accepted)
@@ -187,6 +197,8 @@ class Config:
     `key_rate`: how many calls a second a key may make of a process.
     `sign_in_rate`: how many sign-ins a second may fail that come from one address.
     `trusted_proxies`: the proxies that are believed about where a call comes from.
+    `listeners`: how many callers of a process may listen, or wait for events; fewer where it may open few files.
+    `public_origins`: the origins of pages that browsers let read what is open to all.
     """
 
     database_url: Annotated[str | None, _Reader.database_url] = field(default=None, repr=False)
@@ -206,6 +218,8 @@ class Config:
     key_rate: Annotated[float, _Reader.rate] = 10_000.0
     sign_in_rate: Annotated[float, _Reader.rate] = 20.0
     trusted_proxies: Annotated[tuple[Network, ...], _Reader.networks] = ()
+    listeners: Annotated[int, partial(_Reader.integer, most=20_000)] = 2500
+    public_origins: Annotated[tuple[str, ...], _Reader.origins] = ()
     rate_band: Annotated[Decimal, _Reader.part] = Decimal("0.10")
     rates_stale_after_s: Annotated[int, _Reader.integer] = 36 * 3600
     oidc_issuer: Annotated[str | None, partial(_Reader.web_url, refused=" #@?")] = None

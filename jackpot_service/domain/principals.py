@@ -54,10 +54,18 @@ class Role(StrEnum):
     RATES = "rates"
     OPERATOR = "operator"
     AUDITOR = "auditor"
+    DISPLAY = "display"
+
+
+READERS: Final = frozenset(Role) - {Role.DISPLAY}
+"""The roles that may read what is no secret among those with a key. A display may read its feed, and nothing else."""
 
 
 CHANGE_ROLES: Final = frozenset({Role.FINANCE, Role.OPERATOR, Role.RATES})
 """The roles that a change policy may name. Tables are machines, and an auditor looks at what others decided."""
+
+MACHINES: Final = frozenset({Role.TABLE, Role.DISPLAY})
+"""The roles that are never a person's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +74,9 @@ class Principal:
     A user or a service account, as a key names it.
 
     A name stands for one of them, with one role, one casino and one department; which tables it may see, each of its
-    keys says. A principal with a casino sees that casino only; one with tables, those tables only. Table servers are
-    service accounts, and so is an owner of a key that was made for an automaton. A service account may request a change
-    and never approves one. Unless stated, the department has the role's name.
+    keys says. A principal with a casino sees that casino only; one with tables, those tables only. Table servers and
+    displays are service accounts, and so is an owner of a key that was made for an automaton. A service account may
+    request a change and never approves one. Unless stated, the department has the role's name.
     """
 
     name: str
@@ -86,7 +94,7 @@ class Principal:
     @property
     def is_service_account(self) -> bool:
         """Whether nobody stands behind it who could approve something."""
-        return self.is_automaton or self.role is Role.TABLE
+        return self.is_automaton or self.role in MACHINES
 
     @property
     def may_request(self) -> bool:

@@ -83,7 +83,8 @@ class JackpotRules:
     taken only after betting was closed. `reset_amount`, `limit` and `payout_tiers` belong to the jackpot and are taken
     from its cycle's. Amounts are in units of the jackpot's base currency, but `largest_stakes`: for single currencies,
     by their codes, what a stake may be at most in their own units. A stake in one of them keeps both that and
-    `largest_stake`.
+    `largest_stake`. `displayed` says that anybody may see the meter and the last hit, without a key: the newest version
+    counts, at once, since nothing of the play depends on it.
     """
 
     rulebook: str
@@ -103,6 +104,7 @@ class JackpotRules:
     largest_stakes: Mapping[str, Decimal] = field(default_factory=dict)
     close_required: bool = False
     dead_hand: DeadHand = DeadHand.REFUND
+    displayed: bool = False
 
     def __post_init__(self) -> None:
         _require_split(self)
@@ -228,8 +230,8 @@ def as_document(rules: JackpotRules) -> dict[str, Any]:
     """
     Write the rules as strings, integers and nulls, for storage and digests; amounts without trailing zeros.
 
-    `least_stake`, `largest_stakes`, `payout_tiers`, `close_required` and `dead_hand` are written only where they say
-    something, as digests of books older than they are cover documents without.
+    `least_stake`, `largest_stakes`, `payout_tiers` and what follows it are written only where they say something. So
+    digests of books older than they are cover documents without.
     """
     tiers = [payout_tiers.as_document(tier) for tier in rules.payout_tiers]
     own = {currency: plain(most) for currency, most in rules.largest_stakes.items()}
@@ -255,6 +257,7 @@ def as_document(rules: JackpotRules) -> dict[str, Any]:
         **({"payout_tiers": tiers} if tiers else {}),
         **({"close_required": True} if rules.close_required else {}),
         **({} if rules.dead_hand is DeadHand.REFUND else {"dead_hand": str(rules.dead_hand)}),
+        **({"displayed": True} if rules.displayed else {}),
     }
 
 
@@ -288,6 +291,7 @@ def from_document(document: Mapping[str, Any]) -> JackpotRules:
         payout_tiers=tuple(map(payout_tiers.from_document, document.get("payout_tiers", ()))),
         close_required=document.get("close_required", False),
         dead_hand=DeadHand(document.get("dead_hand", DeadHand.REFUND)),
+        displayed=document.get("displayed", False),
     )
 
 

@@ -14,6 +14,7 @@ from jackpot_service.domain.rules import BadRules, DeadHand, FundedBy, JackpotRu
 from jackpot_service.domain.shapes import CURRENCY
 
 _AMOUNTS = ("reset_amount", "limit", "least_stake", "largest_stake", "token")
+_FLAGS = ("close_required", "displayed")
 _PARTS = ("split.meter", "split.reserve", "split.prize_fund")
 _PRIZES = {f"prizes.{tier}": tier for tier in Tier if tier is not Tier.ROYAL_FLUSH}
 _OWN_LARGEST_STAKE = "largest_stake.CUR"
@@ -30,7 +31,7 @@ SETTINGS = (
     *_PARTS,
     "hands_per_player",
     *_PRIZES,
-    "close_required",
+    *_FLAGS,
     "dead_hand",
     PAYOUT_TIERS,
 )
@@ -72,8 +73,7 @@ def with_settings(rules: JackpotRules, settings: Mapping[str, Setting]) -> Jackp
         changes["hands_per_player"] = _whole("hands_per_player", texts["hands_per_player"])
     if PAYOUT_TIERS in settings:
         changes[PAYOUT_TIERS] = settings[PAYOUT_TIERS]
-    if "close_required" in texts:
-        changes["close_required"] = _flag("close_required", texts["close_required"])
+    changes |= {name: _flag(name, texts[name]) for name in _FLAGS if name in texts}
     if "dead_hand" in texts:
         changes["dead_hand"] = _dead_hand(texts["dead_hand"])
     return replace(

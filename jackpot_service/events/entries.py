@@ -10,7 +10,7 @@ from jackpot_service.database.transactions import Session
 from jackpot_service.domain.entries import REFERENCE_BOOK
 from jackpot_service.domain.errors import Refused
 from jackpot_service.domain.journal import EntryKind
-from jackpot_service.domain.principals import Principal
+from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal
 from jackpot_service.events.cursor import Cursor, Positions, seq_in
 from jackpot_service.events.event import Place
 from jackpot_service.events.visibility import ROUND_KINDS, act_kinds, is_of_the_house, sees_round
@@ -144,6 +144,11 @@ def windows(cursor: Cursor, reached: Heads) -> Sequence[Window]:
     return [Window(book, stripe_no, after, min(head, after + share), head) for book, stripe_no, after, head in pending]
 
 
+def passed(cursor: Cursor, reached: Heads) -> Cursor:
+    """Move a cursor on to the ends of all books, for a reader whom nothing up to there notifies."""
+    return Cursor({**cursor.positions, **reached.positions})
+
+
 @dataclass(frozen=True, slots=True)
 class EntryRound:
     """The round that an entry is a step of, with the terms that were fixed at its opening."""
@@ -203,6 +208,14 @@ def notified_entries(session: Session, reader: Principal, windows: Sequence[Wind
 def _of_round(reader: Principal, place: Place, kind: str, round_: EntryRound) -> NotifiedEntry:
     is_seen = sees_round(reader, table_id=round_.table_id, casino_id=round_.casino_id)
     return NotifiedEntry(place, EntryKind(kind), round_, only_public=not is_seen)
+
+
+def is_anybody_notified(session: Session, *, before: Heads, reached: Heads) -> bool:
+    """Find out whether any reader is notified of what was booked between two looks; True if that is too much to see."""
+    looked_at = windows(Cursor(before.positions), reached)
+    if any(window.upto < window.head for window in looked_at):
+        return True
+    return bool(notified_entries(session, SYSTEM_OPERATOR, looked_at))
 
 
 def _in_order(entry: NotifiedEntry) -> tuple[Any, ...]:

@@ -9,11 +9,14 @@ from sqlalchemy import text
 
 from jackpot_service.database.pipelines import Cursor
 from jackpot_service.database.transactions import Session, pipelined
+from jackpot_service.domain import facts
 from jackpot_service.domain.accounts import Meter, Pools
 from jackpot_service.domain.awards import AwardState, AwardStep, HitPayment, payment_of, state_of
+from jackpot_service.domain.cards import RANKS, Card, Category, category_of
 from jackpot_service.domain.facts import Facts
 from jackpot_service.domain.lives import Life
 from jackpot_service.domain.money import ZERO, RateSheet
+from jackpot_service.domain.outcomes import CARDS_OF_A_DEALT_HAND, HandStatus
 from jackpot_service.domain.rounds import Round
 from jackpot_service.domain.rules import FundedBy, JackpotRules
 from jackpot_service.ledger import books
@@ -71,6 +74,7 @@ class JackpotState:
 
     `following_version` is the rules version of the next cycle. `sheet` is the one in force, in which amounts are shown.
     `payment` is where that of the last hit stands; None if nothing of it is to be paid, or the jackpot was never hit.
+    `displayed`: anybody may see the meter and the last hit, by the newest rules.
     """
 
     jackpot_id: str
@@ -82,6 +86,7 @@ class JackpotState:
     life: Life
     sheet: RateSheet
     payment: HitPayment | None
+    displayed: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,19 +94,26 @@ class Hit:
     """
     A jackpot won: which round, when, what its settlement recorded, and what was paid to whom.
 
-    `payment` is where the payment of all awards stands, those of corrections too; None if nothing is to be paid.
+    `cards` are those of the royal flush. `payment` is where the payment of all awards stands, those of corrections too;
+    None if nothing is to be paid.
     """
 
     round: Round
     hit_at: datetime
     settlement: Facts
     awards: tuple[BookedAward, ...]
+    cards: tuple[Card, ...]
     payment: HitPayment | None
 
     @property
     def paid(self) -> Decimal:
         """The cost of the winners together to the meter, in base units."""
         return sum((award.cost for award in self.awards), ZERO)
+
+    @property
+    def winners(self) -> int:
+        """How many players got something of the meter."""
+        return len({award.player_id for award in self.awards})
 
 
 def jackpot_states(
@@ -135,6 +147,7 @@ def jackpot_state(session: Session, jackpot_id: str, *, at: datetime) -> Jackpot
         life=lives.life_of(session, jackpot_id, is_accepting=held.is_accepting),
         sheet=sheet_to_show(session, in_force.base, in_force.rate_sheets[0]),
         payment=payment_of(set(_states_of(payment_cursor))),
+        displayed=immutable.rules(session, jackpot_id, held.cycle.following_version).displayed,
     )
 
 
@@ -165,11 +178,20 @@ def _hit(session: Session, jackpot_id: str, table_id: str, round_id: str, booked
     with pipelined(session) as pipe:
         ending_cursor = verdicts.send_ending(pipe, round_)
         awards_cursor = verdicts.send_awards(pipe, round_, correction=0)
-    settlement = verdicts.ending_of(ending_cursor)["settlement"]
+    recorded = verdicts.ending_of(ending_cursor)
     from_meter = _from_meter(verdicts.awards_of(awards_cursor))
     of_all = awards.of_verdicts(session, round_, corrections=corrections.count(session, round_))
     payment = payment_of({award.state for award in _from_meter(of_all)})
-    return Hit(round_, booked_at, settlement, from_meter, payment)
+    return Hit(round_, booked_at, recorded["settlement"], from_meter, _royal_flush_in(recorded), payment)
+
+
+def _royal_flush_in(recorded: Facts) -> tuple[Card, ...]:
+    """Find the cards of the first hand that is a royal flush, the highest first; a result that hit has one."""
+    for hand in facts.hands_of(recorded["result"]["hands"]):
+        is_whole = hand.status is HandStatus.DEALT and len(hand.cards) == CARDS_OF_A_DEALT_HAND
+        if is_whole and category_of(hand.cards) is Category.ROYAL_FLUSH:
+            return tuple(sorted(hand.cards, key=lambda card: RANKS.index(card[0]), reverse=True))
+    return ()
 
 
 def _from_meter(awards: Iterable[BookedAward]) -> tuple[BookedAward, ...]:

@@ -3,8 +3,8 @@
 from typing import Final, Protocol
 
 MOST_CONNECTIONS: Final = 900
-"""Of a worker, within the 1,024 files that a process usually may open. One more takes the place of the connection that
-keeps the worker waiting for longest."""
+"""Of a worker that may open 1,024 files, without the connections of listeners. One more takes the place of a
+connection that keeps the worker waiting."""
 
 
 class Client(Protocol):
@@ -22,7 +22,11 @@ class Clients:
     The connections of a worker.
 
     The worker waits for a connection's next request, or for the rest of one. Such a connection can be closed, and
-    nothing is lost that was asked for in full; the one that the worker waits for longest goes first.
+    nothing is lost that was asked for in full. One that has had no answer yet goes first, so that a crowd that connects
+    at once takes no place of a table server. Among equals, the one goes that the worker waits for longest.
+
+    Connections of listeners are not counted: however many there are, they take no place of a table server. Their number
+    is bounded where a request to listen is answered.
     """
 
     def __init__(self, *, most_body_bytes: int, most_connections: int = MOST_CONNECTIONS) -> None:
@@ -30,6 +34,8 @@ class Clients:
         self.is_draining = False
         self._most_connections = most_connections
         self._all: set[Client] = set()
+        self._listeners: set[Client] = set()
+        self._new: dict[Client, None] = {}
         self._waited_for: dict[Client, None] = {}
 
     def __len__(self) -> int:
@@ -37,29 +43,37 @@ class Clients:
 
     def take(self, client: Client) -> bool:
         """Take a new connection, in the place of another if there are too many; False if every other is at work."""
-        if len(self._all) >= self._most_connections:
-            longest = next(iter(self._waited_for), None)
+        if len(self._all) - len(self._listeners) >= self._most_connections:
+            longest = next(iter(self._new or self._waited_for), None)
             if longest is None:
                 return False
             self.forget(longest)
             longest.cut()
         self._all.add(client)
-        self.wait_for(client)
+        self._new[client] = None
         return True
 
     def forget(self, client: Client) -> None:
         """Forget a connection that has ended."""
         self._all.discard(client)
-        self._waited_for.pop(client, None)
+        self._listeners.discard(client)
+        self.work_for(client)
+
+    def listen(self, client: Client) -> None:
+        """Note that a connection belongs to a listener until it ends."""
+        if client in self._all:
+            self._listeners.add(client)
 
     def wait_for(self, client: Client) -> None:
         """Note that the worker waits for a connection from now on."""
         if client in self._all:
-            self._waited_for.pop(client, None)
-            self._waited_for[client] = None
+            waited_for = self._new if client in self._new else self._waited_for
+            waited_for.pop(client, None)
+            waited_for[client] = None
 
     def work_for(self, client: Client) -> None:
         """Note that a connection has sent a whole request, and the worker is to answer it."""
+        self._new.pop(client, None)
         self._waited_for.pop(client, None)
 
     def close_late(self, now: float) -> None:

@@ -30,7 +30,7 @@ PIECE: Final = 1024
 """Bytes that are parsed at a time, but for bodies of a stated length: whatever follows a request waits unparsed."""
 
 LONGEST_ANSWER_S: Final = 600.0
-"""How long a client may be at taking an answer, however steadily it does."""
+"""How long a client may be at taking an answer, however steadily it does; one that listens may for ever."""
 
 KEPT_FOR_S: Final = 75.0
 """How long a connection without a request is kept: longer than proxies usually keep theirs."""
@@ -54,7 +54,7 @@ class Connection(HttpToolsProtocol):
         # uvloop takes all connections that wait, at one go: one worker would have nearly all. As it sleeps after each,
         # another worker can take the next.
         time.sleep(SHORTEST_SLEEP_S)
-        self._presence = Presence()
+        self._presence = Presence(self._listen)
         self._state = {**app_state, CONNECTION: self, PRESENCE: self._presence}
         super().__init__(app_state=self._state, **others)
         self.parser = Parser(self)
@@ -71,6 +71,7 @@ class Connection(HttpToolsProtocol):
         self._is_half_closed = False
         self._is_over = False
         self._is_in_request = False
+        self._is_listening = False
         self.head = Head([])
         self._reset()
 
@@ -94,7 +95,7 @@ class Connection(HttpToolsProtocol):
         """Forget the connection."""
         self._clients.forget(self)
         self._is_over = True
-        self._presence.has_left = True
+        self._presence.leave()
         self._state.clear()
         super().connection_lost(None)  # With an error, uvicorn would keep its timer, and that the connection.
 
@@ -110,7 +111,7 @@ class Connection(HttpToolsProtocol):
     def eof_received(self) -> bool:  # type: ignore[override]
         """Keep the connection for the answers to what came whole: a client may say so that it sends no more."""
         self._is_half_closed = True
-        self._presence.has_left = True
+        self._presence.leave()
         self.transport.flush()  # What is closed now is closed behind its back.
         return self._is_busy() or (self._refusal is None and bool(self._early))
 
@@ -196,6 +197,12 @@ class Connection(HttpToolsProtocol):
         if not self._is_over:
             super().shutdown()
 
+    # What the application calls.
+
+    def _listen(self) -> None:
+        self._is_listening = True
+        self._clients.listen(self)
+
     # What the worker calls.
 
     def request_answered(self) -> None:
@@ -259,7 +266,8 @@ class Connection(HttpToolsProtocol):
             return False
         if self._untaken_bytes < before:
             self._taken_at = now
-        return now - self._taken_at > LONGEST_REQUEST_S or now - self._since > LONGEST_ANSWER_S
+        is_long = now - self._since > LONGEST_ANSWER_S and not self._is_listening
+        return is_long or now - self._taken_at > LONGEST_REQUEST_S
 
     def _read_early(self, early: memoryview) -> None:
         """Read on, a piece at a time, until a request is to be answered; nothing else is taken until all is read."""
@@ -321,5 +329,5 @@ class Connection(HttpToolsProtocol):
     def _leave(self) -> None:
         """Let uvicorn, and the application, know that the connection is over: nothing more of them is sent."""
         self._is_over = True
-        self._presence.has_left = True
+        self._presence.leave()
         super().connection_lost(ConnectionAbortedError())

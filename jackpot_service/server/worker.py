@@ -9,6 +9,7 @@ import signal
 import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
@@ -21,6 +22,7 @@ from jackpot_service.app import Application, create_app
 from jackpot_service.config.settings import Config
 from jackpot_service.database.connections import create_engine
 from jackpot_service.server.clients import Clients
+from jackpot_service.server.files import listeners_within_limit
 from jackpot_service.server.protocol import CLIENTS, CONNECTION
 from jackpot_service.telemetry import logs
 
@@ -56,10 +58,12 @@ def _application() -> Application:
     config = Config.from_environment(os.environ)
     logs.configure(config.log_level)
     logs.configure_libraries(config.log_level)
-    if config.database_url is None:
+    url = config.database_url
+    if url is None:
         message = "A worker needs JACKPOT_DATABASE_URL; `jackpot serve` sets it."
         raise LookupError(message)
-    app = create_app(config, create_engine(config, config.database_url))
+    config = replace(config, listeners=listeners_within_limit(config.listeners))
+    app = create_app(config, create_engine(config, url))
     gc.freeze()  # What is made at the start lives as long as the worker; no collection need look at it again.
     gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
     return app
@@ -71,7 +75,7 @@ class Served:
     def __init__(self, application: Application) -> None:
         context = application.extensions[EXTENSION]
         self._asgi = application.asgi
-        self._events = context.events
+        self._ends = (context.events.end, context.feeds.end)
         self._most_body_bytes = context.config.max_body_bytes + BODY_SLACK
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -88,10 +92,14 @@ class Served:
         finally:
             connection.request_answered()
 
+    def _end_waits(self) -> None:
+        for end in self._ends:
+            end()
+
     async def _live(self, scope: Scope, receive: Receive, send: Send) -> None:
         clients = scope["state"][CLIENTS] = Clients(most_body_bytes=self._most_body_bytes)
         await receive()
-        async with living(clients, self._events.end):
+        async with living(clients, self._end_waits):
             await send({"type": "lifespan.startup.complete"})
             await receive()
         await send({"type": "lifespan.shutdown.complete"})

@@ -52,7 +52,7 @@ COUNTED: Final[Mapping[str, Counted]] = {
     ),
     CALLS_TURNED_AWAY: Counted(
         "Calls answered 503, by what had no place left for them.",
-        {"what": ("bets", "bytes of bodies", "calls", "events", "reports")},
+        {"what": ("bets", "bytes of bodies", "calls", "events", "listeners", "reports")},
     ),
     DATABASE_ERRORS: Counted(
         "What the database refused or broke off, by what was wrong.",

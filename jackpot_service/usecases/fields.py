@@ -28,6 +28,7 @@ from jackpot_service.domain.shapes import (
 
 LONGEST_TEXT = 500
 MOST_DIGITS = 60
+MOST_CURRENCIES = 8
 
 T = TypeVar("T")
 
@@ -142,6 +143,24 @@ class CurrencyCode(ReadField[str]):
     def read(self, value: object) -> str:
         """Raises: ValidationError."""
         return currency_code(value)
+
+
+class CurrencyCodes(ReadField[tuple[str, ...]]):
+    """A few currencies in a query, with commas between, none twice."""
+
+    described: ClassVar = {
+        "type": "string",
+        "pattern": f"^{CURRENCY_PATTERN.strip('^$')}(,{CURRENCY_PATTERN.strip('^$')}){{0,{MOST_CURRENCIES - 1}}}$",
+        "description": f"At most {MOST_CURRENCIES}, with commas between; the base currency if none is named.",
+    }
+
+    def read(self, value: object) -> tuple[str, ...]:
+        """Raises: ValidationError."""
+        codes = tuple(map(currency_code, value.split(","))) if isinstance(value, str) else ()
+        if not 1 <= len(codes) <= MOST_CURRENCIES or len(set(codes)) < len(codes):
+            message = f"must be 1 to {MOST_CURRENCIES} currencies, with commas between and none twice"
+            raise ValidationError(message)
+        return codes
 
 
 class Whole(ReadField[int]):

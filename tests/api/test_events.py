@@ -4,21 +4,20 @@ import json
 import re
 import threading
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import timedelta
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
 
-from jackpot_service.api.event_stream import EventStream
+from jackpot_service.api.places import Caller
 from jackpot_service.api.request_context import EXTENSION
-from jackpot_service.database.failures import Busy
 from jackpot_service.domain.principals import SYSTEM_OPERATOR, Role
 from jackpot_service.events import entries
-from jackpot_service.events.cursor import BEGINNING, Begun, Cursor, decode, encode
+from jackpot_service.events.cursor import Begun, Cursor, decode, encode
 from jackpot_service.events.event import EventType
 from jackpot_service.events.page import events_page
 from jackpot_service.usecases.jackpots import AddStripes, add_stripes
@@ -413,24 +412,16 @@ def test_whoever_waits_for_what_he_may_not_see_is_told_nothing_and_has_passed_it
     assert page["next"] == telling.now(world)
 
 
-def test_what_is_there_is_told_without_waiting_and_nobody_waits_who_has_no_place(world: World) -> None:
-    stream = EventStream(world.engine, threads=ThreadPoolExecutor(2), most_waiting=0)
-
-    page = stream.page(SYSTEM_OPERATOR, BEGINNING, limit=100, wait_s=20)
-
-    assert page.items
-    assert stream.page(SYSTEM_OPERATOR, page.next, limit=100).items == ()
-    with pytest.raises(Busy):
-        stream.page(SYSTEM_OPERATOR, page.next, limit=100, wait_s=20)
+def test_what_is_there_is_told_without_waiting(world: World) -> None:
+    assert telling.page(world, wait=20)["items"]
 
 
 def test_if_as_many_wait_as_may_one_more_is_told_to_come_again(world: World) -> None:
-    context = world.app.extensions[EXTENSION]
-    world.app.extensions[EXTENSION] = replace(
-        context, events=EventStream(world.engine, threads=ThreadPoolExecutor(2), most_waiting=0)
-    )
+    listeners = world.app.extensions[EXTENSION].listeners
 
-    answer = world.get("/v1/events?after=now&wait=20")
+    with listeners.place(Caller("c9", "flood"), listeners.at_most):
+        answer = world.get("/v1/events?after=now&wait=20")
+        assert world.get("/v1/events?after=now").status == HTTPStatus.OK
 
     answer.problem(503, "busy")
     assert answer.headers["Retry-After"] == "1"

@@ -128,7 +128,9 @@ def test_every_batch_is_answered_by_the_fast_path_as_flask_answers_it(opened: Wo
             assert told(fast) == (status, headers, as_if)
 
 
-@pytest.mark.parametrize("query", ["", "?max_age=1"])
+@pytest.mark.parametrize(
+    "query", ["", "?max_age=1", "?currency=GBP", "?currency=GBP,EUR,JPY", "?currency=SEK,GBP&max_age=1"]
+)
 def test_the_meter_is_shown_by_the_fast_path_as_flask_shows_it(opened: World, query: str) -> None:
     opened.bet(bet())
     opened.get(METER.format(jackpot="j1")).ok()  # So that what is a second old is this.
@@ -212,7 +214,7 @@ def test_every_call_that_is_not_as_others_are_is_answered_by_flask(opened: World
         "an id that is none": ("POST", PATH.format(table="T1", round="r%201"), table, body, {}),
         "more than may be sent": ("POST", bets, table, body.ljust(opened.config.max_body_bytes + 1), {}),
         "more than the loop reads": ("POST", known, table, again.ljust(LONGEST_BODY + 1), {}),
-        "a meter in another currency": ("GET", f"{meter}?currency=GBP", auditor, None, {}),
+        "a meter in a currency twice": ("GET", f"{meter}?currency=GBP,GBP", auditor, None, {}),
         "a meter if it is the same": ("GET", meter, auditor, None, {"If-Match": '"other"'}),
         "no such call": ("GET", "/v1/nothing", None, None, {}),
         "a path of strange letters": ("GET", "/v1/%ff%C3%A9/x", None, None, {}),

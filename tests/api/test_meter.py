@@ -4,7 +4,7 @@ from decimal import Decimal
 
 import pytest
 
-from jackpot_service.domain.principals import Role
+from jackpot_service.domain.principals import READERS
 from tests.support.answers import Answer
 from tests.support.bets import bet
 from tests.support.hands import ROYAL_FLUSH, hand
@@ -136,8 +136,21 @@ def test_without_a_sheet_in_force_the_base_currency_is_shown_by_no_sheet(world: 
     meter = world.meter("j2", "USD")
     listed = world.get("/v1/jackpots/j2").ok()["meter"]
 
+    (shown,) = meter.pop("amounts")
     assert (meter["rate"], meter["rate_sheet"]) == ("1", None)
     assert meter == listed
+    assert shown.items() <= meter.items()
+
+
+def test_several_currencies_are_shown_in_one_call_as_each_by_itself(opened: World) -> None:
+    meter = opened.meter(currency="GBP,EUR,JPY")
+
+    assert [shown["currency"] for shown in meter["amounts"]] == ["GBP", "EUR", "JPY"]
+    for shown in meter["amounts"]:
+        alone = opened.meter(currency=shown["currency"])
+        assert alone["amounts"] == [shown]
+        assert shown.items() <= alone.items()
+    assert meter["currency"] == "GBP"
 
 
 def test_a_meter_is_as_of_its_last_movement(opened: World) -> None:
@@ -154,7 +167,7 @@ def test_a_meter_is_as_of_its_last_movement(opened: World) -> None:
 def test_everybody_sees_the_same_meter(opened: World) -> None:
     opened.bet(bet())
 
-    seen = [opened.get("/v1/jackpots/j1/meter", role=role).ok() for role in Role]
+    seen = [opened.get("/v1/jackpots/j1/meter", role=role).ok() for role in sorted(READERS)]
 
     assert all(meter == seen[0] for meter in seen)
     assert opened.get("/v1/jackpots/j1/meter?max_age=1").ok() == seen[0]

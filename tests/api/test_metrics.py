@@ -200,7 +200,7 @@ def test_a_call_whose_key_is_not_in_force_is_counted_and_logged_once_a_minute(wo
 
 TURNED_AWAY: Mapping[str, Callable[[World], Answer]] = {
     "bets": lambda world: world.post_bets(bet()),
-    "events": lambda world: world.get("/v1/events?after=now&wait=1"),
+    "listeners": lambda world: world.get("/v1/events?after=now&wait=1"),
     "reports": lambda world: world.get("/v1/reports/trial-balance"),
 }
 
@@ -209,7 +209,7 @@ TURNED_AWAY: Mapping[str, Callable[[World], Answer]] = {
 def test_a_call_that_gets_no_place_is_answered_503_and_counted(world: World, what: str) -> None:
     world.open(settings=shipped())
     context = world.app.extensions[EXTENSION]
-    places = {"bets": context.bets.places, "events": context.events.places, "reports": context.reports}[what]
+    places = {"bets": context.bets.places, "listeners": context.listeners, "reports": context.reports}[what]
     before = one(world, "jackpot_calls_turned_away_total", what=what)
     assert before is not None
     assert TURNED_AWAY[what](world).status in {200, 201}

@@ -316,6 +316,7 @@ READS: Final = {
     "GET /v1/tables/{table_id}/rounds": ("/v1/tables/T1/rounds", "/v1/tables/T1/rounds?limit=1"),
     "GET /v1/jackpots": ("/v1/jackpots", "/v1/jackpots?limit=1"),
     "GET /v1/jackpots/{jackpot_id}": ("/v1/jackpots/j1", "/v1/jackpots/j2", "/v1/jackpots/none"),
+    "GET /v1/jackpots/{jackpot_id}/feed": ("/v1/jackpots/j1/feed", "/v1/jackpots/j1/feed?currency=EUR,JPY"),
     "GET /v1/jackpots/{jackpot_id}/meter": ("/v1/jackpots/j1/meter", "/v1/jackpots/j1/meter?currency=JPY"),
     "GET /v1/jackpots/{jackpot_id}/paytable": ("/v1/jackpots/j1/paytable", "/v1/jackpots/j2/paytable?currency=SEK"),
     "GET /v1/jackpots/{jackpot_id}/rules": (

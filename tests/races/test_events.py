@@ -9,6 +9,7 @@ from itertools import pairwise
 import pytest
 import sqlalchemy
 
+from jackpot_service.api.asgi import Presence
 from jackpot_service.api.event_stream import EventStream
 from jackpot_service.database.transactions import Session, transact
 from jackpot_service.domain.outcomes import Cancellation
@@ -19,6 +20,7 @@ from jackpot_service.usecases.jackpots import OpenJackpot, open_jackpot
 from tests.races import books, scene
 from tests.races.processes import Racer, race
 from tests.support import publishing
+from tests.support.loop import on_loop
 
 pytestmark = pytest.mark.long
 
@@ -85,7 +87,7 @@ def read_all(engine: sqlalchemy.Engine, *, limit: int, after: str) -> Told:
     stream, told = EventStream(engine, threads=ThreadPoolExecutor(2)), Told()
     until = time.monotonic() + LONGEST_READING_S
     while len(told) < EXPECTED and time.monotonic() < until:
-        page = stream.page(SYSTEM_OPERATOR, decode(after), limit=limit, wait_s=1)
+        page = on_loop(stream.wait(SYSTEM_OPERATOR, decode(after), Presence(), limit=limit, wait_s=1))
         told += [(event.id, event.payload.type.value, event.place.booked_at.isoformat()) for event in page.items]
         after = encode(page.next)
     return told

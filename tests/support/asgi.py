@@ -28,10 +28,11 @@ async def replied(
 ) -> Answer:
     """Send a request on the loop that runs, and wait for the whole answer."""
     sent = {} if data is None else {"Content-Length": str(len(data))}
-    return await _asked(application, _scope(method, path, {**sent, **headers}), data or b"")
+    return await _asked(application, scope_of(method, path, {**sent, **headers}), data or b"")
 
 
-def _scope(method: str, path: str, headers: Mapping[str, str]) -> Scope:
+def scope_of(method: str, path: str, headers: Mapping[str, str]) -> Scope:
+    """Write what a server knows of a request before its body."""
     raw_path, _, query = iri_to_uri(path).partition("?")
     return {
         "type": "http",

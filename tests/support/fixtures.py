@@ -12,7 +12,7 @@ def world(database_url: str) -> Iterator[World]:
     """Give the test a world of its own."""
     world = World(database_url)
     yield world
-    world.engine.dispose()
+    world.close()
 
 
 @pytest.fixture(autouse=True)

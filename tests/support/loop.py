@@ -3,6 +3,7 @@
 import asyncio
 import threading
 from collections.abc import Coroutine
+from concurrent.futures import Future
 from functools import cache
 from typing import Any, TypeVar
 
@@ -14,12 +15,25 @@ T = TypeVar("T")
 
 def on_loop(coroutine: Coroutine[Any, Any, T]) -> T:
     """Run a coroutine on the loop, and wait for what it returns or raises."""
-    return asyncio.run_coroutine_threadsafe(coroutine, _loop()).result()
+    return begun_on_loop(coroutine).result()
+
+
+def begun_on_loop(coroutine: Coroutine[Any, Any, T]) -> Future[T]:
+    """Begin a coroutine on the loop."""
+    return asyncio.run_coroutine_threadsafe(coroutine, _loop())
 
 
 def accepted(groups: BetGroups, command: AcceptBets) -> BetsAccepted:
     """Have a batch booked as a worker does: on the loop."""
     return on_loop(groups.accept_async(command))
+
+
+async def end_what_runs() -> None:
+    """End what still runs on the loop, such as looking for those who listened until now, before its database goes."""
+    running = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in running:
+        task.cancel()
+    await asyncio.gather(*running, return_exceptions=True)
 
 
 @cache

@@ -27,6 +27,7 @@ from tests.support import people
 from tests.support.answers import Answer, Body
 from tests.support.asgi import asked
 from tests.support.clock import Clock
+from tests.support.loop import end_what_runs, on_loop
 from tests.support.publishing import publish
 from tests.support.reading import Books
 
@@ -74,6 +75,11 @@ class World:
     def start(self, monotonic: Callable[[], float] = time.monotonic) -> Application:
         """Start the application, or another process of it: what one remembers, the other does not."""
         return create_app(self.config, self.engine, clock=self.clock, monotonic=monotonic, guards_clock=False)
+
+    def close(self) -> None:
+        """Let go of the database."""
+        on_loop(end_what_runs())
+        self.engine.dispose()
 
     # What an operator does.
 

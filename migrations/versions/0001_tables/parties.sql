@@ -70,10 +70,14 @@ CREATE TABLE principals (
     entry_seq BIGINT NOT NULL,
     CONSTRAINT pk_principals PRIMARY KEY (name),
     CONSTRAINT fk_principals_casino_id_casinos FOREIGN KEY (casino_id) REFERENCES casinos (casino_id),
-    CONSTRAINT ck_principals_role CHECK (role IN ('table', 'finance', 'rates', 'operator', 'auditor')),
+    CONSTRAINT ck_principals_role CHECK (role IN ('table', 'finance', 'rates', 'operator', 'auditor', 'display')),
     CONSTRAINT ck_principals_department CHECK (department ~ '^[a-z0-9-]{1,64}$'),
     CONSTRAINT ck_principals_casino_id
-        CHECK (CASE role WHEN 'table' THEN casino_id IS NOT NULL WHEN 'finance' THEN true ELSE casino_id IS NULL END),
+        CHECK (CASE
+            WHEN role = 'table' THEN casino_id IS NOT NULL
+            WHEN role IN ('finance', 'display') THEN true
+            ELSE casino_id IS NULL
+        END),
     CONSTRAINT ck_principals_cli
         CHECK ((name = 'cli') = (entry_seq = 0) AND (name <> 'cli' OR (role = 'operator' AND is_automaton)))
 );

@@ -51,7 +51,7 @@ BEGIN
     IF request IS NULL OR decider IS NULL THEN
         RETURN NEW;  -- The foreign keys refuse it.
     END IF;
-    IF decider.is_automaton OR decider.role = 'table' THEN
+    IF decider.is_automaton OR decider.role IN ('table', 'display') THEN
         RAISE insufficient_privilege USING MESSAGE = 'a service account decides no change';
     END IF;
     -- An emergency is the maker's own: it is enough that the role may ask.

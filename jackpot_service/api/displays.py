@@ -1,0 +1,124 @@
+"""The feed of a jackpot, for displays: frame after frame or one at a time, and open to all where it says so."""
+
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+from marshmallow import fields
+
+from jackpot_service.api import fast_path, parsing
+from jackpot_service.api.feeds import Currencies, frame_of
+from jackpot_service.api.places import Caller
+from jackpot_service.api.request_context import Blueprint, RequestContext, context, look
+from jackpot_service.api.schemas import AnswerSchema, Moment, RequestSchema, described, listed, word
+from jackpot_service.api.streams import Listening, Stream, allowed_origin
+from jackpot_service.auth.authenticator import allow, allowed
+from jackpot_service.domain.lives import Life
+from jackpot_service.domain.principals import Principal, Role
+from jackpot_service.reports.displays import displayed_hit
+from jackpot_service.usecases.fields import CurrencyCodes
+
+PUBLIC: Final = Caller("", "")
+"""Those who show no key share their places as one caller."""
+
+ALL: Final = ""
+"""The name of the reading of all displayed jackpots."""
+
+KEPT: Final = (b"cache-control", b"public, max-age=1")
+"""A frame that is open to all may be answered by a proxy: displays that cannot listen ask once a second."""
+
+blueprint = Blueprint(
+    "displays", __name__, url_prefix="/v1/jackpots", description="The feed of a jackpot, for displays."
+)
+
+
+class FeedQuerySchema(RequestSchema):
+    """In which currencies to show."""
+
+    currency = CurrencyCodes(load_default=tuple)
+
+
+class FeedAmountSchema(AnswerSchema):
+    """The meter in a currency."""
+
+    currency = fields.String(required=True)
+    exponent = described(fields.Integer, "How many decimals the currency has.")
+    amount_minor = described(fields.Integer, "On offer, in whole minor units, rounded down; never more.")
+
+
+class LastHitSchema(AnswerSchema):
+    """The last hit: no player, no table and no position."""
+
+    cycle = described(fields.Integer, "The cycle that it ended.")
+    hit_at = Moment(required=True)
+    casino_id = fields.String(required=True)
+    casino = described(fields.String, "The casino's name.")
+    currency = described(fields.String, "The base currency.")
+    exponent = described(fields.Integer, "How many decimals it has.")
+    amount_minor = described(fields.Integer, "The meter's payment, in whole minor units, rounded down.")
+    cards = described(fields.List, "The royal flush, the ace first.", cls_or_instance=fields.String())
+    winners = described(fields.Integer, "How many players shared it.")
+
+
+class FeedFrameSchema(AnswerSchema):
+    """A jackpot as a display shows it."""
+
+    jackpot_id = fields.String(required=True)
+    state = word(Life)
+    cycle = described(fields.Integer, "The running cycle; a later one than before means that the jackpot was hit.")
+    rate_sheet = described(
+        fields.Integer, "The sheet by which amounts are shown; null if there is none.", allow_none=True
+    )
+    amounts = listed(FeedAmountSchema)
+    last_hit = fields.Nested(LastHitSchema(), required=True, allow_none=True)
+
+
+@blueprint.route("/<id:jackpot_id>/feed", methods=["GET"])
+@allow(*Role)
+@blueprint.arguments(FeedQuerySchema(), location="query")
+@blueprint.response(200, FeedFrameSchema())
+def get_feed(query: Mapping[str, Any], jackpot_id: str) -> Mapping[str, Any]:
+    """
+    Show a jackpot as displays do; with `Accept: text/event-stream` as it changes, at most once a second.
+
+    Each server-sent event is such a frame, and holds everything. A comment comes every five seconds if nothing changes.
+    Where the jackpot's rules say `displayed`, no key is needed, and pages of the configured origins may read it.
+    """
+    state = context().meters.get(jackpot_id)
+    hit = look(lambda session: displayed_hit(session, jackpot_id))
+    return frame_of(state, hit, query["currency"])
+
+
+async def _take(context: RequestContext, listening: Listening, jackpot_id: str) -> fast_path.Answer | Stream:
+    request = listening.request
+    caller = await _caller(context, listening, jackpot_id)
+    currencies: Currencies = parsing.read_query(_QUERY, request.query)["currency"]
+    state = await context.feeds.state(jackpot_id, ends_at=request.ends_at)
+    headers = allowed_origin(request.header(b"origin"), context.config.public_origins) if state.displayed else ()
+    if not listening.wants_stream:
+        frame = await context.feeds.frame(state, currencies, ends_at=request.ends_at)
+        return fast_path.Answer(frame, headers=(KEPT, *headers) if caller is None else headers)
+    listening.take_place(context.listeners, PUBLIC if caller is None else Caller.of(caller))
+    pieces = await context.feeds.listen(
+        state, currencies, listening.presence, needs_display=caller is None, ends_at=request.ends_at
+    )
+    return Stream(pieces if caller is None else listening.admitted_again(pieces), headers)
+
+
+async def _caller(context: RequestContext, listening: Listening, jackpot_id: str) -> Principal | None:
+    """
+    Return who calls; None for somebody without a key, where the jackpot is displayed.
+
+    Nothing is read for those without a key, so that no stranger keeps the database busy. Raises: Unauthenticated, also
+    for a jackpot that there is not; what else refuses a key.
+    """
+    is_open = not listening.request.header(b"authorization") and jackpot_id in await context.displayed.get_async(
+        ALL, ends_at=listening.request.ends_at
+    )
+    return None if is_open else await listening.admit()
+
+
+_QUERY: Final = FeedQuerySchema()
+
+FEED_CALL: Final = fast_path.StreamCall(re.compile(f"/v1/jackpots/{fast_path.ID}/feed"), allowed(get_feed), _take)
+"""The same call as the event loop answers it, also for those without a key."""

@@ -1,0 +1,267 @@
+"""
+Feeds: what displays show of a jackpot, as often as it changes, at most once a second.
+
+A worker looks at a jackpot once a second while somebody listens, and writes each frame once for all who want the same
+currencies. A frame says everything, so a listener that is slow misses frames and nothing else. While the books cannot
+be read, nothing is said: a display that has heard nothing for a while says so itself.
+"""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import structlog
+
+from jackpot_service.api.asgi import Presence
+from jackpot_service.api.recent import Recent
+from jackpot_service.api.streams import ALIVE, BEGINNING, Pieces, said
+from jackpot_service.domain.errors import LedgerError
+from jackpot_service.domain.facts import instant
+from jackpot_service.reports.displays import DisplayedHit
+from jackpot_service.reports.jackpots import JackpotState
+
+EVERY_S: Final = 1.0
+ALIVE_EVERY_S: Final = 5.0
+
+AT_ONCE: Final = 100
+"""Listeners that get a frame in one turn of the loop: a bet waits for no more of them."""
+
+Currencies = tuple[str, ...]
+Frame = dict[str, Any]
+
+log = structlog.get_logger()
+
+
+def frame_of(state: JackpotState, hit: DisplayedHit | None, currencies: Currencies) -> Frame:
+    """
+    Write what a display shows: the meter in whole minor units of each currency, rounded down, and the last hit.
+
+    Without currencies the base currency is shown. Raises: NoRate.
+    """
+    rates = [state.sheet.rate(currency) for currency in currencies or (state.rules.base,)]
+    return {
+        "jackpot_id": state.jackpot_id,
+        "state": state.life.value,
+        "cycle": state.meter.cycle,
+        "rate_sheet": state.sheet.number or None,
+        "amounts": [
+            {
+                "currency": rate.currency,
+                "exponent": rate.exponent,
+                "amount_minor": state.meter.amount_minor(rate),
+            }
+            for rate in rates
+        ],
+        "last_hit": None if hit is None else _hit(hit),
+    }
+
+
+def _hit(hit: DisplayedHit) -> Frame:
+    return {
+        "cycle": hit.cycle,
+        "hit_at": instant(hit.hit_at),
+        "casino_id": hit.casino_id,
+        "casino": hit.casino,
+        "currency": hit.currency,
+        "exponent": hit.exponent,
+        "amount_minor": hit.amount_minor,
+        "cards": list(hit.cards),
+        "winners": hit.winners,
+    }
+
+
+class _Listener:
+    """One who listens: the last piece that was not taken yet, and a wish to be woken."""
+
+    __slots__ = ("is_over", "needs_display", "piece", "presence", "waking")
+
+    def __init__(self, presence: Presence, *, needs_display: bool) -> None:
+        self.presence = presence
+        presence.when_left = self.end
+        self.needs_display = needs_display
+        self.piece = b""
+        self.is_over = False
+        self.waking: asyncio.Future[None] | None = None
+
+    def tell(self, piece: bytes) -> None:
+        self.piece = piece
+        self._wake()
+
+    def end(self) -> None:
+        self.is_over = True
+        self._wake()
+
+    def _wake(self) -> None:
+        if self.waking is not None and not self.waking.done():
+            self.waking.set_result(None)
+
+    async def next(self) -> bytes | None:
+        """Wait for a piece; None when it is over."""
+        while not self.piece and not self.is_over:
+            self.waking = asyncio.get_running_loop().create_future()
+            await self.waking
+        piece, self.piece = self.piece, b""
+        return None if self.is_over or self.presence.has_left else piece
+
+
+@dataclass
+class _Channel:
+    """Those who want the same currencies, and their last frame."""
+
+    currencies: Currencies
+    listeners: dict[_Listener, None] = field(default_factory=dict)
+    frame: Frame = field(default_factory=dict)
+    piece: bytes = b""
+    told_at: float = 0.0
+
+    def end(self, listener: _Listener) -> None:
+        """End a listener, and forget it, even if nobody took a piece of its answer."""
+        self.listeners.pop(listener, None)
+        listener.end()
+
+    def news_of(self, state: JackpotState, hit: DisplayedHit | None, *, now: float) -> bytes:
+        """Return the piece for now, an empty one if there is nothing new. Raises: NoRate."""
+        frame = frame_of(state, hit, self.currencies)
+        if frame != self.frame:
+            self.frame, self.piece, self.told_at = frame, said(frame), now
+            return self.piece
+        if now - self.told_at >= ALIVE_EVERY_S:
+            self.told_at = now
+            return ALIVE
+        return b""
+
+
+class _Followed:
+    """A jackpot that somebody listens to."""
+
+    def __init__(self) -> None:
+        self.channels: dict[Currencies, _Channel] = {}
+        self.task: asyncio.Task[None] | None = None
+        self.hit: DisplayedHit | None = None
+        self.hit_of_cycle = 0
+        """The cycle that runs since that hit."""
+
+    @property
+    def listeners(self) -> list[tuple[_Channel, _Listener]]:
+        return [(channel, one) for channel in self.channels.values() for one in channel.listeners]
+
+
+class Feeds:
+    """The feeds of a worker; `last_hit` reads a jackpot's, and must be done at an instant of the steady clock."""
+
+    def __init__(
+        self,
+        meters: Recent[JackpotState],
+        last_hit: Callable[[str, float], Awaitable[DisplayedHit | None]],
+        *,
+        longest_wait_s: float,
+    ) -> None:
+        self._meters = meters
+        self._last_hit = last_hit
+        self._longest_wait_s = longest_wait_s
+        self._followed: dict[str, _Followed] = {}
+        self._is_ending = False
+
+    async def state(self, jackpot_id: str, *, ends_at: float) -> JackpotState:
+        """Read a jackpot as it stood within the last second. Raises: UnknownJackpot; Unavailable."""
+        return await self._meters.get_async(jackpot_id, ends_at=ends_at)
+
+    async def frame(self, state: JackpotState, currencies: Currencies, *, ends_at: float) -> Frame:
+        """Write one frame. Raises: NoRate; Unavailable."""
+        followed = self._followed.get(state.jackpot_id, _Followed())
+        return frame_of(state, await self._hit_of(state, followed, ends_at=ends_at), currencies)
+
+    async def listen(
+        self,
+        state: JackpotState,
+        currencies: Currencies,
+        presence: Presence,
+        *,
+        needs_display: bool,
+        ends_at: float,
+    ) -> Pieces:
+        """
+        Begin to listen; the pieces begin with the jackpot as it stands.
+
+        Where it `needs_display`, listening ends as soon as the jackpot is not displayed any more. Raises: NoRate;
+        Unavailable.
+        """
+        followed = self._followed.setdefault(state.jackpot_id, _Followed())
+        hit = await self._hit_of(state, followed, ends_at=ends_at)
+        channel = followed.channels.setdefault(currencies, _Channel(currencies))
+        if not channel.piece:
+            channel.news_of(state, hit, now=time.monotonic())
+        listener = _Listener(presence, needs_display=needs_display)
+        listener.tell(BEGINNING + channel.piece)
+        if self._is_ending:
+            listener.end()
+        channel.listeners[listener] = None
+        if followed.task is None or followed.task.done():
+            followed.task = asyncio.get_running_loop().create_task(self._follow(state.jackpot_id, followed))
+        return self._pieces(channel, listener)
+
+    def end(self) -> None:
+        """End all feeds: the process is to end."""
+        self._is_ending = True
+        for followed in self._followed.values():
+            for _, listener in followed.listeners:
+                listener.end()
+
+    async def _pieces(self, channel: _Channel, listener: _Listener) -> Pieces:
+        try:
+            while (piece := await listener.next()) is not None:
+                yield piece
+        finally:
+            channel.listeners.pop(listener, None)
+
+    async def _follow(self, jackpot_id: str, followed: _Followed) -> None:
+        """Look once a second for as long as somebody listens."""
+        try:
+            while followed.listeners and not self._is_ending:
+                began = time.monotonic()
+                try:
+                    await self._look(jackpot_id, followed)
+                except LedgerError as error:
+                    log.debug("feed-not-read", jackpot_id=jackpot_id, code=error.code)
+                await asyncio.sleep(max(0.0, EVERY_S - (time.monotonic() - began)))
+        finally:
+            # Also when the task is stopped, or fails: nobody waits for what does not come.
+            if self._followed.get(jackpot_id) is followed:
+                del self._followed[jackpot_id]
+            for channel, listener in followed.listeners:
+                channel.end(listener)
+
+    async def _look(self, jackpot_id: str, followed: _Followed) -> None:
+        ends_at = time.monotonic() + self._longest_wait_s
+        state = await self._meters.get_async(jackpot_id, ends_at=ends_at)
+        hit = await self._hit_of(state, followed, ends_at=ends_at)
+        for channel in [*followed.channels.values()]:
+            try:
+                piece = channel.news_of(state, hit, now=time.monotonic())
+            except LedgerError:  # Its currency is in no sheet any more.
+                for listener in [*channel.listeners]:
+                    channel.end(listener)
+                continue
+            for listeners in _slices([*channel.listeners]):
+                for listener in listeners:
+                    if (listener.needs_display and not state.displayed) or listener.presence.has_left:
+                        channel.end(listener)
+                    elif piece:
+                        listener.tell(piece)
+                await asyncio.sleep(0)
+            if not channel.listeners:
+                del followed.channels[channel.currencies]
+
+    async def _hit_of(self, state: JackpotState, followed: _Followed, *, ends_at: float) -> DisplayedHit | None:
+        """Return the hit before the running cycle, which is read once a cycle."""
+        if followed.hit_of_cycle != state.meter.cycle:
+            followed.hit = await self._last_hit(state.jackpot_id, ends_at)
+            followed.hit_of_cycle = state.meter.cycle
+        return followed.hit
+
+
+def _slices(listeners: list[_Listener]) -> Iterator[list[_Listener]]:
+    for start in range(0, len(listeners), AT_ONCE):
+        yield listeners[start : start + AT_ONCE]

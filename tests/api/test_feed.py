@@ -1,0 +1,246 @@
+"""The feed of a jackpot: what displays are told, when, and who may listen."""
+
+import re
+from collections.abc import Iterator
+from decimal import Decimal
+from http import HTTPStatus
+from itertools import islice
+from typing import Any, Final
+
+import orjson
+import pytest
+
+from jackpot_service.api import streams
+from jackpot_service.api.displays import PUBLIC
+from jackpot_service.api.request_context import EXTENSION
+from jackpot_service.domain.principals import Principal, Role
+from tests.support.answers import Body
+from tests.support.bets import bet
+from tests.support.hands import NOTHING, ROYAL_FLUSH, hand
+from tests.support.listening import Listener, listening
+from tests.support.world import World
+
+pytestmark = pytest.mark.slow
+
+FEED: Final = "/v1/jackpots/j1/feed"
+DISPLAY: Final = Principal("wall", Role.DISPLAY)
+
+
+@pytest.fixture
+def shown(world: World) -> World:
+    """A jackpot that is displayed to all."""
+    world.open(base_amount="998.657", settings={"displayed": "true"})
+    return world
+
+
+def next_of(listener: Listener, count: int = 1) -> list[Body]:
+    return list(islice(listener.frames(), count))
+
+
+def frame(world: World, query: str = "", *, key: str | None = None) -> Body:
+    """One frame, as JSON, for a display unless a key is given."""
+    return world.get(f"{FEED}{query}", key=key or world.key_of(DISPLAY)).ok()
+
+
+# What it says.
+
+
+def test_a_frame_has_the_meter_in_whole_minor_units_of_each_currency_and_never_more(shown: World) -> None:
+    told = frame(shown, "?currency=EUR,GBP,SEK,JPY")
+
+    meter = Decimal("998.657")
+    rates = {"EUR": Decimal(1), "GBP": Decimal("1.17"), "SEK": Decimal("0.0873"), "JPY": Decimal("0.0061")}
+    assert [amount["currency"] for amount in told["amounts"]] == [*rates]
+    for amount in told["amounts"]:
+        unit = Decimal(1).scaleb(-amount["exponent"]) * rates[amount["currency"]]
+        assert amount["amount_minor"] * unit <= meter < (amount["amount_minor"] + 1) * unit
+    assert (told["state"], told["cycle"], told["rate_sheet"], told["last_hit"]) == ("open", 1, 1, None)
+
+
+def test_without_a_currency_the_base_currency_is_shown(shown: World) -> None:
+    assert frame(shown)["amounts"] == [{"currency": "EUR", "exponent": 2, "amount_minor": 99865}]
+
+
+def test_the_last_hit_is_told_with_casino_cards_and_winners_and_nobody_is_named(shown: World) -> None:
+    shown.bet(bet("a"), bet("b", hand="2", player_id="secret-player"))
+    shown.settle(hand("1", ROYAL_FLUSH), hand("2", NOTHING))
+
+    told = frame(shown)
+
+    (hit,) = shown.get("/v1/jackpots/j1/hits").ok()["items"]
+    assert told["cycle"] == 2
+    assert told["last_hit"] == {
+        "cycle": 1,
+        "hit_at": hit["hit_at"],
+        "casino_id": "c1",
+        "casino": "Casino c1",
+        "currency": "EUR",
+        "exponent": 2,
+        "amount_minor": int(Decimal(hit["paid"]) * 100),
+        "cards": list(ROYAL_FLUSH),
+        "winners": 2,
+    }
+    assert (hit["casino_id"], hit["cards"], hit["winners"]) == ("c1", told["last_hit"]["cards"], 2)
+    written = orjson.dumps(told).decode()
+    assert not re.search(r"secret|player-of|\bT1\b|\br1\b|version|position|stripe", written)
+
+
+def test_a_suspended_jackpot_is_told_as_such(shown: World) -> None:
+    shown.put("/v1/jackpots/j1/suspension", {"request_id": "s", "reason": "r"}, key=shown.key(Role.OPERATOR)).ok(201)
+    assert frame(shown)["state"] == "suspended"
+
+
+# When it is said.
+
+
+def test_a_listener_is_told_at_once_and_then_of_each_change(shown: World) -> None:
+    with listening(shown.app.asgi, FEED) as listener:
+        (first,) = next_of(listener)
+        shown.bet(bet("a"))
+        (second,) = next_of(listener)
+        shown.bet(bet("b", hand="2"), round_id="r2")
+        shown.settle(hand("2", ROYAL_FLUSH), round_id="r2")
+        *_, hit = iter_until(listener, cycle=2)
+
+    assert listener.headers["Content-Type"] == "text/event-stream"
+    assert listener.headers["Cache-Control"] == "no-store"
+    assert first["amounts"][0]["amount_minor"] == 99865
+    assert second["amounts"][0]["amount_minor"] == 99910
+    assert hit["last_hit"]["cycle"] == 1
+
+
+def iter_until(listener: Listener, *, cycle: int) -> Iterator[Body]:
+    for told in listener.frames():
+        yield told
+        if told["cycle"] == cycle:
+            return
+
+
+def test_where_nothing_changes_a_comment_says_that_somebody_is_there(shown: World) -> None:
+    with listening(shown.app.asgi, FEED) as listener:
+        blocks = listener.blocks()
+        retry, told, alive = islice(blocks, 3)
+
+    assert (retry, told[:6], alive) == ("retry: 3000", "data: ", ": alive")
+
+
+def test_listeners_of_the_same_currencies_get_the_same_bytes(shown: World) -> None:
+    with listening(shown.app.asgi, FEED) as one, listening(shown.app.asgi, FEED) as other:
+        assert next_of(one) == next_of(other)
+        shown.bet(bet("a"))
+        assert next_of(one) == next_of(other)
+
+
+# Who may listen.
+
+
+def test_without_a_key_only_a_displayed_jackpot_is_told_and_no_other_is_known(world: World) -> None:
+    world.open(base_amount="1")
+
+    hidden, unknown = (world.call("GET", f"/v1/jackpots/{name}/feed", key=None) for name in ("j1", "nowhere"))
+
+    hidden.problem(401, "unauthenticated")
+    unknown.problem(401, "unauthenticated")
+    with listening(world.app.asgi, FEED) as listener:
+        listener.answer().problem(401, "unauthenticated")
+
+
+@pytest.mark.parametrize("role", Role)
+def test_every_role_may_listen_with_a_key(world: World, role: Role) -> None:
+    world.open(base_amount="1")
+    key = world.key_of(DISPLAY) if role is Role.DISPLAY else world.key(role)
+    assert frame(world, key=key)["jackpot_id"] == "j1"
+
+
+def test_who_stops_to_be_displayed_is_told_no_more_to_those_without_a_key(shown: World) -> None:
+    with (
+        listening(shown.app.asgi, FEED) as stranger,
+        listening(shown.app.asgi, FEED, key=shown.key_of(DISPLAY)) as display,
+    ):
+        next_of(stranger), next_of(display)
+        shown.change("rules", {"jackpot_id": "j1", "settings": {"displayed": "false"}})
+        assert list(stranger.frames()) == []
+        shown.bet(bet("a"))
+        assert next_of(display)
+
+
+def test_a_key_that_is_revoked_ends_its_listening(shown: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(streams, "ADMITTED_FOR_S", 0.0)
+    key = shown.key_of(DISPLAY)
+    with listening(shown.app.asgi, FEED, key=key) as listener:
+        next_of(listener)
+        key_id = key.split("_")[1]
+        shown.post(f"/v1/keys/{key_id}/revocation", {"request_id": "x", "reason": "lost"}, key=shown.key(Role.OPERATOR))
+        for number in range(40):
+            shown.bet(bet(f"b{number}"))
+            if not next_of(listener):
+                break
+        else:
+            pytest.fail("A revoked key went on listening.")
+
+
+# What else may be wrong.
+
+
+@pytest.mark.parametrize(
+    ("query", "status", "code"),
+    [
+        ("?currency=eur", 422, "validation"),
+        ("?currency=EUR,EUR", 422, "validation"),
+        ("?currency=", 422, "validation"),
+        ("?currency=EUR,GBP,SEK,JPY,CHF,NOK,DKK,USD,CAD", 422, "validation"),
+        ("?currency=CHF", 422, "no-rate"),
+        ("?currency=EUR&currency=GBP", 422, "validation"),
+        ("?after=1", 422, "validation"),
+        ("?%ff=%00", 422, "validation"),
+    ],
+)
+def test_a_bad_query_is_a_problem_before_anything_is_told(shown: World, query: str, status: int, code: str) -> None:
+    shown.get(f"{FEED}{query}", key=shown.key_of(DISPLAY)).problem(status, code)
+    with listening(shown.app.asgi, f"{FEED}{query}") as listener:
+        listener.answer().problem(status, code)
+    assert not shown.app.extensions[EXTENSION].listeners.taken
+
+
+def test_one_listener_too_many_is_told_to_come_again_and_bets_go_on(shown: World) -> None:
+    places = shown.app.extensions[EXTENSION].listeners
+
+    with places.place(PUBLIC, places.at_most), listening(shown.app.asgi, FEED) as listener:
+        answer = listener.answer()
+        shown.bet(bet("a"))
+
+    answer.problem(503, "busy")
+    assert answer.headers["Retry-After"]
+
+
+def test_those_who_leave_give_their_places_back(shown: World) -> None:
+    places = shown.app.extensions[EXTENSION].listeners
+    with listening(shown.app.asgi, FEED) as listener:
+        next_of(listener)
+        assert places.taken == 1
+    while places.taken:  # The loop ends the call as soon as it comes to it.
+        shown.bet(bet("a"))
+
+
+def test_pages_of_the_configured_origins_may_read_what_is_displayed(
+    world: World, request: pytest.FixtureRequest
+) -> None:
+    own = World(world.database_url, public_origins=("https://casino.example",))
+    request.addfinalizer(own.close)
+    own.open(base_amount="1", settings={"displayed": "true"})
+    own.open(jackpot_id="j2", base_amount="1", tables=("T2",))
+
+    def origin(path: str, origin: str, **headers: str) -> Any:
+        answer = own.call("GET", path, key=None, headers={"Origin": origin, **headers})
+        return answer.headers.get("Access-Control-Allow-Origin")
+
+    assert origin(FEED, "https://casino.example") == "https://casino.example"
+    assert origin(FEED, "https://other.example") is None
+    key = {"Authorization": f"Bearer {own.key_of(DISPLAY)}"}
+    assert origin("/v1/jackpots/j2/feed", "https://casino.example", **key) is None
+
+
+def test_a_frame_that_is_open_to_all_may_be_kept_for_a_second(shown: World) -> None:
+    answer = shown.call("GET", FEED, key=None)
+    assert (answer.status, answer.headers["Cache-Control"]) == (HTTPStatus.OK, "public, max-age=1")
+    assert shown.get(FEED, key=shown.key_of(DISPLAY)).headers["Cache-Control"] == "no-store"
