@@ -13,6 +13,7 @@ import sqlalchemy
 from jackpot_service.api import (
     audit,
     awards,
+    browsing,
     changes,
     claims,
     description,
@@ -176,6 +177,7 @@ def create_app(
     description.describe_paths(api)
     for blueprint in BLUEPRINTS:
         api.register_blueprint(blueprint)
+    app.register_blueprint(browsing.blueprint)
     authenticator = Authenticator.configured(config, engine, monotonic=monotonic, clock=clock)
     routes = Routes(app)
     _guard(app, authenticator, routes)

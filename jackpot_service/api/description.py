@@ -82,7 +82,7 @@ def text(api: Api, app: flask.Flask) -> str:
     document["components"]["schemas"]["ChangeRequest"].update(of_kinds)
     document["components"]["responses"][_LIMITED_NAME] = _LIMITED
     for rule in app.url_map.iter_rules():
-        operations = document["paths"][FlaskPlugin.flaskpath2openapi(rule.rule)]
+        operations = document["paths"].get(FlaskPlugin.flaskpath2openapi(rule.rule), {})  # None of a page to look at.
         roles = roles_of(app.view_functions[rule.endpoint])
         for method in operations.keys() & {method.lower() for method in rule.methods or ()}:
             if roles is None:

@@ -1,0 +1,72 @@
+"""
+Pages for people who look at the API: the viewer of its description, and the description itself. No key is needed.
+
+The viewer is Swagger UI, whose files are kept in `viewer/` with their licence (`viewer/vendored.json` says of which
+version, and its hashes). Nothing comes from another host.
+"""
+
+import json
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any, Final
+
+import flask
+from werkzeug.exceptions import NotFound
+from werkzeug.wrappers import Response
+
+from jackpot_service.api.pages import HTML
+from jackpot_service.auth.authenticator import anyone
+
+VIEWER: Final = Path(__file__).parent / "viewer"
+
+VENDORED: Final[dict[str, Any]] = json.loads((VIEWER / "vendored.json").read_text())
+
+FILES: Final = f"/docs/{VENDORED['version']}"
+
+DESCRIPTION: Final = Path(__file__).parents[1] / "openapi.yaml"
+
+_TYPES: Final = {".css": "text/css", ".js": "text/javascript"}
+
+_SERVED: Final = frozenset({"start.js"} | {name for name in VENDORED["sha256"] if Path(name).suffix in _TYPES})
+
+_POLICY: Final = (
+    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "
+    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+"""The viewer writes styles into its elements, and shows small pictures that it holds itself."""
+
+YAML: Final = "application/yaml"
+
+blueprint = flask.Blueprint("browsing", __name__)
+
+
+@blueprint.route("/", methods=["GET"])
+@anyone
+def show_beginning() -> Response:
+    """Lead to the API's description."""
+    return flask.redirect("/docs", HTTPStatus.SEE_OTHER)
+
+
+@blueprint.route("/docs", methods=["GET"])
+@anyone
+def show_viewer() -> flask.Response:
+    """Show the description, to be browsed and tried."""
+    page = flask.render_template("api_viewer.html", files=FILES)
+    return flask.Response(page, mimetype=HTML, headers={"Content-Security-Policy": _POLICY})
+
+
+@blueprint.route(f"{FILES}/<name>", methods=["GET"])
+@anyone
+def show_file(name: str) -> flask.Response:
+    """Send one of the viewer's files. Raises: NotFound."""
+    if name not in _SERVED:
+        raise NotFound
+    kept = {"Cache-Control": "public, max-age=31536000, immutable"} if name in VENDORED["sha256"] else {}
+    return flask.Response((VIEWER / name).read_bytes(), mimetype=_TYPES[Path(name).suffix], headers=kept)
+
+
+@blueprint.route("/openapi.yaml", methods=["GET"])
+@anyone
+def show_description() -> flask.Response:
+    """Send the description, as it was written when this version was built."""
+    return flask.Response(DESCRIPTION.read_bytes(), mimetype=YAML)

@@ -1,0 +1,50 @@
+"""Pages for people who look at the API: they need no key, and nothing of them comes from another host."""
+
+import hashlib
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+
+from jackpot_service.api.browsing import FILES, VENDORED, VIEWER
+from tests.support.world import World
+
+pytestmark = pytest.mark.slow
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+
+
+def test_the_beginning_leads_to_the_viewer(world: World) -> None:
+    answer = world.call("GET", "/", key=None)
+    assert (answer.status, answer.headers["Location"]) == (303, "/docs")
+
+
+def test_the_viewer_and_all_that_it_names_are_there_and_of_this_host(world: World) -> None:
+    page = world.call("GET", "/docs", key=None)
+
+    named = re.findall(r'(?:src|href)="(/?[^"]+)"', page.text)
+    named.remove("data:,")  # It has no picture, so that none is asked for.
+    assert page.headers["Content-Security-Policy"].startswith("default-src 'none'; script-src 'self';")
+    assert len(named) == 4
+    for address in named:
+        assert address.startswith("/")
+        answer = world.call("GET", address, key=None)
+        assert (answer.status, answer.headers["X-Content-Type-Options"]) == (200, "nosniff")
+
+
+def test_the_description_is_served_as_it_is_kept(world: World) -> None:
+    answer = world.call("GET", "/openapi.yaml", key=None)
+    assert answer.media_type == "application/yaml"
+    assert yaml.safe_load(answer.text) == yaml.safe_load((CHECKOUT / "openapi.yaml").read_text())
+
+
+@pytest.mark.parametrize("name", ["vendored.json", "LICENSE", "..%2Fbrowsing.py", "%2e%2e/app.py", "no.js"])
+def test_nothing_else_of_the_service_is_served(world: World, name: str) -> None:
+    world.call("GET", f"{FILES}/{name}", key=None).problem(404, "not-found")
+
+
+def test_what_is_vendored_is_what_was_locked() -> None:
+    found = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in VIEWER.iterdir()}
+    ours = {"start.js", "vendored.json"}
+    assert {name: digest for name, digest in found.items() if name not in ours} == VENDORED["sha256"]
