@@ -18,6 +18,14 @@ class Casino:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Person:
+    """Somebody who has a key, by name and role; no two have the same first name."""
+
+    name: str
+    role: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Jackpot:
     """A jackpot to open: from which rulebook, in which base currency, with what on offer at first."""
 
@@ -63,8 +71,26 @@ CASINOS: Final = (
     Casino(casino_id="jersey", name="Casino Jersey"),
 )
 
+PEOPLE: Final = (
+    Person(name="Olga Operator", role="operator"),
+    Person(name="Otto Operator", role="operator"),
+    Person(name="Fiona Finance", role="finance"),
+    Person(name="Felix Finance", role="finance"),
+    Person(name="Rosa Rates", role="rates"),
+    Person(name="Rolf Rates", role="rates"),
+    Person(name="Ada Auditor", role="auditor"),
+    Person(name="Wall display", role="display"),
+)
+"""Two of each role that requests and decides: nobody decides about an own request."""
+
 JACKPOTS: Final = (
-    Jackpot(jackpot_id="live", rules="live-caribbean-stud", currency="EUR", base_amount="50000.00"),
+    Jackpot(
+        jackpot_id="live",
+        rules="live-caribbean-stud",
+        currency="EUR",
+        base_amount="50000.00",
+        settings=MappingProxyType({"displayed": "true"}),
+    ),
     Jackpot(
         jackpot_id="cyber",
         rules="cyber-caribbean-stud",

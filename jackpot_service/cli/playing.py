@@ -1,6 +1,5 @@
 """Plays the demo: serves the ledger in a process of its own, and has the demo's tables play against it."""
 
-import json
 import os
 import signal
 import subprocess
@@ -21,27 +20,22 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn
 from jackpot_demo import play, scene
 from jackpot_demo.errors import DemoBug
 from jackpot_demo.figures import in_words
-from jackpot_service.auth.authenticator import Authenticator
+from jackpot_service.cli import demo_keys
 from jackpot_service.cli.opening import OWNER_VARIABLE, act, bring_up, opened_engine, opened_owner_url
 from jackpot_service.cli.progress import set_by_signals
 from jackpot_service.cli.verifying import print_verification
 from jackpot_service.config.settings import Config
 from jackpot_service.database.transactions import Session, snapshot, transact
 from jackpot_service.domain.currencies import CURRENCIES
-from jackpot_service.domain.errors import Unauthenticated
 from jackpot_service.domain.money import plain
-from jackpot_service.domain.principals import Principal, Role
 from jackpot_service.proof.proof import verify
-from jackpot_service.records import keys, rate_sheets, references
+from jackpot_service.records import rate_sheets, references
 from jackpot_service.records.immutable import Table
 from jackpot_service.reports.balances import award_totals, casino_balances
 from jackpot_service.reports.jackpots import jackpot_states
 from jackpot_service.usecases.casinos import add_casino, add_table
 from jackpot_service.usecases.jackpots import OpenJackpot, open_jackpot
-from jackpot_service.usecases.keys import KeyCreated, create_key, revoke_key
 from jackpot_service.usecases.publish_rates import PublishRates, publish_first_sheet
-
-KEYS_FILE = "demo-keys.json"
 
 REASON = "for the demo"
 
@@ -62,10 +56,21 @@ def play_demo(
         with opened_engine(config) as engine:
             keys = set_up(config, engine)
             with _served(host, port, workers, stop) as base_url:
-                click.echo(f"The ledger is at {base_url}; demo keys are in {config.data_dir / KEYS_FILE}.")
-                click.echo("Ctrl-C ends all of it." if rounds is None else f"Playing {rounds:,} rounds.")
+                click.echo(f"Playing {rounds:,} rounds." if rounds else _welcome(base_url, config))
                 _play(base_url, keys, stop, rounds=rounds, seed=seed, pause=pause)
             return print_books(engine)
+
+
+def _welcome(base_url: str, config: Config) -> str:
+    """Return what to look at, and how to ask as one of the demo's people."""
+    file = config.data_dir / demo_keys.FILE
+    people = ", ".join(f"{person.name.split()[0]} ({person.role})" for person in scene.PEOPLE)
+    return (
+        f"The ledger is at {base_url}: the API to browse at {base_url}/docs, a display's feed at\n"
+        f"{base_url}/v1/jackpots/live/feed. {file} has a key of each table server and of\n{people}:\n"
+        f'    . {file}; curl -H "Authorization: Bearer $ADA" {base_url}/v1/jackpots\n'
+        "Ctrl-C ends all of it."
+    )
 
 
 def _play(
@@ -200,9 +205,9 @@ def _totals(progress: play.Progress) -> str:
 
 
 def set_up(config: Config, engine: sqlalchemy.Engine) -> dict[str, str]:
-    """Set up the demo's casinos, rates, jackpots and tables where they are missing; returns table keys by casino."""
+    """Set up the demo's casinos, rates, jackpots, tables and people where they are missing; returns keys of tables."""
     transact(engine, lambda session: _set_up_documents(session, config))
-    return _keys(config, engine)
+    return demo_keys.of_tables(demo_keys.kept(config.data_dir, engine))
 
 
 def _set_up_documents(session: Session, config: Config) -> None:
@@ -228,42 +233,6 @@ def _set_up_documents(session: Session, config: Config) -> None:
             )
     for table in scene.TABLES:
         add_table(session, done, Table(table.table_id, table.casino_id, table.game, table.jackpot_id))
-
-
-def _keys(config: Config, engine: sqlalchemy.Engine) -> dict[str, str]:
-    """The demo's keys, kept for its next run in a file that only its owner may read."""
-    path = config.data_dir / KEYS_FILE
-    kept: dict[str, str] = json.loads(path.read_text()) if path.exists() else {}
-    authenticator = Authenticator(engine)
-    found = {
-        casino.casino_id: _key_in_force(authenticator, kept.get(casino.casino_id)) or _new_key(engine, casino.casino_id)
-        for casino in scene.CASINOS
-    }
-    if found != kept:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.touch(mode=0o600)
-        path.write_text(json.dumps(found))
-    return found
-
-
-def _key_in_force(authenticator: Authenticator, key: str | None) -> str | None:
-    try:
-        authenticator.principal(f"Bearer {key}")
-    except Unauthenticated:
-        return None
-    return key
-
-
-def _new_key(engine: sqlalchemy.Engine, casino_id: str) -> str:
-    """A key in place of those that were lost with the file, of which one may stay live."""
-    principal = Principal(f"demo-{casino_id}", Role.TABLE, casino_id)
-
-    def rotate(session: Session) -> KeyCreated:
-        for key_id in keys.live_ids(session, principal.name, of_subjects=False)[1:]:
-            revoke_key(session, act(reason="the demo lost it"), key_id)
-        return create_key(session, act(reason=REASON), principal)
-
-    return transact(engine, rotate).whole
 
 
 def print_books(engine: sqlalchemy.Engine) -> bool:

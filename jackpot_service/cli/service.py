@@ -102,7 +102,8 @@ def _require_free(host: str, port: int) -> None:
     try:
         bound(host, port).close()
     except ServerFailed as error:
-        raise click.ClickException(str(error)) from error
+        message = f'{error}; another port is taken by --port (in a checkout: make run ARGS="--port {port + 1}")'
+        raise click.ClickException(message) from error
 
 
 def _free_port() -> int:

@@ -1,0 +1,82 @@
+"""The keys of the demo: of its tables' servers, its people and its display, kept in a file that a shell can read."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Final
+
+import sqlalchemy
+
+from jackpot_demo import scene
+from jackpot_service.auth.authenticator import Authenticator
+from jackpot_service.cli.opening import act
+from jackpot_service.database.transactions import Session, transact
+from jackpot_service.domain.errors import Unauthenticated
+from jackpot_service.domain.principals import Principal, Role
+from jackpot_service.records import keys
+from jackpot_service.usecases.keys import KeyCreated, create_key, revoke_key
+
+FILE: Final = "demo-keys.env"
+
+_HEAD: Final = "# The keys of the demo. In a shell: . {path}\n"
+
+
+def principals() -> Mapping[str, Principal]:
+    """Return those who have a key in the demo, by the variable that holds it: a casino's id or a first name."""
+    tables = {
+        casino.casino_id.upper(): Principal(f"demo-{casino.casino_id}", Role.TABLE, casino.casino_id)
+        for casino in scene.CASINOS
+    }
+    people = {person.name.split()[0].upper(): Principal(person.name, Role(person.role)) for person in scene.PEOPLE}
+    return {**tables, **people}
+
+
+def kept(data_dir: Path, engine: sqlalchemy.Engine) -> Mapping[str, str]:
+    """Return the demo's keys by their variables, new ones for those that are lost or revoked, and keep them."""
+    path = data_dir / FILE
+    before = dict(_read(path)) if path.exists() else {}
+    authenticator = Authenticator(engine)
+    found = {
+        variable: _key_in_force(authenticator, before.get(variable)) or _new_key(engine, principal)
+        for variable, principal in principals().items()
+    }
+    if found != before:
+        _write(path, found)
+    return found
+
+
+def of_tables(found: Mapping[str, str]) -> dict[str, str]:
+    """Return the keys of the tables' servers, by casino."""
+    return {casino.casino_id: found[casino.casino_id.upper()] for casino in scene.CASINOS}
+
+
+def _read(path: Path) -> Iterator[tuple[str, str]]:
+    for line in path.read_text().splitlines():
+        variable, equals, key = line.partition("  #")[0].partition("=")
+        if equals and not line.startswith("#"):
+            yield variable, key
+
+
+def _write(path: Path, found: Mapping[str, str]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.touch(mode=0o600)
+    lines = [f"{variable}={found[variable]}  # {one.name}, {one.role}\n" for variable, one in principals().items()]
+    path.write_text(_HEAD.format(path=path) + "".join(lines))
+
+
+def _key_in_force(authenticator: Authenticator, key: str | None) -> str | None:
+    try:
+        authenticator.principal(f"Bearer {key}")
+    except Unauthenticated:
+        return None
+    return key
+
+
+def _new_key(engine: sqlalchemy.Engine, principal: Principal) -> str:
+    """A key in place of those that were lost with the file, of which one may stay live."""
+
+    def rotate(session: Session) -> KeyCreated:
+        for key_id in keys.live_ids(session, principal.name, of_subjects=False)[1:]:
+            revoke_key(session, act(reason="the demo lost it"), key_id)
+        return create_key(session, act(reason="for the demo"), principal)
+
+    return transact(engine, rotate).whole
