@@ -5,7 +5,7 @@ Its versions are kept for ever. A request is judged by the version in force when
 in force when it is taken. Nobody decides an own request.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -35,6 +35,20 @@ class KindPolicy:
     def is_decider(self, checker: Principal, *, maker: str) -> bool:
         """Whether a role decides. The maker decides in an emergency alone, for which it is enough that they may ask."""
         return is_of_roles(checker, self.asked_by if checker.name == maker else self.decided_by)
+
+    def is_decidable_among(self, people: Collection[Principal]) -> bool:
+        """Whether one of these people may ask, and another one, who is no service account, may decide then."""
+        makers = [one for one in people if is_of_roles(one, self.asked_by)]
+        checkers = [one for one in people if one.may_approve and is_of_roles(one, self.decided_by)]
+        return any(
+            maker.name != checker.name and not self.is_too_close(maker, checker)
+            for checker in checkers
+            for maker in makers
+        )
+
+    def is_too_close(self, maker: Principal, checker: Principal) -> bool:
+        """Whether another than the checker must decide, since both are of one department."""
+        return self.needs_other_department and checker.department == maker.department
 
 
 HOUSE_DECIDES: Final = KindPolicy(frozenset({Role.OPERATOR}), frozenset({Role.OPERATOR, Role.FINANCE}))
@@ -93,7 +107,7 @@ def require_decider(policy: KindPolicy, change: Change, checker: Principal) -> N
 
 def require_other_department(policy: KindPolicy, maker: Principal, checker: Principal) -> None:
     """Raises: SameDepartment unless the departments differ, where the policy asks for that. In an emergency: not."""
-    if policy.needs_other_department and checker.name != maker.name and checker.department == maker.department:
+    if checker.name != maker.name and policy.is_too_close(maker, checker):
         message = f"{maker.name} and {checker.name} are both of department {maker.department}: another must decide."
         raise SameDepartment(message, department=maker.department)
 

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Row, Select, and_, func, insert, or_, select, text, tuple_, update
+from sqlalchemy import Row, Select, and_, exists, func, insert, or_, select, text, tuple_, update
 
 from jackpot_service.database.models import EntryRow, KeyRow, PrincipalRow
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain.entries import REFERENCE_BOOK
-from jackpot_service.domain.principals import Principal, Role
+from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
 
 USES_APART = timedelta(minutes=1)
 """How exactly the last use of a key is known: it is written once in so long, however often the key is shown."""
@@ -97,6 +97,18 @@ def add_principal(session: Session, new: Principal, *, entry_seq: int) -> None:
             entry_seq=entry_seq,
         )
     )
+
+
+def people_of_house(session: Session) -> Sequence[Principal]:
+    """
+    Return the principals without a casino who can act: those with a key that was not revoked, and the command line.
+
+    They are in the order of their names, and without the tables of their keys.
+    """
+    has_key = exists().where(KeyRow.principal == PrincipalRow.name, KeyRow.revoked_at.is_(None))
+    can_act = or_(has_key, PrincipalRow.name == SYSTEM_OPERATOR.name)
+    question = select(*_PRINCIPAL).where(PrincipalRow.casino_id.is_(None), can_act).order_by(PrincipalRow.name)
+    return [_principal(row) for row in session.execute(question)]
 
 
 # Keys.

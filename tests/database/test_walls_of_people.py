@@ -184,6 +184,7 @@ BOTH: Final = ["finance", "operator"]
 
 
 def test_no_act_of_one_person_changes_the_policy(world: World, application: psycopg.Connection[Any]) -> None:
+    world.person("Rolf", Role.RATES)
     rejected = "SELECT max(seq) FROM entries WHERE jackpot_id = '-' AND kind = 'change_rejected'"
     world.ask("change-policy", {"kinds": {"rules": {"asked_by": ["rates"], "decided_by": ["rates"]}}}).ok(201)
     body = {"reason": "not so"}

@@ -48,6 +48,8 @@ def write(url: str) -> None:
         scene.open_live(engine, "live", tables=["T1"], base_amount="1000", settings={"payout_tiers": tiers})
         for person in (OLGA, ODA, OLE, FRED, FINN):
             people.enrolled(engine, act(person))
+        for person in (ODA, OLE):
+            transact(engine, partial(people.with_key, act=act(person)))
         transact(engine, partial(create_key, act=act(OLGA, "k1"), principal=scene.SERVER))
         people.enrolled(engine, act(Principal("robot", Role.OPERATOR, is_automaton=True)))
         ask(engine, "change-policy", POLICY, "policy", by=ODA)

@@ -7,6 +7,7 @@ import sqlalchemy
 from jackpot_service.database.connections import create_owners_engine
 from jackpot_service.database.transactions import Session, transact
 from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
+from jackpot_service.records import keys as records
 from jackpot_service.usecases import acts, keys
 from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.changes.registry import SHIPPED_POLICY
@@ -40,6 +41,14 @@ def enrol(session: Session, act: Act) -> Act:
 def enrolled(engine: sqlalchemy.Engine, act: Act) -> Act:
     """Make who acts a principal in a transaction of its own; returns the act."""
     return transact(engine, lambda session: enrol(session, act))
+
+
+def with_key(session: Session, act: Act) -> Act:
+    """Make who acts a principal with a key, unless they have one; returns the act."""
+    enrol(session, act)
+    if not records.live_ids(session, act.principal.name, of_subjects=False):
+        keys.create_key(session, replace(act, principal=SYSTEM_OPERATOR, request_id=None), act.principal)
+    return act
 
 
 def switch(url: str, act: Act, *, is_on: bool) -> bool:

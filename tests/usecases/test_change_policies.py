@@ -74,6 +74,7 @@ def test_two_operators_change_who_decides_and_the_rest_stays(opened: World) -> N
 def test_a_policy_that_was_changed_back_is_a_further_version(opened: World) -> None:
     opened.change("change-policy", {"kinds": {"adjustment": BY_OPERATORS}}, request_id="there")
     shipped = dict(SHIPPED_POLICY["adjustment"].facts)
+    opened.person("Bob", Role.FINANCE)
     opened.change("change-policy", {"kinds": {"adjustment": shipped}}, request_id="back")
 
     assert (policy(opened)["version"], of_kind(opened, "adjustment")) == (3, shipped)
@@ -88,24 +89,26 @@ def test_a_policy_that_was_changed_back_is_a_further_version(opened: World) -> N
 
 
 def test_nobody_changes_the_policy_alone_whatever_it_says(opened: World) -> None:
+    for name in ("Rita", "Rolf"):
+        opened.person(name, Role.RATES)
     asked(opened, {"change-policy": {"asked_by": ["rates"], "decided_by": ["rates"]}}, request_id="policy").ok(201)
     opened.approve("policy", by="Ann").problem(403, "same-user")
     opened.approve("policy", by="Ann", emergency=True).problem(403, "emergency-off")
     opened.approve("policy").ok()
 
     asked(opened, {"rules": BY_OPERATORS}).problem(403, "role-forbidden")
-    asked(opened, {"rules": BY_OPERATORS}, by="Rita", role=Role.RATES).ok(201)
+    asked(opened, {"rules": BY_OPERATORS}, by="Rita").ok(201)
     opened.approve(by="Rita").problem(403, "same-user")
-    opened.approve(by="Rolf", role=Role.RATES).ok()
+    opened.approve(by="Rolf").ok()
 
 
 def test_another_department_may_be_asked_for_and_a_department_is_for_ever(opened: World) -> None:
     two = {**BY_OPERATORS, "needs_other_department": True}
+    key = opened.key_of(Principal("Nina", Role.OPERATOR, department="night-shift"))
     opened.change("change-policy", {"kinds": {"adjustment": two}}, request_id="policy")
     opened.ask("adjustment", ADJUSTMENT).ok(201)
 
     opened.approve(by="Otto", role=Role.OPERATOR).problem(403, "same-department")
-    key = opened.key_of(Principal("Nina", Role.OPERATOR, department="night-shift"))
     opened.post("/v1/change-requests/q1/approval", {"reason": "checked"}, key=key).ok()
 
 
@@ -125,6 +128,8 @@ def test_a_rejection_is_for_deciders_of_another_department_as_well(opened: World
 def test_the_same_call_again_is_a_replay_under_a_later_policy_too(opened: World) -> None:
     opened.ask("adjustment", ADJUSTMENT).ok(201)
     opened.approve().ok()
+    for name in ("Rita", "Rolf"):
+        opened.person(name, Role.RATES)
     of_rates = {"asked_by": ["rates"], "decided_by": ["rates"]}
     opened.change("change-policy", {"kinds": {"adjustment": of_rates}}, request_id="policy")
 
@@ -161,6 +166,47 @@ def test_the_command_line_shows_the_policy_in_force(
 
     assert ended.value.code in {0, None}
     assert json.loads(capsys.readouterr().out) == policy(opened)
+
+
+def test_a_policy_that_leaves_a_kind_with_nobody_to_ask_or_decide_is_refused(opened: World) -> None:
+    of_rates = {"asked_by": ["operator"], "decided_by": ["rates"]}
+    two_desks = {**BY_OPERATORS, "needs_other_department": True}
+    opened.person("Otto", Role.OPERATOR)
+    opened.key_of(Principal("robot", Role.RATES, is_automaton=True))
+
+    asked(opened, {"rules": BY_OPERATORS, "change-policy": of_rates}).problem(
+        422, "payload-invalid", f"{KINDS}/change-policy"
+    )
+    asked(opened, {"held-awards": of_rates}, query="?dry_run=true").problem(
+        422, "payload-invalid", f"{KINDS}/held-awards"
+    )
+    asked(opened, {"held-awards": {"asked_by": ["finance"], "decided_by": ["operator"]}}).problem(
+        422, "payload-invalid", f"{KINDS}/held-awards"
+    )
+    asked(opened, {"rules": two_desks}).problem(422, "payload-invalid", f"{KINDS}/rules")
+
+    opened.person("Rita", Role.RATES)
+    opened.key_of(Principal("Nina", Role.OPERATOR, department="night-shift"))
+    asked(opened, {"change-policy": of_rates, "rules": two_desks}).ok(201)
+
+
+def test_who_has_no_key_any_more_decides_nothing_and_an_approval_sees_that_too(opened: World) -> None:
+    key = opened.person("Rita", Role.RATES)
+    asked(opened, {"rules": {"asked_by": ["operator"], "decided_by": ["rates"]}}).ok(201)
+    revoking = {"request_id": "gone", "reason": "she left"}
+    operator = opened.person("Otto", Role.OPERATOR)
+    opened.post(f"/v1/keys/{key.split('_')[1]}/revocation", revoking, key=operator).ok(201)
+
+    opened.approve().problem(422, "payload-invalid", f"{KINDS}/rules")
+
+
+def test_nobody_decides_what_they_alone_may_ask_for(world: World) -> None:
+    world.person("Rita", Role.RATES)
+    of_rates = {"asked_by": ["rates"], "decided_by": ["rates"]}
+
+    asked(world, {"rules": of_rates}).problem(422, "payload-invalid", f"{KINDS}/rules")
+    world.person("Rolf", Role.RATES)
+    asked(world, {"rules": of_rates}).ok(201)
 
 
 KINDS: Final = "/payload/kinds"

@@ -10,12 +10,12 @@ from jackpot_service.database.transactions import Session
 from jackpot_service.domain.change_policy import OPERATORS_ALONE, ChangePolicy, KindPolicy
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.principals import CHANGE_ROLES, Role
-from jackpot_service.records import change_policies
+from jackpot_service.records import change_policies, keys
 from jackpot_service.usecases import acts
 from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.changes.kinds import Applied, Kind
 from jackpot_service.usecases.fields import ObjectOf, ReadField, StrictSchema, Truth, each
-from jackpot_service.usecases.payloads import bad_field
+from jackpot_service.usecases.payloads import BadPayload, bad_field
 
 ROLES: Final = tuple(sorted(role.value for role in CHANGE_ROLES))
 
@@ -105,17 +105,17 @@ class ChangeChangePolicy(Kind):
         """Put the request over the policy before. Raises: BadPayload for an unknown kind, or where nothing changes."""
         for kind in self.kinds:
             if kind not in before.kinds:
-                escaped = kind.replace("~", "~0").replace("/", "~1")
-                raise bad_field(f"kinds/{escaped}", "is no kind of change")
+                raise _bad_kind(kind, "is no kind of change")
         after = {**before.kinds, **self.kinds}
         if after == before.kinds:
             raise bad_field("kinds", "says what is in force already")
         return ChangePolicy(before.version + 1, after)
 
     def apply(self, session: Session, act: Act) -> Applied:
-        """Put the next version in force. Raises: as `decide`."""
+        """Put the next version in force. Raises: as `decide`; BadPayload for a kind about which nobody could decide."""
         before = change_policies.in_force(session)
         after = self.decide(before)
+        self._require_people(session)
         seq = acts.record(
             session,
             act,
@@ -126,3 +126,16 @@ class ChangeChangePolicy(Kind):
         )
         change_policies.add(session, after, entry_seq=seq)
         return Applied(before.facts, after.facts)
+
+    def _require_people(self, session: Session) -> None:
+        """Raises: BadPayload for a kind that this changes, unless there are two people who could ask and decide."""
+        people = keys.people_of_house(session)
+        for kind, policy in self.kinds.items():
+            if not policy.is_decidable_among(people):
+                message = "leaves nobody with a key who could ask, or no other user with a key who could decide then"
+                raise _bad_kind(kind, message)
+
+
+def _bad_kind(kind: str, wrong: str) -> BadPayload:
+    escaped = kind.replace("~", "~0").replace("/", "~1")
+    return bad_field(f"kinds/{escaped}", wrong)
