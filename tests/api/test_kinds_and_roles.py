@@ -161,7 +161,8 @@ def test_every_kind_of_change_is_known_by_its_name_and_has_a_payload_here() -> N
 
 
 def test_money_by_hand_is_asked_for_by_operators_and_decided_by_finance() -> None:
-    by_hand = ("adjustment", "seed-recovery", "prize-fund-true-up", "compensation")
+    pools = ("adjustment", "seed-recovery", "prize-fund-true-up", "retirement")
+    by_hand = (*pools, "compensation", "round-correction", "casino-claims")
 
     assert {SHIPPED_POLICY[kind] for kind in by_hand} == {
         KindPolicy(frozenset({Role.OPERATOR}), frozenset({Role.FINANCE}))

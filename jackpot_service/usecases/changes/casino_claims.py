@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar
 from marshmallow import fields
 
 from jackpot_service.database.transactions import Session
-from jackpot_service.domain.change_policy import HOUSE_DECIDES
+from jackpot_service.domain.change_policy import MONEY_BY_HAND
 from jackpot_service.domain.claims import MOST_DAYS, CasinoClaims, ForfeitedTo
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.records import claims, references
@@ -24,7 +24,7 @@ class SetCasinoClaims(Kind):
     name = "casino-claims"
     about = "claims at casino {0.casino_id}"
     acts: ClassVar = {EntryKind.CASINO_CLAIMS_CHANGED: "jackpot.casino-claims.changed"}
-    policy = HOUSE_DECIDES
+    policy = MONEY_BY_HAND
     needs_unretired = False
     is_of_casinos = True
 

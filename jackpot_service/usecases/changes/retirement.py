@@ -7,6 +7,7 @@ from typing import Annotated, ClassVar
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain import accounts, posting_rules
 from jackpot_service.domain.accounts import Pools
+from jackpot_service.domain.change_policy import MONEY_BY_HAND
 from jackpot_service.domain.errors import Conflict, Refused
 from jackpot_service.domain.facts import Facts
 from jackpot_service.domain.journal import EntryKind
@@ -59,6 +60,7 @@ class RetireJackpot(JackpotKind):
     name = "retirement"
     about = "jackpot {0.jackpot_id}"
     acts: ClassVar = {EntryKind.JACKPOT_RETIRED: "jackpot.retired"}
+    policy = MONEY_BY_HAND
 
     to: Annotated[str, Identifier(metadata={"description": "The jackpot that receives."})]
     request_id: str = ""

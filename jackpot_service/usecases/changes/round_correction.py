@@ -17,6 +17,7 @@ from jackpot_service.domain import held_awards
 from jackpot_service.domain.accounts import Account, Pools
 from jackpot_service.domain.awards import AwardState
 from jackpot_service.domain.bets import Bet, BookedBet
+from jackpot_service.domain.change_policy import MONEY_BY_HAND
 from jackpot_service.domain.corrections import Correction, VerdictInForce, charged_to_pools, correct
 from jackpot_service.domain.entries import Attribution
 from jackpot_service.domain.errors import Conflict
@@ -132,6 +133,7 @@ class CorrectRound(RoundKind[SettledRound]):
 
     name = "round-correction"
     acts: ClassVar = {EntryKind.ROUND_CORRECTED: "jackpot.round.corrected"}
+    policy = MONEY_BY_HAND
 
     result: Annotated[Result, fields.Nested(ResultPayload())]
 
