@@ -36,7 +36,13 @@ def _in_words(policy: KindPolicy) -> tuple[str, str]:
     asked_by, decided_by = (
         ", ".join(f"`{role}`" for role in sorted(one)) for one in (policy.asked_by, policy.decided_by)
     )
-    return asked_by, decided_by + (", another department" if policy.needs_other_department else "")
+    return asked_by, decided_by + _apart_in_words(policy)
+
+
+def _apart_in_words(policy: KindPolicy) -> str:
+    asked_for = {"department": policy.needs_other_department, "role": policy.needs_other_role}
+    named = " and ".join(name for name, is_asked in asked_for.items() if is_asked)
+    return f", another {named}" if named else ""
 
 
 @pytest.mark.parametrize("kind", KINDS)

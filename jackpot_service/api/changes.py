@@ -62,6 +62,7 @@ class KindPolicySchema(AnswerSchema):
     asked_by = fields.List(word(Role), required=True, metadata={"description": "The roles that ask."})
     decided_by = fields.List(word(Role), required=True, metadata={"description": "The roles that decide."})
     needs_other_department = described(fields.Boolean, "Whether the checker is of another department than the maker.")
+    needs_other_role = described(fields.Boolean, "Whether the checker is of another role than the maker.")
 
 
 class ChangePolicySchema(AnswerSchema):
@@ -264,7 +265,7 @@ def post_approval(query: Mapping[str, Any], body: Mapping[str, Any], request_id:
     Approve a change that somebody else asked for: it is done before this is answered. The same again is a replay.
 
     `GET /v1/change-policy` shows who decides it. Anybody else is answered 403 `role-forbidden`, or `same-department`
-    where another department than the maker's must decide.
+    or `same-role` where another department or role than the maker's must decide.
 
     Where several people must approve it, it stays `pending` until the last has; `effect` is what it would do.
 

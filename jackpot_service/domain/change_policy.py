@@ -1,5 +1,5 @@
 """
-The change policy: for each kind of change who asks, who decides, and whether their departments differ.
+The change policy: for each kind of change who asks, who decides, and whether their departments and roles differ.
 
 Its versions are kept for ever. A request is judged by the version in force when it is made, and a decision by the one
 in force when it is taken. Nobody decides an own request.
@@ -17,11 +17,12 @@ from jackpot_service.domain.principals import Principal, Role
 
 @dataclass(frozen=True, slots=True)
 class KindPolicy:
-    """The roles that ask for a kind of change and that decide it, and whether their departments must differ."""
+    """The roles that ask for a kind of change and that decide it, and whether departments and roles must differ."""
 
     asked_by: frozenset[Role]
     decided_by: frozenset[Role]
     needs_other_department: bool = False
+    needs_other_role: bool = False
 
     @property
     def facts(self) -> Facts:
@@ -30,6 +31,7 @@ class KindPolicy:
             "asked_by": sorted(self.asked_by),
             "decided_by": sorted(self.decided_by),
             "needs_other_department": self.needs_other_department,
+            "needs_other_role": self.needs_other_role,
         }
 
     def is_decider(self, checker: Principal, *, maker: str) -> bool:
@@ -47,8 +49,9 @@ class KindPolicy:
         )
 
     def is_too_close(self, maker: Principal, checker: Principal) -> bool:
-        """Whether another than the checker must decide, since both are of one department."""
-        return self.needs_other_department and checker.department == maker.department
+        """Whether another than the checker must decide, since both are of one department, or of one role."""
+        of_one_department = self.needs_other_department and checker.department == maker.department
+        return of_one_department or (self.needs_other_role and checker.role == maker.role)
 
 
 HOUSE_DECIDES: Final = KindPolicy(frozenset({Role.OPERATOR}), frozenset({Role.OPERATOR, Role.FINANCE}))
@@ -57,7 +60,10 @@ FINANCE_ALONE: Final = KindPolicy(frozenset({Role.FINANCE}), frozenset({Role.FIN
 RATES_ALONE: Final = KindPolicy(frozenset({Role.RATES}), frozenset({Role.RATES}))
 OPERATORS_ALONE: Final = KindPolicy(frozenset({Role.OPERATOR}), frozenset({Role.OPERATOR}))
 FINANCE_AND_OPERATOR: Final = KindPolicy(
-    frozenset({Role.FINANCE, Role.OPERATOR}), frozenset({Role.FINANCE, Role.OPERATOR}), needs_other_department=True
+    frozenset({Role.FINANCE, Role.OPERATOR}),
+    frozenset({Role.FINANCE, Role.OPERATOR}),
+    needs_other_department=True,
+    needs_other_role=True,
 )
 
 
@@ -80,6 +86,10 @@ class KindForbidden(Forbidden, code="role-forbidden"):
 
 class SameDepartment(Forbidden, code="same-department", title="Somebody of another department must decide"):
     """Maker and checker are of one department, and the policy asks for two."""
+
+
+class SameRole(Forbidden, code="same-role", title="Somebody of another role must decide"):
+    """Maker and checker are of one role, and the policy asks for two."""
 
 
 def is_of_roles(principal: Principal, roles: frozenset[Role]) -> bool:
@@ -105,11 +115,20 @@ def require_decider(policy: KindPolicy, change: Change, checker: Principal) -> N
         raise _forbidden(checker, f"A change of kind {change.kind} is decided by {_listed(policy.decided_by)}")
 
 
-def require_other_department(policy: KindPolicy, maker: Principal, checker: Principal) -> None:
-    """Raises: SameDepartment unless the departments differ, where the policy asks for that. In an emergency: not."""
-    if checker.name != maker.name and policy.is_too_close(maker, checker):
-        message = f"{maker.name} and {checker.name} are both of department {maker.department}: another must decide."
+def require_apart(policy: KindPolicy, maker: Principal, checker: Principal) -> None:
+    """
+    Hold that departments and roles differ where the policy asks for that; in an emergency they need not.
+
+    Raises: SameDepartment; SameRole.
+    """
+    if checker.name == maker.name or not policy.is_too_close(maker, checker):
+        return
+    both = f"{maker.name} and {checker.name} are both of"
+    if policy.needs_other_department and checker.department == maker.department:
+        message = f"{both} department {maker.department}: another must decide."
         raise SameDepartment(message, department=maker.department)
+    message = f"{both} role {maker.role}: another must decide."
+    raise SameRole(message, role=str(maker.role))
 
 
 def _listed(roles: frozenset[Role]) -> str:

@@ -54,6 +54,7 @@ def documents(references: References) -> Iterator[Document]:
             versions[row.version, row.entry_seq][row.kind] = {
                 **stated,
                 "needs_other_department": row.needs_other_department,
+                "needs_other_role": row.needs_other_role,
             }
     for (version, seq), kinds in versions.items():
         recorded = {"version": version, "kinds": kinds}

@@ -120,6 +120,8 @@ def reasons_against_checker(row: Row[Any], request: Row[Any], references: Refere
         return
     if policy.needs_other_department and checker.department == maker.department:
         yield f"{row.checker} is of the maker's department, {maker.department}"
+    if policy.needs_other_role and checker.role == maker.role:
+        yield f"{row.checker} is of the maker's role, {maker.role}"
     if _is_alike(checker, maker):
         yield f"{row.checker} is {request.maker} in other letters"
 

@@ -49,6 +49,7 @@ def kind_policy(row: Row[Any]) -> KindPolicy:
         frozenset(map(Role, row.asked_by)),
         frozenset(map(Role, row.decided_by)),
         needs_other_department=row.needs_other_department,
+        needs_other_role=row.needs_other_role,
     )
 
 

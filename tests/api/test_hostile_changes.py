@@ -98,7 +98,16 @@ WHOLE: Final[Mapping[str, Sequence[Body]]] = {
         },
     ),
     "change-policy": (
-        {"kinds": {"rules": {"asked_by": ["operator"], "decided_by": ["operator"], "needs_other_department": True}}},
+        {
+            "kinds": {
+                "rules": {
+                    "asked_by": ["operator"],
+                    "decided_by": ["operator"],
+                    "needs_other_department": True,
+                    "needs_other_role": True,
+                }
+            }
+        },
     ),
 }
 """A payload with every field, for each kind of change."""

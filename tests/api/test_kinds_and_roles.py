@@ -81,7 +81,7 @@ ALLOWED: Final = [
     for kind, policy in SHIPPED_POLICY.items()
     for maker in sorted(policy.asked_by)
     for checker in sorted(policy.decided_by)
-    if not (policy.needs_other_department and maker is checker)
+    if not (policy.needs_other_role and maker is checker)
 ]
 """Who asks and who approves, of the kinds in their roles' own departments."""
 
@@ -174,7 +174,7 @@ def test_statements_are_finances_rates_are_those_of_rates_and_releases_take_fina
 
     assert SHIPPED_POLICY["statement-settlement"] == KindPolicy(frozenset({Role.FINANCE}), frozenset({Role.FINANCE}))
     assert SHIPPED_POLICY["rate-sheet"] == KindPolicy(frozenset({Role.RATES}), frozenset({Role.RATES}))
-    assert SHIPPED_POLICY["held-awards"] == KindPolicy(both, both, needs_other_department=True)
+    assert SHIPPED_POLICY["held-awards"] == KindPolicy(both, both, needs_other_department=True, needs_other_role=True)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -205,16 +205,24 @@ def test_a_key_of_a_role_that_the_policy_names_asks_approves_and_rejects(
     assert approved["effect"]["after"]
 
 
-@pytest.mark.parametrize("kind", [kind for kind, policy in SHIPPED_POLICY.items() if policy.needs_other_department])
-@pytest.mark.parametrize("role", [Role.FINANCE, Role.OPERATOR])
-def test_where_another_department_must_decide_nobody_of_the_makers_does(played: World, kind: str, role: Role) -> None:
-    ask(played, kind, key=played.person("Mia", role), request_id="q1").ok(201)
-    colleague = played.person("Max", role)
-    other = played.key_of(Principal("Moe", role, department="night-shift"))
+BY_TWO_ROLES: Final = [kind for kind, policy in SHIPPED_POLICY.items() if policy.needs_other_role]
 
-    for answer in deciding(played, key=colleague, request_id="q1"):
-        answer.problem(403, "same-department")
-    approve(played, "q1", key=other).ok()
+
+@pytest.mark.parametrize("kind", BY_TWO_ROLES)
+@pytest.mark.parametrize("role", [Role.FINANCE, Role.OPERATOR])
+def test_where_finance_and_an_operator_are_needed_nobody_of_the_makers_role_or_department_decides(
+    played: World, kind: str, role: Role
+) -> None:
+    ask(played, kind, key=played.person("Mia", role), request_id="q1").ok(201)
+    other = Role.OPERATOR if role is Role.FINANCE else Role.FINANCE
+    colleague = played.person("Max", role)
+    night = played.key_of(Principal("Moe", role, department="night-shift"))
+    lent = played.key_of(Principal("Lea", other, department=role.value))
+
+    for key, code in ((colleague, "same-department"), (night, "same-role"), (lent, "same-department")):
+        for answer in deciding(played, key=key, request_id="q1"):
+            answer.problem(403, code)
+    approve(played, "q1", key=played.person("Moa", other)).ok()
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -7,7 +7,7 @@ import psycopg
 import pytest
 from psycopg import errors
 
-from jackpot_service.domain.principals import Role
+from jackpot_service.domain.principals import Principal, Role
 from tests.database.four_eyes import (
     ADD_PRINCIPAL,
     LONG_AGO,
@@ -164,6 +164,16 @@ def test_the_makers_department_decides_nothing_where_another_must(
         decide(application, "Oskar", outcome=outcome)
 
 
+@pytest.mark.parametrize("outcome", ["approved", "rejected"])
+def test_the_makers_role_decides_nothing_where_another_must_whatever_the_department(
+    world: World, application: psycopg.Connection[Any], outcome: str
+) -> None:
+    world.key_of(Principal("Nina", Role.OPERATOR, department="night-shift"))
+
+    with pytest.raises(errors.InsufficientPrivilege, match="another role than operator decides it"):
+        decide(application, "Nina", outcome=outcome)
+
+
 def test_the_policy_in_force_is_the_latest(world: World, application: psycopg.Connection[Any]) -> None:
     of_rates = {"asked_by": ["rates"], "decided_by": ["operator"]}
     world.change("change-policy", {"kinds": {"held-awards": of_rates}}, request_id="policy")
@@ -177,8 +187,8 @@ def test_the_policy_in_force_is_the_latest(world: World, application: psycopg.Co
 
 
 ADD_POLICY: Final = """
-INSERT INTO change_policies (kind, version, asked_by, decided_by, needs_other_department, entry_seq)
-VALUES ('held-awards', %s, %s, %s, false, %s)
+INSERT INTO change_policies (kind, version, asked_by, decided_by, needs_other_department, needs_other_role, entry_seq)
+VALUES ('held-awards', %s, %s, %s, false, false, %s)
 """
 BOTH: Final = ["finance", "operator"]
 
@@ -279,7 +289,11 @@ def test_the_application_does_not_switch_it(application: psycopg.Connection[Any]
         application.execute("INSERT INTO emergency_switches VALUES (99, true)")
 
 
-def test_who_made_a_key_of_a_round_releases_none_of_its_awards(application: psycopg.Connection[Any]) -> None:
+def test_who_made_a_key_of_a_round_releases_none_of_its_awards(
+    world: World, application: psycopg.Connection[Any]
+) -> None:
+    by_both = {"asked_by": BOTH, "decided_by": BOTH}
+    world.change("change-policy", {"kinds": {"held-awards": by_both}}, request_id="policy")
     with pytest.raises(errors.InsufficientPrivilege, match="who made a key of a round approves nothing"):
         decide(application, "Olga")
     decide(application, "Olga", outcome="rejected")

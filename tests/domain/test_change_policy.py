@@ -1,5 +1,7 @@
 """Who asks for a kind of change and who decides it, as a policy says."""
 
+from dataclasses import replace
+
 import pytest
 
 from jackpot_service.domain.change_policy import (
@@ -7,8 +9,9 @@ from jackpot_service.domain.change_policy import (
     MONEY_BY_HAND,
     KindForbidden,
     SameDepartment,
+    SameRole,
+    require_apart,
     require_asker,
-    require_other_department,
 )
 from jackpot_service.domain.principals import CHANGE_ROLES, BadPrincipal, Principal, Role, require_possible
 
@@ -48,12 +51,17 @@ def test_who_asks_is_of_a_role_that_the_policy_names_and_of_no_casino() -> None:
         require_asker(FINANCE_AND_OPERATOR, Principal("Carl", Role.FINANCE, "c1"), kind="held-awards")
 
 
-def test_departments_differ_where_the_policy_asks_for_that() -> None:
+def test_departments_and_roles_differ_where_the_policy_asks_for_that() -> None:
     colleague, elsewhere = Principal("Bea", Role.OPERATOR), Principal("Cleo", Role.OPERATOR, department="cage")
+    lent = Principal("Finn", Role.FINANCE, department="operator")
 
-    require_other_department(FINANCE_AND_OPERATOR, ANN, BOB)
-    require_other_department(FINANCE_AND_OPERATOR, ANN, elsewhere)
-    require_other_department(MONEY_BY_HAND, ANN, colleague)
-    with pytest.raises(SameDepartment):
-        require_other_department(FINANCE_AND_OPERATOR, ANN, colleague)
-    require_other_department(FINANCE_AND_OPERATOR, ANN, ANN)
+    require_apart(FINANCE_AND_OPERATOR, ANN, BOB)
+    require_apart(replace(FINANCE_AND_OPERATOR, needs_other_role=False), ANN, elsewhere)
+    require_apart(replace(FINANCE_AND_OPERATOR, needs_other_department=False), ANN, lent)
+    require_apart(MONEY_BY_HAND, ANN, colleague)
+    for checker in (colleague, lent):
+        with pytest.raises(SameDepartment):
+            require_apart(FINANCE_AND_OPERATOR, ANN, checker)
+    with pytest.raises(SameRole):
+        require_apart(FINANCE_AND_OPERATOR, ANN, elsewhere)
+    require_apart(FINANCE_AND_OPERATOR, ANN, ANN)

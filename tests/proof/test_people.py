@@ -175,13 +175,14 @@ CORRUPTIONS: Final = (
     change("change_policies", "asked_by = '{rates}'", GRANTS, "entry-digest act-principal"),
     change("change_policies", "decided_by = '{finance,rates}'", GRANTS, "entry-digest"),
     change("change_policies", "needs_other_department = true", GRANTS, "entry-digest"),
+    change("change_policies", "needs_other_role = true", GRANTS, "entry-digest"),
     change("change_policies", "kind = 'x'", GRANTS, "entry-digest"),
     change("change_policies", "version = 3", GRANTS, "entry-digest document-without-entry"),
     change("change_policies", "entry_seq = entry_seq + 1000", GRANTS, "entry-digest document-without-entry"),
     remove("change_policies", GRANTS, "entry-digest"),
     forge(
         "change_policies",
-        "kind, 3, asked_by, '{operator}', false, 1000",
+        "kind, 3, asked_by, '{operator}', false, false, 1000",
         f"change_policies WHERE {GRANTS}",
         "document-without-entry",
     ),
@@ -233,6 +234,7 @@ def test_a_checker_whose_name_is_the_makers_in_other_letters_is_found(superuser:
 
 
 ADDED_LATER: Final = "UPDATE principals SET entry_seq = 1000 WHERE name = 'Fred'"
+OF_THE_MAKERS_ROLE: Final = "UPDATE principals SET role = 'operator', department = 'night' WHERE name = 'Fred'"
 OF_ANOTHER_CASINO: Final = f"""
     WITH moved AS (UPDATE principals SET casino_id = 'c9' WHERE name = 'server')
     {BY_ANOTHER.format("server", "award_paid")}
@@ -247,6 +249,7 @@ OF_ANOTHER_CASINO: Final = f"""
         (OF_ANOTHER_CASINO, Code.ACT_PRINCIPAL, "by server: is of casino c9, the award is of c1"),
         (BY_ANOTHER.format("server", "compensation"), Code.ACT_PRINCIPAL, "by server: is of casino c1"),
         (BY_ANOTHER.format("server", "compensation"), Code.ACT_PRINCIPAL, "by server: is of the role table"),
+        (OF_THE_MAKERS_ROLE, Code.CHANGE_PRINCIPAL, "Fred is of the maker's role, operator"),
         (BY_ANOTHER.format("nobody", "compensation"), Code.ACT_PRINCIPAL, "by nobody: is nobody"),
     ],
 )

@@ -22,6 +22,7 @@ pytestmark = pytest.mark.slow
 __all__ = ["books_verify"]
 
 BY_OPERATORS: Final[Body] = {"asked_by": ["operator"], "decided_by": ["operator"]}
+UNBOUND: Final[Body] = {"needs_other_department": False, "needs_other_role": False}
 ADJUSTMENT: Final[Body] = {
     "jackpot_id": "j1",
     "account": "reserve",
@@ -64,7 +65,7 @@ def test_two_operators_change_who_decides_and_the_rest_stays(opened: World) -> N
     effect = opened.change("change-policy", {"kinds": {"adjustment": BY_OPERATORS}}, request_id="policy")
 
     assert (effect["before"]["version"], effect["after"]["version"]) == (1, 2)
-    assert of_kind(opened, "adjustment") == {**BY_OPERATORS, "needs_other_department": False}
+    assert of_kind(opened, "adjustment") == {**BY_OPERATORS, **UNBOUND}
     assert of_kind(opened, "rules") == SHIPPED_POLICY["rules"].facts
     assert policy(opened)["version"] == 2
     opened.approve(by="Bob", role=Role.FINANCE).problem(403, "role-forbidden")
@@ -110,6 +111,17 @@ def test_another_department_may_be_asked_for_and_a_department_is_for_ever(opened
 
     opened.approve(by="Otto", role=Role.OPERATOR).problem(403, "same-department")
     opened.post("/v1/change-requests/q1/approval", {"reason": "checked"}, key=key).ok()
+
+
+def test_another_role_may_be_asked_for(opened: World) -> None:
+    opened.person("Bob", Role.FINANCE)
+    two = {"asked_by": ["operator"], "decided_by": ["finance", "operator"], "needs_other_role": True}
+    opened.change("change-policy", {"kinds": {"adjustment": two}}, request_id="policy")
+    opened.ask("adjustment", ADJUSTMENT).ok(201)
+    night = opened.key_of(Principal("Nina", Role.OPERATOR, department="night-shift"))
+
+    opened.post("/v1/change-requests/q1/approval", {"reason": "checked"}, key=night).problem(403, "same-role")
+    opened.approve(by="Bob").ok()
 
 
 def test_a_rejection_is_for_deciders_of_another_department_as_well(opened: World) -> None:
@@ -170,6 +182,7 @@ def test_the_command_line_shows_the_policy_in_force(
 
 def test_a_policy_that_leaves_a_kind_with_nobody_to_ask_or_decide_is_refused(opened: World) -> None:
     of_rates = {"asked_by": ["operator"], "decided_by": ["rates"]}
+    two_roles = {**BY_OPERATORS, "needs_other_role": True}
     two_desks = {**BY_OPERATORS, "needs_other_department": True}
     opened.person("Otto", Role.OPERATOR)
     opened.key_of(Principal("robot", Role.RATES, is_automaton=True))
@@ -187,6 +200,7 @@ def test_a_policy_that_leaves_a_kind_with_nobody_to_ask_or_decide_is_refused(ope
 
     opened.person("Rita", Role.RATES)
     opened.key_of(Principal("Nina", Role.OPERATOR, department="night-shift"))
+    asked(opened, {"rules": two_roles}).problem(422, "payload-invalid", f"{KINDS}/rules")
     asked(opened, {"change-policy": of_rates, "rules": two_desks}).ok(201)
 
 
@@ -229,6 +243,7 @@ BAD: Final[Sequence[tuple[Any, str]]] = (
     ({"rules": BY_OPERATORS | {"decided_by": [["operator"]]}}, f"{KINDS}/rules/decided_by/0"),
     ({"rules": BY_OPERATORS | {"decided_by": ["operator", "operator"]}}, f"{KINDS}/rules/decided_by"),
     ({"rules": BY_OPERATORS | {"needs_other_department": "yes"}}, f"{KINDS}/rules/needs_other_department"),
+    ({"rules": BY_OPERATORS | {"needs_other_role": 1}}, f"{KINDS}/rules/needs_other_role"),
     ({"rules": BY_OPERATORS | {"approvals": 0}}, f"{KINDS}/rules/approvals"),
     ({"rate-sheet": {"asked_by": ["rates"], "decided_by": ["rates"]}}, KINDS),
 )
@@ -252,6 +267,6 @@ def test_the_trail_and_the_feed_tell_who_changed_the_policy(opened: World) -> No
 
     done, *_ = opened.get("/v1/audit?kind=change_policy_changed").ok()["items"]
     assert (done["principal"], done["decides"], done["subject"]) == ("Oskar", "policy", "change policy")
-    assert done["after"]["kinds"]["rules"] == {**BY_OPERATORS, "needs_other_department": False}
+    assert done["after"]["kinds"]["rules"] == {**BY_OPERATORS, **UNBOUND}
     told = opened.get("/v1/events").ok()["items"][-1]
     assert (told["type"], told["data"]["version"]) == ("jackpot.change-policy.changed", 2)

@@ -55,8 +55,8 @@ def pay(world: World, key: str, *, round_id: str = "won", request_id: str = "p1"
 
 
 def operator(world: World, name: str) -> str:
-    """A key of an operator, of a department of their own: any other of them may decide what one asks."""
-    return world.key_of(Principal(name, Role.OPERATOR, department=name.lower()))
+    """A key of an operator."""
+    return world.person(name, Role.OPERATOR)
 
 
 def let_operators_decide(world: World, kind: str) -> None:
@@ -116,6 +116,7 @@ def test_another_operator_records_the_payment(world: World) -> None:
 
 @pytest.mark.usefixtures("own")
 def test_who_made_the_key_stops_an_award_and_does_not_release_it(world: World) -> None:
+    let_operators_decide(world, "held-awards")
     award_id = world.round("won")["settlement"]["awards"][0]["award_id"]
     body = {"request_id": "stop", "reason": "in doubt"}
     world.put(f"/v1/awards/{award_id}/stop", body, key=operator(world, "Olga")).ok(201)
@@ -190,8 +191,7 @@ def test_a_revoked_key_counts_for_what_it_won(world: World, own: str) -> None:
     ids=["release", "compensation", "correction"],
 )
 def test_who_made_the_key_approves_nothing_of_it_and_may_ask_for_it(world: World, kind: str, payload: Body) -> None:
-    if kind == "compensation":
-        let_operators_decide(world, kind)
+    let_operators_decide(world, kind)
     world.ask(kind, payload, request_id="q1", by="Otto").ok(201)
     world.ask(kind, payload, request_id="q2", by="Olga").ok(201)
 
@@ -203,6 +203,7 @@ def test_who_made_the_key_approves_nothing_of_it_and_may_ask_for_it(world: World
 
 @pytest.mark.usefixtures("own")
 def test_who_made_the_key_may_reject_what_it_won_and_not_reinstate_it(world: World) -> None:
+    let_operators_decide(world, "held-awards")
     world.ask("held-awards", HELD | {"decision": "reject"}, request_id="q1", by="Otto").ok(201)
     world.approve("q1", by="Olga").ok()
 

@@ -87,6 +87,7 @@ class ChangePolicyRow(Base):
     asked_by: Mapped[list[str]]
     decided_by: Mapped[list[str]]
     needs_other_department: Mapped[bool]
+    needs_other_role: Mapped[bool]
     entry_seq: Mapped[int]
 
 

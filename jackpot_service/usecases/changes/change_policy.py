@@ -56,10 +56,11 @@ class _KindPolicySchema(StrictSchema):
     asked_by = RolesField(required=True)
     decided_by = RolesField(required=True)
     needs_other_department = Truth(load_default=False)
+    needs_other_role = Truth(load_default=False)
 
 
 class KindPolicyField(ReadField[KindPolicy]):
-    """The policy of a kind of change: the roles that ask and decide, and whether departments differ."""
+    """The policy of a kind of change: the roles that ask and decide, and whether departments and roles differ."""
 
     described: ClassVar = {
         "type": "object",
@@ -69,6 +70,7 @@ class KindPolicyField(ReadField[KindPolicy]):
             "asked_by": dict(RolesField.described),
             "decided_by": dict(RolesField.described),
             "needs_other_department": {"type": "boolean", "default": False},
+            "needs_other_role": {"type": "boolean", "default": False},
         },
     }
 

@@ -210,7 +210,7 @@ def decide_change(session: Session, command: DecideChange) -> ChangeDecidedNow:
     Of several who decide at once one does, and the others are refused.
 
     Raises: UnknownChange; KindForbidden; ChangeDecided; ChangeExpired; UserApprovalRequired; SameUser; EmergencyOff;
-    SameDepartment; ChangeStale; ConfirmationRequired; KeyMaker; whatever the change itself is refused by.
+    SameDepartment; SameRole; ChangeStale; ConfirmationRequired; KeyMaker; whatever the change itself is refused by.
     """
     _require_of_house(command.act.principal, command.request_id)
     acts.lock(session)
@@ -221,7 +221,7 @@ def decide_change(session: Session, command: DecideChange) -> ChangeDecidedNow:
     change_policy.require_decider(policy, change, command.act.principal)
     changes.require_decidable(change, at=command.act.now)
     _require_another_user(session, change, command)
-    change_policy.require_other_department(policy, _maker_of(session, change), command.act.principal)
+    change_policy.require_apart(policy, _maker_of(session, change), command.act.principal)
     decision = _decision(change, command)
     if command.outcome is Outcome.REJECTED:
         return ChangeDecidedNow(_record(session, command, change, decision), None, is_replay=False)

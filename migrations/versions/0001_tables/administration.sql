@@ -73,6 +73,7 @@ CREATE TABLE change_policies (
     asked_by TEXT[] NOT NULL,
     decided_by TEXT[] NOT NULL,
     needs_other_department BOOLEAN NOT NULL,
+    needs_other_role BOOLEAN NOT NULL,
     entry_seq BIGINT NOT NULL,
     CONSTRAINT pk_change_policies PRIMARY KEY (kind, version),
     CONSTRAINT ck_change_policies_asked_by
@@ -82,24 +83,25 @@ CREATE TABLE change_policies (
     CONSTRAINT ck_change_policies_version CHECK (version > 0 AND (version = 1) = (entry_seq = 0))
 );
 
-INSERT INTO change_policies (version, entry_seq, kind, asked_by, decided_by, needs_other_department)
-VALUES (1, 0, 'rate-sheet', '{rates}', '{rates}', false),
-       (1, 0, 'rules', '{operator}', '{finance,operator}', false),
-       (1, 0, 'table-limits', '{operator}', '{finance,operator}', false),
-       (1, 0, 'retirement', '{operator}', '{finance}', false),
-       (1, 0, 'adjustment', '{operator}', '{finance}', false),
-       (1, 0, 'seed-recovery', '{operator}', '{finance}', false),
-       (1, 0, 'prize-fund-true-up', '{operator}', '{finance}', false),
-       (1, 0, 'held-awards', '{finance,operator}', '{finance,operator}', true),
-       (1, 0, 'compensation', '{operator}', '{finance}', false),
-       (1, 0, 'declined-compensation', '{finance,operator}', '{finance,operator}', true),
-       (1, 0, 'round-correction', '{operator}', '{finance}', false),
-       (1, 0, 'payment-reversal', '{finance,operator}', '{finance,operator}', true),
-       (1, 0, 'casino-claims', '{operator}', '{finance}', false),
-       (1, 0, 'award-forfeiture', '{finance,operator}', '{finance,operator}', true),
-       (1, 0, 'statement-settlement', '{finance}', '{finance}', false),
-       (1, 0, 'casino-withholding', '{finance}', '{finance}', false),
-       (1, 0, 'change-policy', '{operator}', '{operator}', false);
+INSERT INTO change_policies (version, entry_seq, kind, asked_by, decided_by, needs_other_department,
+                             needs_other_role)
+VALUES (1, 0, 'rate-sheet', '{rates}', '{rates}', false, false),
+       (1, 0, 'rules', '{operator}', '{finance,operator}', false, false),
+       (1, 0, 'table-limits', '{operator}', '{finance,operator}', false, false),
+       (1, 0, 'retirement', '{operator}', '{finance}', false, false),
+       (1, 0, 'adjustment', '{operator}', '{finance}', false, false),
+       (1, 0, 'seed-recovery', '{operator}', '{finance}', false, false),
+       (1, 0, 'prize-fund-true-up', '{operator}', '{finance}', false, false),
+       (1, 0, 'held-awards', '{finance,operator}', '{finance,operator}', true, true),
+       (1, 0, 'compensation', '{operator}', '{finance}', false, false),
+       (1, 0, 'declined-compensation', '{finance,operator}', '{finance,operator}', true, true),
+       (1, 0, 'round-correction', '{operator}', '{finance}', false, false),
+       (1, 0, 'payment-reversal', '{finance,operator}', '{finance,operator}', true, true),
+       (1, 0, 'casino-claims', '{operator}', '{finance}', false, false),
+       (1, 0, 'award-forfeiture', '{finance,operator}', '{finance,operator}', true, true),
+       (1, 0, 'statement-settlement', '{finance}', '{finance}', false, false),
+       (1, 0, 'casino-withholding', '{finance}', '{finance}', false, false),
+       (1, 0, 'change-policy', '{operator}', '{operator}', false, false);
 
 -- Whether one person alone may approve an own request: the latest row says what is so now. The first says no.
 CREATE TABLE emergency_switches (

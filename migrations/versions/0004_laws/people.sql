@@ -68,6 +68,9 @@ BEGIN
         RAISE insufficient_privilege
             USING MESSAGE = format('another department than %s decides it', asker.department);
     END IF;
+    IF policy.needs_other_role AND NOT NEW.is_emergency AND decider.role = asker.role THEN
+        RAISE insufficient_privilege USING MESSAGE = format('another role than %s decides it', asker.role);
+    END IF;
     IF NEW.is_emergency AND NOT (SELECT is_on FROM emergency_switches ORDER BY entry_seq DESC LIMIT 1) THEN
         RAISE insufficient_privilege USING MESSAGE = 'emergency approvals are switched off';
     END IF;
