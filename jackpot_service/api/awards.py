@@ -221,7 +221,7 @@ def put_payment(body: Mapping[str, Any], award_id: str) -> tuple[Shown, int]:
     is due of the award.
 
     Not by who made a key by which the round was played, nor by a key that the same person made: 403 `key-maker`. Not by
-    a table server's key for an award that takes more than one approval: 403 `user-required`.
+    a table server's key for an award that reaches a payout tier: 403 `user-required`.
     """
     names = ("reference", "amount_minor", "currency", "paid_at", "channel", "payer", "withheld_minor")
     stated = {name: body[name] for name in names}

@@ -9,7 +9,7 @@ from jackpot_service.domain import held_awards
 from jackpot_service.domain.facts import Facts
 from jackpot_service.domain.held_awards import MadeAward
 from jackpot_service.domain.journal import EntryKind
-from jackpot_service.domain.payout_tiers import Evidence, PayoutTier, requirement_of
+from jackpot_service.domain.payout_tiers import Evidence, PayoutTier, is_any_reached
 from jackpot_service.domain.principals import Role
 from jackpot_service.ledger.mismatches import Code, Found, Mismatch
 from jackpot_service.proof import acts, people
@@ -52,11 +52,10 @@ def enough_approve(act: Row[Any], recorded: Facts, jackpot: Jackpot) -> Found:
 
 
 def a_person_paid(act: Row[Any], awards: Sequence[MadeAward], round_: RoundDocuments, jackpot: Jackpot) -> Found:
-    """No table's key recorded the payment of awards that several people approved."""
+    """No table's key recorded the payment of awards that reach a payout tier."""
     payer = jackpot.references.principals.get(act.principal)
-    approvals = requirement_of(tiers_of(round_, jackpot), awards).approvals
-    if payer is not None and payer.role == Role.TABLE and approvals > 1:
-        detail = f"act {act.seq} by {act.principal}: {approvals} people approve such an award"
+    if payer is not None and payer.role == Role.TABLE and is_any_reached(tiers_of(round_, jackpot), awards):
+        detail = f"act {act.seq} by {act.principal}: somebody approves such an award"
         yield Mismatch(Code.AWARD_PRINCIPAL, jackpot.jackpot_id, round_.place, detail)
 
 

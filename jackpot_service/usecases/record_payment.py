@@ -10,7 +10,7 @@ from jackpot_service.domain.errors import Forbidden
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.occurrence import require_paid_between
 from jackpot_service.domain.payments import Channel, Payment
-from jackpot_service.domain.payout_tiers import requirement_of
+from jackpot_service.domain.payout_tiers import is_any_reached
 from jackpot_service.domain.principals import Principal, Role, UserRequired
 from jackpot_service.domain.rounds import Round
 from jackpot_service.records import awards as records
@@ -60,7 +60,7 @@ def record_payment(session: Session, command: RecordPayment) -> PaymentRecorded:
     """
     Record a payment. The same said again, under whichever request id, changes nothing: its reference names it.
 
-    Where several people approve the award, no table's key records it (UserRequired). AwardStateConflict says that
+    Where the award reaches a payout tier, no table's key records it (UserRequired). AwardStateConflict says that
     nothing of it is to be paid.
 
     Raises: UnknownAward, also for another casino's; WrongCasino; RequestConflict; KeyMaker; UserRequired;
@@ -117,10 +117,9 @@ def _require_due(record: AwardRecord, payment: Payment) -> None:
 
 
 def _require_user(session: Session, principal: Principal, record: AwardRecord, round_: Round) -> None:
-    """Raises: UserRequired for a table's key, if the payout tiers of the award ask for more than one approval."""
-    if principal.role is not Role.TABLE:
-        return
-    approvals = requirement_of(payout_tiers.of_round(session, round_), [records.made(record.award)]).approvals
-    if approvals > 1:
-        message = f"{approvals} people approve such an award: a person records its payment, not a table's key."
+    """Raises: UserRequired for a table's key, if the award reaches a payout tier: each asks for an approval."""
+    if principal.role is Role.TABLE and is_any_reached(
+        payout_tiers.of_round(session, round_), [records.made(record.award)]
+    ):
+        message = "The award reaches a payout tier: somebody else than a table's key records its payment."
         raise UserRequired(message, award_id=record.award.award_id)

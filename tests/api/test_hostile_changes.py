@@ -174,7 +174,7 @@ def played(world: World) -> World:
     world.ask("held-awards", approval, request_id="r4", by="Olga").ok(201)
     world.approve("r4", by="Otto").ok()
     payment = {"request_id": "p", "reference": "slip"}
-    world.put(f"/v1/awards/{PAID}/payment", payment, key=world.key(Role.TABLE)).ok(201)
+    world.put(f"/v1/awards/{PAID}/payment", payment, key=world.key(Role.FINANCE, casino_id="c1")).ok(201)
     world.bet(bet("b1"), round_id="r3")
     world.settle(forfeited("1", FLUSH), round_id="r3")
     return world

@@ -100,7 +100,7 @@ class Chance:
     def pay(self) -> None:
         payable = self.house.get("/v1/awards?state=payable").ok()["items"]
         for award in payable[:2]:
-            key = self.house.key(Role.TABLE, casino_id="c2" if award["table_id"] == "T2" else "c1")
+            key = self.house.key(Role.FINANCE, casino_id="c2" if award["table_id"] == "T2" else "c1")
             self.house.put(
                 f"/v1/awards/{award['award_id']}/payment", {"request_id": self.name(), "reference": "slip"}, key=key
             ).ok(201)

@@ -27,11 +27,11 @@ def correct(world: World, *hands: Body, request_id: str = "q1", round_id: str = 
 
 
 def pay(world: World, bet_id: str, *, round_id: str = "r1") -> None:
-    """Have the casino acknowledge that it paid out what a bet of the first verdict won."""
+    """Have an operator record that a casino paid out what a bet of the first verdict won."""
     awards_ = world.round(round_id)["settlement"]["awards"]
     (award_id,) = (award["award_id"] for award in awards_ if award["bet_id"] == bet_id)
     body = {"request_id": f"payment-{bet_id}", "reference": "slip"}
-    world.put(f"/v1/awards/{award_id}/payment", body, key=world.key(Role.TABLE)).ok(201)
+    world.put(f"/v1/awards/{award_id}/payment", body, key=world.person("Ann", Role.OPERATOR)).ok(201)
 
 
 def reject(world: World, bet_id: str) -> None:

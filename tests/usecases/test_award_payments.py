@@ -103,9 +103,10 @@ def test_a_held_award_is_not_paid_before_it_is_approved(won: World) -> None:
     approval = {"jackpot_id": "j1", "table_id": "T1", "round_id": "r2", "decision": "approve"}
     won.change("held-awards", approval)
 
+    finance = won.key(Role.FINANCE, casino_id="c1")
     won.clock.advance(timedelta(hours=1))
-    pay(won, held, paid_at="2026-11-20T09:59:00Z").problem(422, "dated-before-award", "/paid_at")
-    paid = pay(won, held, paid_at="2026-11-20T10:01:00Z").ok(201)
+    pay(won, held, key=finance, paid_at="2026-11-20T09:59:00Z").problem(422, "dated-before-award", "/paid_at")
+    paid = pay(won, held, key=finance, paid_at="2026-11-20T10:01:00Z").ok(201)
     assert [step["step"] for step in paid["steps"]] == ["held", "approved"]
     assert [step["act"] is None for step in paid["steps"]] == [True, False]
 

@@ -95,7 +95,7 @@ def test_scenario_47_with_its_evidence_a_royal_flush_is_approved_and_paid(hit: W
     assert hit.get("/v1/jackpots/j1/hits").ok()["items"][0]["payment"] == "released"
     for number, award in enumerate(hit.round("r1")["settlement"]["awards"]):
         body = {"request_id": f"p{number}", "reference": "slip"}
-        hit.put(f"/v1/awards/{award['award_id']}/payment", body, key=hit.key(Role.TABLE)).ok(201)
+        hit.put(f"/v1/awards/{award['award_id']}/payment", body, key=hit.key(Role.FINANCE, casino_id="c1")).ok(201)
     assert hit.get("/v1/jackpots/j1/hits").ok()["items"][0]["payment"] == "paid"
     assert hit.get("/v1/jackpots/j1/meter").ok()["payment"] == "paid"
     assert hit.books.mismatches() == ()
@@ -140,7 +140,7 @@ def test_evidence_on_a_paid_award_is_refused(hit: World) -> None:
     hit.change("held-awards", APPROVE)
     for number, award in enumerate(hit.round("r1")["settlement"]["awards"]):
         body = {"request_id": f"p{number}", "reference": "slip"}
-        hit.put(f"/v1/awards/{award['award_id']}/payment", body, key=hit.key(Role.TABLE)).ok(201)
+        hit.put(f"/v1/awards/{award['award_id']}/payment", body, key=hit.key(Role.FINANCE, casino_id="c1")).ok(201)
     before = hit.books.counts()
 
     evidence(hit, "surveillance", request_id="late").problem(409, "award-state")
@@ -231,7 +231,24 @@ PAID_BY: Final = """
 """
 
 
-def test_a_tables_key_records_no_payment_of_what_several_people_approve(large: World) -> None:
+def test_scenario_47_a_tables_key_records_no_payment_of_a_royal_flush(hit: World) -> None:
+    evidence(hit, "surveillance").ok(201)
+    evidence(hit, "cards-checked").ok(201)
+    hit.change("held-awards", APPROVE)
+    (award_id, *_) = (award["award_id"] for award in hit.round("r1")["settlement"]["awards"])
+    before = hit.books.counts()
+
+    paying = {"request_id": "paid", "reference": "slip"}
+    hit.put(f"/v1/awards/{award_id}/payment", paying, key=hit.key(Role.TABLE)).problem(403, "user-required")
+
+    assert hit.books.counts() == before
+    hit.put(f"/v1/awards/{award_id}/payment", paying, key=hit.person("Ann", Role.OPERATOR)).ok(201)
+    past_the_service(hit.database_url, PAID_BY.format("a table"))
+    assert Code.AWARD_PRINCIPAL in {mismatch.code for mismatch in hit.books.mismatches()}
+    past_the_service(hit.database_url, PAID_BY.format("Ann"))
+
+
+def test_a_tables_key_records_no_payment_of_what_people_approve(large: World) -> None:
     large.ask("held-awards", APPROVE).ok(201)
     for name in ("Bob", "Cleo", "Dan"):
         large.approve(by=name).ok()

@@ -29,7 +29,7 @@ NOTHING_YET = dict.fromkeys(
 
 def pay(world: World, award_id: str, reference: str = "slip 7", *, casino_id: str = "c1") -> None:
     body = {"request_id": f"payment-{award_id}", "reference": reference}
-    world.put(f"/v1/awards/{award_id}/payment", body, key=world.key(Role.TABLE, casino_id=casino_id)).ok(201)
+    world.put(f"/v1/awards/{award_id}/payment", body, key=world.key(Role.FINANCE, casino_id=casino_id)).ok(201)
 
 
 def decide(world: World, decision: str, *bet_ids: str) -> None:
