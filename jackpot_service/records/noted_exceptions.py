@@ -7,7 +7,7 @@ missed and none has to be written.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import chain
 from types import MappingProxyType
 from typing import Any, Final
@@ -66,6 +66,8 @@ RESOLUTIONS: Final[Mapping[str, Resolution]] = MappingProxyType(
 """How each kind of act closes an exception."""
 
 
+_HOUR: Final = timedelta(hours=1)
+
 _ONE: Final = literal_column("1", BigInteger)
 
 
@@ -101,7 +103,8 @@ def between(session: Session, filters: ExceptionFilters, *, acts_end: int) -> It
     """
     Read the refusals and emergency approvals of a period, in their order, a thousand at a time.
 
-    Acts later than the one of seq `acts_end` do not count: neither approvals nor acknowledgements.
+    Acts later than the one of seq `acts_end` do not count: neither approvals nor acknowledgements. A line that counts
+    refusals of an hour stands for one of them while that hour is not over at the period's end: the rest may come.
     """
     together = _between(filters, acts_end).subquery()
     question = select(together).order_by(together.c.exception_id)
@@ -110,12 +113,23 @@ def between(session: Session, filters: ExceptionFilters, *, acts_end: int) -> It
             yield _exception(row)
 
 
-def counts_between(session: Session, filters: ExceptionFilters, *, acts_end: int) -> Sequence[tuple[str, int, int]]:
+@dataclass(frozen=True, slots=True)
+class KindCount:
+    """How many exceptions of a kind there are, how many refusals they stand for, and how many were acknowledged."""
+
+    kind: str
+    exceptions: int
+    refusals: int
+    acknowledged: int
+
+
+def counts_between(session: Session, filters: ExceptionFilters, *, acts_end: int) -> Sequence[KindCount]:
     """Count, by kind, what `between` reads, and what of it was acknowledged."""
     together = _between(filters, acts_end).subquery()
-    counts = (together.c.kind, func.count(), func.count(together.c.acknowledged_by))
+    refusals = func.sum(together.c.refusals).cast(BigInteger)
+    counts = (together.c.kind, func.count(), refusals, func.count(together.c.acknowledged_by))
     found = session.execute(select(*counts).group_by(together.c.kind).order_by(together.c.kind))
-    return [(kind, count, acknowledged) for kind, count, acknowledged in found]
+    return [KindCount(*row) for row in found]
 
 
 def _between(filters: ExceptionFilters, acts_end: int) -> CompoundSelect[*tuple[Any, ...]]:
@@ -127,7 +141,8 @@ def _between(filters: ExceptionFilters, acts_end: int) -> CompoundSelect[*tuple[
         approvals = approvals.join(EntryRow, entry).where(EntryRow.booked_at >= filters.noticed_from)
     of_any_time = replace(filters, noticed_from=None, noticed_to=None)
     parts = []
-    for source, conditions in ((_refusals(), filters), (approvals, of_any_time)):
+    refusals = _refusals(over_by=filters.noticed_to)
+    for source, conditions in ((refusals, filters), (approvals, of_any_time)):
         relation = source.subquery()
         parts.append(_with_acknowledgements(relation, upto=acts_end).where(*_conditions(relation, conditions)))
     return union_all(*parts)
@@ -173,8 +188,11 @@ def _with_acknowledgements(source: Subquery, *, upto: int | None = None) -> Sele
     )
 
 
-def _refusals() -> Select[*tuple[Any, ...]]:
+def _refusals(*, over_by: datetime | None = None) -> Select[*tuple[Any, ...]]:
+    """Select refusals; the counts of those hours alone that are over by an instant, if one is stated."""
     counted = ExceptionCountRow.exception_id == ExceptionRow.exception_id
+    if over_by is not None:
+        counted = and_(counted, func.date_trunc("hour", ExceptionRow.noticed_at, "UTC") <= over_by - _HOUR)
     question = select(
         ExceptionRow.exception_id,
         ExceptionRow.kind,

@@ -5,13 +5,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
-from sqlalchemy import and_, func, select
+from sqlalchemy import BigInteger, and_, func, select
 from sqlalchemy.orm import aliased
 
 from jackpot_service.database.models import (
     ChangeDecisionRow,
     ChangeRequestRow,
     CycleRow,
+    ExceptionCountRow,
     ExceptionRow,
     JackpotRow,
     RulesVersionRow,
@@ -134,8 +135,11 @@ def _pending_changes(session: Session, *, at: datetime) -> Mapping[str, int]:
 
 
 def _exceptions(session: Session) -> Mapping[str, int]:
-    rows = session.execute(select(ExceptionRow.kind, func.count()).group_by(ExceptionRow.kind))
-    return {row[0]: row[1] for row in rows}
+    """Count refusals by kind: each of those for which a line of an hour stands, one of any other."""
+    counted = ExceptionCountRow.exception_id == ExceptionRow.exception_id
+    refusals = func.sum(func.coalesce(ExceptionCountRow.refusals, 1)).cast(BigInteger)
+    question = select(ExceptionRow.kind, refusals).join(ExceptionCountRow, counted, isouter=True)
+    return dict(map(tuple, session.execute(question.group_by(ExceptionRow.kind))))
 
 
 def without_payout_tiers(session: Session) -> list[str]:

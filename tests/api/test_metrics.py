@@ -97,6 +97,14 @@ def test_refusals_kept_for_finance_are_counted_by_kind(world: World) -> None:
     assert one(world, "jackpot_exceptions_kept", kind="stake-out-of-range") == 2
 
 
+def test_each_refusal_of_a_flood_counts_though_it_is_one_line(world: World) -> None:
+    world.open(settings=shipped())
+    for number in range(5):
+        world.post_bets(bet(currency="CHF"), round_id=f"r{number}").problem(422, "no-rate")
+
+    assert one(world, "jackpot_exceptions_kept", kind="no-rate") == 5
+
+
 def test_an_empty_house_has_metrics_too(world: World) -> None:
     assert {name for name, _ in metrics(world)} == {
         "jackpot_change_requests_pending",

@@ -26,12 +26,21 @@ _ACKNOWLEDGED = (
     *texts(acknowledged_by="Acknowledged by", reason="Outcome"),
 )
 
-KINDS = columns("kind", counts(exceptions="Exceptions", acknowledged="Acknowledged", unacknowledged="Not acknowledged"))
+KINDS = columns(
+    "kind",
+    counts(
+        exceptions="Exceptions",
+        refusals="Refusals",
+        acknowledged="Acknowledged",
+        unacknowledged="Not acknowledged",
+    ),
+)
 
 EXCEPTIONS = columns(
     instants(noticed_at="Noticed at"),
     "kind jackpot_id casino_id table_id round_id",
     texts(principal="Caller or approver", detail="Case"),
+    counts(refusals="Refusals"),
     _ACKNOWLEDGED,
     texts(resolution="Resolution", exception_id="Exception"),
 )
@@ -113,9 +122,11 @@ def make(session: Session, scope: Scope) -> Sequence[Section]:
         noticed_to=parameters.end,
     )
     counted = noted_exceptions.counts_between(session, noticed, acts_end=acts_end)
-    kinds = [(kind, count, acknowledged, count - acknowledged) for kind, count, acknowledged in counted]
+    kinds = [
+        (one.kind, one.exceptions, one.refusals, one.acknowledged, one.exceptions - one.acknowledged) for one in counted
+    ]
     listed = map(_row, noted_exceptions.between(session, noticed, acts_end=acts_end))
-    count = sum(count for _, count, _ in counted)
+    count = sum(one.exceptions for one in counted)
     left_open = f"Rounds that were open for more than {parameters.longest_open // MINUTE} minutes at the end"
     return (
         Section("kinds", "Exceptions of the period, by kind", KINDS, kinds),
@@ -128,7 +139,7 @@ def _row(one: NotedException) -> Row:
     noted = one.acknowledgement
     looked = (None,) * 4 if noted is None else (noted.acknowledged_at, noted.principal, noted.reason, noted.resolution)
     place = (one.jackpot_id, one.casino_id, one.table_id, one.round_id)
-    return (one.noticed_at, one.kind, *place, one.principal, one.detail, *looked, one.exception_id)
+    return (one.noticed_at, one.kind, *place, one.principal, one.detail, one.count, *looked, one.exception_id)
 
 
 def _open_rounds(session: Session, scope: Scope) -> Iterator[NamedRow]:
@@ -167,4 +178,5 @@ REPORT = Report(
     sections=("kinds", "exceptions", "open_rounds"),
     is_for_casinos=True,
     is_kept=False,
+    report_version=2,
 )

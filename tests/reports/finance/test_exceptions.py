@@ -50,6 +50,34 @@ def test_scenario_6_and_17_what_was_refused_is_told_with_its_table_and_round(ref
     ]
 
 
+def refuse_five(world: World, *, first: int = 0) -> None:
+    for number in range(first, first + 5):
+        world.post_bets(bet(currency="CHF"), round_id=f"n{number}").problem(422, "no-rate")
+
+
+def test_a_flood_is_one_line_that_says_how_many_refusals_it_stands_for(refusing: World) -> None:
+    refuse_five(refusing)
+
+    kinds = {row["kind"]: (row["exceptions"], row["refusals"]) for row in listed(refusing, "kinds")}
+    assert kinds == {"late-bet": (1, 1), "no-rate": (1, 5), "stake-out-of-range": (1, 1)}
+    assert only(listed(refusing), kind="no-rate")["refusals"] == 5
+
+
+def test_a_line_of_an_hour_that_runs_at_the_end_of_a_stated_period_counts_as_one(refusing: World) -> None:
+    refuse_five(refusing)
+    during = refusing.clock()
+    refusing.clock.advance(timedelta(hours=1))
+    over = refusing.clock()
+    before = report(refusing, "exceptions", as_of=during), report(refusing, "exceptions", as_of=over)
+    refuse_five(refusing, first=5)
+
+    assert only(listed(refusing, as_of=during), kind="no-rate")["refusals"] == 1
+    assert only(listed(refusing, "kinds", as_of=over), kind="no-rate")["refusals"] == 5
+    assert [row["refusals"] for row in listed(refusing) if row["kind"] == "no-rate"] == [5, 5]
+    again = report(refusing, "exceptions", as_of=during), report(refusing, "exceptions", as_of=over)
+    assert [figures(one) for one in again] == [figures(one) for one in before]
+
+
 def test_what_is_refused_by_a_clock_that_is_behind_joins_no_instant_that_was_asked_about(refusing: World) -> None:
     then = refusing.clock()
     before = report(refusing, "exceptions", as_of=then)
