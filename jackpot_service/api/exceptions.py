@@ -28,7 +28,7 @@ from jackpot_service.domain.exceptions import (
     Resolution,
 )
 from jackpot_service.domain.money import NoRate
-from jackpot_service.domain.occurrence import DatedBeforeBet
+from jackpot_service.domain.occurrence import DatedBeforeBet, OccurredAhead
 from jackpot_service.domain.principals import Principal, Role
 from jackpot_service.domain.rounds import BettingClosed, GameNumberConflict, RoundCancelled, RoundSettled
 from jackpot_service.ledger.journal import JackpotSuspended
@@ -64,8 +64,8 @@ TO_KEEP: tuple[type[LedgerError], ...] = (
 )
 
 
-COUNTED: tuple[type[LedgerError], ...] = (NoRate, HandLimit, CurrencyNotAccepted, JackpotSuspended)
-"""Refusals that may meet every bet of a casino: kept as one line a kind, table and hour, with their count."""
+COUNTED: tuple[type[LedgerError], ...] = (NoRate, HandLimit, CurrencyNotAccepted, JackpotSuspended, OccurredAhead)
+"""Refusals that may meet every call of a casino: kept as one line a kind, table and hour, with their count."""
 
 ALL_KEPT = (*TO_KEEP, *COUNTED)
 

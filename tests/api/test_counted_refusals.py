@@ -1,12 +1,14 @@
 """Refusals that may meet every bet of a casino are one line a kind, table and hour, with their count. Demand 7."""
 
 from datetime import timedelta
+from typing import Final
 
 import pytest
 
 from jackpot_service.domain.principals import Role
 from tests.support.answers import Answer, Body
 from tests.support.bets import bet
+from tests.support.hands import NOTHING, hand
 from tests.support.world import CYBER, World
 
 pytestmark = pytest.mark.slow
@@ -69,6 +71,28 @@ def test_bets_of_a_suspended_jackpot_and_in_a_currency_that_it_does_not_take_are
         world.post_bets(bet()).problem(409, "jackpot-suspended")
 
     assert {one["kind"]: one["count"] for one in listed(world)} == {"currency-not-accepted": 1, "jackpot-suspended": 3}
+
+
+AHEAD: Final = "2026-11-20T23:00:00Z"
+DATED: Final[Body] = {"occurred_at": AHEAD}
+
+
+def test_calls_of_a_table_whose_clock_is_ahead_are_counted(opened: World) -> None:
+    opened.bet(bet("a"), round_id="r1")
+    calls: tuple[tuple[str, str, Body], ...] = (
+        ("POST", "r1/bets", {"bets": [{**bet("b"), **DATED}]}),
+        ("POST", "r1/voids", {"bet_ids": ["a"], **DATED}),
+        ("PUT", "r1/closing", {"bet_count": 1, **DATED}),
+        ("PUT", "r1/result", {"bet_count": 1, "hands": [hand("1", NOTHING)], **DATED}),
+        ("PUT", "r1/cancellation", {"reason": "misdeal", **DATED}),
+    )
+    for method, path, body in calls:
+        opened.send(method, "T1", path, body).problem(422, "occurred-in-future")
+
+    (line,) = listed(opened)
+    assert (line["kind"], line["table_id"], line["round_id"], line["count"]) == ("occurred-in-future", "T1", None, 5)
+    assert (line["facts"]["call"], line["facts"]["round_id"]) == ("bets", "r1")
+    assert listed(opened, "?kind=occurred-in-future") == [line]
 
 
 def test_the_line_is_acknowledged_once_and_goes_on_counting(opened: World) -> None:
