@@ -49,7 +49,6 @@ log = structlog.get_logger()
 T = TypeVar("T")
 
 TO_KEEP: tuple[type[LedgerError], ...] = (
-    StakeOutOfRange,
     BetConflict,
     BetCountMismatch,
     ResultConflict,
@@ -64,7 +63,14 @@ TO_KEEP: tuple[type[LedgerError], ...] = (
 )
 
 
-COUNTED: tuple[type[LedgerError], ...] = (NoRate, HandLimit, CurrencyNotAccepted, JackpotSuspended, OccurredAhead)
+COUNTED: tuple[type[LedgerError], ...] = (
+    NoRate,
+    HandLimit,
+    CurrencyNotAccepted,
+    StakeOutOfRange,
+    JackpotSuspended,
+    OccurredAhead,
+)
 """Refusals that may meet every call of a casino: kept as one line a kind, table and hour, with their count."""
 
 ALL_KEPT = (*TO_KEEP, *COUNTED)

@@ -73,6 +73,23 @@ def test_bets_of_a_suspended_jackpot_and_in_a_currency_that_it_does_not_take_are
     assert {one["kind"]: one["count"] for one in listed(world)} == {"currency-not-accepted": 1, "jackpot-suspended": 3}
 
 
+def test_stakes_out_of_range_are_one_line_though_each_is_of_another_round(opened: World) -> None:
+    for number in range(5):
+        opened.post_bets(bet(stake_minor=10_001), round_id=f"r{number}").problem(422, "stake-out-of-range")
+
+    (line,) = listed(opened)
+    assert (line["kind"], line["table_id"], line["round_id"], line["count"]) == ("stake-out-of-range", "T1", None, 5)
+    assert (line["facts"]["round_id"], line["facts"]["bets"][0][4]) == ("r0", 10_001)
+
+
+def test_late_bets_are_a_line_each_since_each_may_become_a_dispute_about_its_round(opened: World) -> None:
+    for number in range(3):
+        opened.cancel(round_id=f"r{number}")
+        opened.post_bets(bet(), round_id=f"r{number}").problem(409, "round-cancelled")
+
+    assert [(one["round_id"], one["count"]) for one in listed(opened)] == [("r2", 1), ("r1", 1), ("r0", 1)]
+
+
 AHEAD: Final = "2026-11-20T23:00:00Z"
 DATED: Final[Body] = {"occurred_at": AHEAD}
 

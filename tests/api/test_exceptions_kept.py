@@ -29,10 +29,6 @@ def bet_conflict(world: World) -> Answer:
     return world.post_bets(bet(stake_minor=200))
 
 
-def stake_out_of_range(world: World) -> Answer:
-    return world.post_bets(bet(stake_minor=10_001))
-
-
 def bet_count_mismatch(world: World) -> Answer:
     world.bet(bet())
     return world.put_result(hand("1"), bet_count=2)
@@ -78,7 +74,6 @@ def closing_conflict(world: World) -> Answer:
         (closing_conflict, "closing-conflict", 409, "closing-conflict"),
         (late_bet, "late-bet", 409, "round-cancelled"),
         (bet_conflict, "bet-conflict", 409, "bet-conflict"),
-        (stake_out_of_range, "stake-out-of-range", 422, "stake-out-of-range"),
         (bet_count_mismatch, "bet-count-mismatch", 409, "bet-count-mismatch"),
         (result_conflict, "result-conflict", 409, "result-conflict"),
         (cancellation_conflict, "cancellation-conflict", 409, "cancellation-conflict"),
