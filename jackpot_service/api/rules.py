@@ -11,7 +11,7 @@ from jackpot_service.api import rules_page
 from jackpot_service.api.jackpots import CurrencyQuerySchema
 from jackpot_service.api.pages import HTML, answer, language_field
 from jackpot_service.api.rates import SourceSchema
-from jackpot_service.api.request_context import Blueprint, look, now
+from jackpot_service.api.request_context import Blueprint, look, now, principal
 from jackpot_service.api.schemas import (
     AnswerSchema,
     Moment,
@@ -33,7 +33,7 @@ from jackpot_service.domain.prizes import MeterPart, Tier
 from jackpot_service.domain.rules import JackpotRules, as_document
 from jackpot_service.domain.shapes import LARGEST_MINOR
 from jackpot_service.domain.statistics import hands_per_win, meter_return, prize_fund_return, rounded
-from jackpot_service.reports.rules_sheet import RulesSheet, RulesVersion, rules_sheet
+from jackpot_service.reports.rules_sheet import RulesQuestion, RulesSheet, RulesVersion, rules_sheet
 from jackpot_service.translations import words_in
 from jackpot_service.usecases.fields import QueryNumber
 
@@ -138,6 +138,13 @@ class PrizeSchema(AnswerSchema):
     stake_amount_minor = described(fields.Integer, "The same for `stake_minor`; null without it.", allow_none=True)
 
 
+class ClaimPeriodSchema(AnswerSchema):
+    """For how long awards can be claimed at a casino."""
+
+    casino_id = fields.String(required=True)
+    claim_days = described(fields.Integer, "Of 24 hours; null: no award becomes unclaimed there.", allow_none=True)
+
+
 class RulesSheetSchema(RulesVersionSchema):
     """The rules of the running cycle, and those that wait for the next."""
 
@@ -150,6 +157,7 @@ class RulesSheetSchema(RulesVersionSchema):
     amounts = fields.Nested(AmountsSchema(), required=True)
     stake_minor = described(fields.Integer, "As it was asked.", allow_none=True)
     prizes = listed(PrizeSchema, "Best tier first.")
+    claims = listed(ClaimPeriodSchema, "Of the casinos of the jackpot's tables; for a casino's key of its own.")
     pending = fields.Nested(
         RulesVersionSchema(),
         required=True,
@@ -177,8 +185,11 @@ def get_rules(query: Mapping[str, Any], jackpot_id: str) -> Mapping[str, Any]:
         "amounts": sheet.amounts,
         "stake_minor": sheet.stake_minor,
         "prizes": [_of_prize(line, sheet, words) for line in sheet.lines],
-        **_of_version(sheet.version, words, conversion),
-        "pending": None if sheet.pending is None else _of_version(sheet.pending, words, None),
+        "claims": [
+            {"casino_id": casino_id, "claim_days": claim_days} for casino_id, claim_days in sheet.claim_periods.items()
+        ],
+        **_of_version(sheet.version, sheet, words, conversion),
+        "pending": None if sheet.pending is None else _of_version(sheet.pending, sheet, words, None),
     }
 
 
@@ -194,11 +205,9 @@ def get_rules_page(query: Mapping[str, Any], jackpot_id: str) -> flask.Response:
 
 def _asked(query: Mapping[str, Any], jackpot_id: str) -> RulesSheet:
     """Read the sheet that is asked for; a stake that the rules do not take is pointed at in the query."""
-    currency, stake_minor = query["currency"], query["stake_minor"]
+    question = RulesQuestion(jackpot_id, query["currency"], query["stake_minor"], principal().casino_id)
     try:
-        return look(
-            lambda session: rules_sheet(session, jackpot_id, currency=currency, stake_minor=stake_minor, at=now())
-        )
+        return look(lambda session: rules_sheet(session, question, at=now()))
     except (CurrencyNotAccepted, StakeOutOfRange) as refusal:
         refusal.field_errors = tuple(
             replace(error, pointer=f"?{error.pointer.rpartition('/')[2]}") for error in refusal.field_errors
@@ -206,7 +215,9 @@ def _asked(query: Mapping[str, Any], jackpot_id: str) -> RulesSheet:
         raise
 
 
-def _of_version(version: RulesVersion, words: Words, conversion: Conversion | None) -> dict[str, Any]:
+def _of_version(
+    version: RulesVersion, sheet: RulesSheet, words: Words, conversion: Conversion | None
+) -> dict[str, Any]:
     rules = version.rules
     return {
         "version": version.version,
@@ -215,7 +226,7 @@ def _of_version(version: RulesVersion, words: Words, conversion: Conversion | No
         "rules": as_document(rules),
         "split": rules.split,
         "theoretical_return": _of_return(rules, words),
-        "text": in_sentences(rules, words, conversion),
+        "text": in_sentences(rules, words, conversion, periods=sheet.claim_periods),
     }
 
 

@@ -28,8 +28,8 @@ def rendered(sheet: RulesSheet, words: Words, *, printed_at: datetime) -> str:
         whole_return=return_text(sheet.state.rules, words),
         rate=words.number(rate.base_per_unit),
         source=_source(sheet.conversion.sheet, words),
-        sections=sections(sheet.state.rules, words, sheet.conversion),
-        pending_sections=() if pending is None else sections(pending.rules, words),
+        sections=sections(sheet.state.rules, words, sheet.conversion, periods=sheet.claim_periods),
+        pending_sections=() if pending is None else sections(pending.rules, words, periods=sheet.claim_periods),
     )
 
 

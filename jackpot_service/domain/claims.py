@@ -5,6 +5,7 @@ Two people set it for a casino, in versions. The period of an award begins with 
 over is unclaimed. It can still be paid, until two people forfeit it.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -53,6 +54,9 @@ class CasinoClaims:
             "forfeited_to": self.forfeited_to.value,
         }
 
+
+ClaimPeriods = Mapping[str, int | None]
+"""The `claim_days` of casinos, by their ids; None of one where awards do not become unclaimed."""
 
 NEVER_SET: Final = CasinoClaims(0)
 """The claims in force at a casino for which nobody set any."""

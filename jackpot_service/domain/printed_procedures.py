@@ -1,5 +1,8 @@
 """The rules of procedure, in sentences: order of rounds, rates, rounding, refunds, dead hands, errors, claims."""
 
+from collections.abc import Iterator
+
+from jackpot_service.domain.claims import ClaimPeriods
 from jackpot_service.domain.languages import Words
 from jackpot_service.domain.rules import DeadHand, JackpotRules
 
@@ -43,9 +46,22 @@ def rounding(words: Words) -> tuple[str, ...]:
     )
 
 
-def claims(words: Words) -> tuple[str, ...]:
-    """How long a prize may be claimed: the ledger keeps no such period."""
-    return (words.say("For the period in which a prize may be claimed, the casino's own rules hold."),)
+def claims(periods: ClaimPeriods, words: Words) -> Iterator[str]:
+    """How long a prize may be claimed, at each casino that has set a period (docs/decisions/claims.md)."""
+    say, stated = words.say, {casino_id: days for casino_id, days in periods.items() if days is not None}
+    if not stated:
+        yield say("For the period in which a prize may be claimed, the casino's own rules hold.")
+        return
+    for casino_id, days in stated.items():
+        yield say(
+            "Period in which a prize may be claimed at casino {casino}, in days of 24 hours: {days}.",
+            casino=casino_id,
+            days=words.number(days),
+        )
+    if len(stated) < len(periods):
+        yield say("At other casinos, the casino's own rules hold for that period.")
+    yield say("The period begins when a prize becomes payable; a stop ends it, and the release begins it anew.")
+    yield say("After it, a prize can still be paid until two people forfeit it.")
 
 
 def refunds(words: Words) -> tuple[str, ...]:

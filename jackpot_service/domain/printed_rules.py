@@ -6,6 +6,7 @@ from decimal import Decimal
 from typing import Final
 
 from jackpot_service.domain import printed_procedures
+from jackpot_service.domain.claims import ClaimPeriods
 from jackpot_service.domain.languages import Words, message
 from jackpot_service.domain.payout_tiers import Evidence, PayoutTier
 from jackpot_service.domain.printed_rates import Conversion, conversion_sentences
@@ -66,8 +67,14 @@ class Section:
     sentences: tuple[str, ...]
 
 
-def sections(rules: JackpotRules, words: Words, conversion: Conversion | None = None) -> tuple[Section, ...]:
-    """Print the rules of a jackpot; with a conversion, also how amounts are shown in another currency."""
+def sections(
+    rules: JackpotRules, words: Words, conversion: Conversion | None = None, *, periods: ClaimPeriods
+) -> tuple[Section, ...]:
+    """
+    Print the rules of a jackpot, with the claim periods of casinos.
+
+    With a conversion, also how amounts are shown in another currency.
+    """
     say = words.say
     own = (
         (say("The bet"), _bet(rules, words)),
@@ -81,7 +88,7 @@ def sections(rules: JackpotRules, words: Words, conversion: Conversion | None = 
             [*printed_procedures.rates(rules, words), *conversion_sentences(conversion, words)],
         ),
         (say("Rounding"), printed_procedures.rounding(words)),
-        (say("Payment and claims"), [*_payout_tiers(rules, words), *printed_procedures.claims(words)]),
+        (say("Payment and claims"), [*_payout_tiers(rules, words), *printed_procedures.claims(periods, words)]),
         (say("Refunds"), printed_procedures.refunds(words)),
         (say("Dead and forfeited hands"), printed_procedures.dead_hands(rules, words)),
         (say("Cancelled rounds"), printed_procedures.cancellation(words)),
@@ -91,9 +98,12 @@ def sections(rules: JackpotRules, words: Words, conversion: Conversion | None = 
     return tuple(Section(title, tuple(sentences)) for title, sentences in own)
 
 
-def in_sentences(rules: JackpotRules, words: Words, conversion: Conversion | None = None) -> tuple[str, ...]:
+def in_sentences(
+    rules: JackpotRules, words: Words, conversion: Conversion | None = None, *, periods: ClaimPeriods
+) -> tuple[str, ...]:
     """Print the same without titles."""
-    return tuple(one for section in sections(rules, words, conversion) for one in section.sentences)
+    printed = sections(rules, words, conversion, periods=periods)
+    return tuple(one for section in printed for one in section.sentences)
 
 
 def tier_name(tier: Tier, words: Words) -> str:

@@ -4,9 +4,9 @@ from typing import Any
 
 from sqlalchemy import Row, insert, select
 
-from jackpot_service.database.models import CasinoClaimsRow
+from jackpot_service.database.models import CasinoClaimsRow, TableRow
 from jackpot_service.database.transactions import Session
-from jackpot_service.domain.claims import NEVER_SET, CasinoClaims, ForfeitedTo
+from jackpot_service.domain.claims import NEVER_SET, CasinoClaims, ClaimPeriods, ForfeitedTo
 
 
 def in_force(session: Session, casino_id: str) -> CasinoClaims:
@@ -15,6 +15,15 @@ def in_force(session: Session, casino_id: str) -> CasinoClaims:
     latest = select(table).where(table.c.casino_id == casino_id).order_by(table.c.version.desc()).limit(1)
     row = session.execute(latest).one_or_none()
     return NEVER_SET if row is None else claims_of(row)
+
+
+def periods_of(session: Session, jackpot_id: str, *, casino_id: str | None) -> ClaimPeriods:
+    """Return the claim periods in force at the casinos of a jackpot's tables, by id; or at one of these alone."""
+    casinos = select(TableRow.casino_id).where(TableRow.jackpot_id == jackpot_id).distinct()
+    if casino_id is not None:
+        casinos = casinos.where(TableRow.casino_id == casino_id)
+    found = casinos.order_by(TableRow.casino_id)
+    return {one: in_force(session, one).claim_days for one in session.scalars(found).all()}
 
 
 def claims_of(row: Row[Any]) -> CasinoClaims:

@@ -6,13 +6,14 @@ from datetime import date, datetime
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain.acceptance import largest_minor_of, require_stakes
 from jackpot_service.domain.bets import Bet, Bets
+from jackpot_service.domain.claims import ClaimPeriods
 from jackpot_service.domain.facts import Facts
 from jackpot_service.domain.money import Rate
 from jackpot_service.domain.paytables import PaytableLine, paytable, unit_minor
 from jackpot_service.domain.printed_rates import Conversion, SheetInForce
 from jackpot_service.domain.rates import RateSource
 from jackpot_service.domain.rules import JackpotRules, sha256_of
-from jackpot_service.records import immutable, rate_sheets, references
+from jackpot_service.records import claims, immutable, rate_sheets, references
 from jackpot_service.reports.jackpots import JackpotState, jackpot_state
 
 
@@ -53,7 +54,7 @@ class RulesSheet:
     A jackpot as it stands, the version of its running cycle and the one that waits for the next.
 
     `conversion` says in which currency amounts are, and by which rate; `lines` are the paytable. `stake_minor` is a
-    stake that prizes are asked for, too; None if none is.
+    stake that prizes are asked for, too; None if none is. `claim_periods` are those of the casinos of its tables.
     """
 
     state: JackpotState
@@ -63,19 +64,29 @@ class RulesSheet:
     amounts: Amounts
     lines: tuple[PaytableLine, ...]
     stake_minor: int | None
+    claim_periods: ClaimPeriods
 
 
-def rules_sheet(
-    session: Session, jackpot_id: str, *, currency: str | None, stake_minor: int | None, at: datetime
-) -> RulesSheet:
+@dataclass(frozen=True, slots=True)
+class RulesQuestion:
+    """Which jackpot, with amounts in which currency (None: its base), for which stake, and for whose casino alone."""
+
+    jackpot_id: str
+    currency: str | None
+    stake_minor: int | None
+    casino_id: str | None
+
+
+def rules_sheet(session: Session, question: RulesQuestion, *, at: datetime) -> RulesSheet:
     """
-    Read the rules sheet with amounts in a currency, or else in the base currency, by the sheet in force.
+    Read the rules sheet with amounts by the rate sheet in force.
 
     Raises: UnknownJackpot; NoRate; for a stake that no bet could have StakeOutOfRange, CurrencyNotAccepted.
     """
+    jackpot_id, stake_minor = question.jackpot_id, question.stake_minor
     state = jackpot_state(session, jackpot_id, at=at)
     base = state.rules.base
-    rate = state.sheet.rate(currency or base)
+    rate = state.sheet.rate(question.currency or base)
     if stake_minor is not None:
         asked = Bet("asked", "asked", "asked", rate.currency, stake_minor)
         require_stakes(Bets.of([asked]), rules=state.rules, sheet=state.sheet)
@@ -88,6 +99,7 @@ def rules_sheet(
         amounts=_amounts(state, rate),
         lines=paytable(state.rules, meter=state.meter, sheet=state.sheet, currency=rate.currency),
         stake_minor=stake_minor,
+        claim_periods=claims.periods_of(session, jackpot_id, casino_id=question.casino_id),
     )
 
 

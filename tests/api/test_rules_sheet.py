@@ -184,6 +184,68 @@ def test_without_a_sheet_in_force_amounts_are_in_the_base_currency(world: World)
     ask(world, "currency=GBP").problem(422, "no-rate")
 
 
+OWN_RULES: Final = "For the period in which a prize may be claimed, the casino's own rules hold."
+ELSEWHERE: Final = "At other casinos, the casino's own rules hold for that period."
+GERMAN_PERIOD: Final = "Frist, in der ein Gewinn im Casino c1 beansprucht werden kann, in Tagen zu 24 Stunden: 30."
+
+
+def period(casino_id: str, days: int) -> str:
+    return f"Period in which a prize may be claimed at casino {casino_id}, in days of 24 hours: {days}."
+
+
+def claims(world: World, casino_id: str, claim_days: int | None) -> None:
+    payload = {"casino_id": casino_id, "claim_days": claim_days}
+    world.change("casino-claims", payload, request_id=f"claims-{casino_id}-{claim_days}")
+
+
+def test_the_claim_period_of_each_casino_of_the_jackpots_tables_is_printed(opened: World) -> None:
+    assert OWN_RULES in ask(opened).ok()["text"]
+    for casino_id in ("c2", "c3"):
+        opened.add_casino(casino_id)
+    opened.add_table("T2", jackpot_id="j1", casino_id="c2")
+    claims(opened, "c1", 30)
+    claims(opened, "c3", 7)
+
+    sheet = ask(opened).ok()
+    assert sheet["claims"] == [{"casino_id": "c1", "claim_days": 30}, {"casino_id": "c2", "claim_days": None}]
+    assert {period("c1", 30), ELSEWHERE} <= set(sheet["text"])
+    assert OWN_RULES not in sheet["text"]
+    assert period("c3", 7) not in sheet["text"]
+    page = unescape(ask(opened, page=True).text)
+    assert period("c1", 30) in page
+    assert OWN_RULES not in page
+    assert GERMAN_PERIOD in unescape(ask(opened, "lang=de", page=True).text)
+
+    claims(opened, "c2", 180)
+    text = ask(opened).ok()["text"]
+    assert {period("c1", 30), period("c2", 180)} <= set(text)
+    assert ELSEWHERE not in text
+
+
+def test_a_key_of_a_casino_reads_the_claim_period_of_its_own(opened: World) -> None:
+    opened.add_casino("c2")
+    opened.add_table("T2", jackpot_id="j1", casino_id="c2")
+    claims(opened, "c1", 30)
+
+    for role in (Role.TABLE, Role.FINANCE):
+        own, other = (
+            opened.get("/v1/jackpots/j1/rules", key=opened.key(role, casino_id=casino_id)).ok()
+            for casino_id in ("c1", "c2")
+        )
+        assert own["claims"] == [{"casino_id": "c1", "claim_days": 30}]
+        assert other["claims"] == [{"casino_id": "c2", "claim_days": None}]
+        assert period("c1", 30) in own["text"]
+        assert OWN_RULES in other["text"]
+        assert period("c1", 30) not in other["text"]
+
+
+def test_a_pending_version_says_the_claim_period_too(opened: World) -> None:
+    claims(opened, "c1", 30)
+    opened.change("rules", {"jackpot_id": "j1", "settings": {"split.meter": "0.40"}})
+
+    assert period("c1", 30) in ask(opened).ok()["pending"]["text"]
+
+
 def test_an_inspector_can_repeat_the_sha256(opened: World) -> None:
     sheet = ask(opened).ok()
 
