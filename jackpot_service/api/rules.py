@@ -107,7 +107,10 @@ class ConversionSchema(AnswerSchema):
         SourceSchema(),
         required=True,
         allow_none=True,
-        metadata={"description": "Of the rates that came new with the sheet; null for figures by hand."},
+        metadata={"description": "Of the rate: the document of the sheet it came with; null for figures by hand."},
+    )
+    source_sheet = described(
+        fields.Integer, "The sheet with which the rate came: it may be an earlier one.", allow_none=True
     )
 
 
@@ -248,6 +251,7 @@ def _of_conversion(conversion: Conversion) -> dict[str, Any]:
         "exponent": conversion.rate.exponent,
         "rate_sheet": sheet and sheet.number,
         "effective_at": sheet and sheet.effective_at,
+        "source_sheet": sheet and sheet.source_number,
         "source": source and {"name": source.name, "date": source.day.isoformat(), "sha256": source.sha256},
     }
 

@@ -11,10 +11,16 @@ from jackpot_service.domain.rates import RateSource
 
 @dataclass(frozen=True, slots=True)
 class SheetInForce:
-    """The rate sheet that is in force: its number, since when, and the document it was taken from, if there was one."""
+    """
+    The rate sheet that is in force: its number, and since when.
+
+    The printed rate came with the sheet `source_number`, which may be an earlier one; `source` is the document that its
+    new rates were taken from, if there was one.
+    """
 
     number: int
     effective_at: datetime
+    source_number: int
     source: RateSource | None
 
 
@@ -45,8 +51,8 @@ def conversion_sentences(conversion: Conversion | None, words: Words) -> Iterato
         since=since,
     )
     yield say(
-        "Source of the rates that came new with sheet {number}: {source}.",
-        number=number,
+        "Source of the rate, which came with sheet {number}: {source}.",
+        number=str(sheet.source_number),
         source=source_text(sheet, words),
     )
 

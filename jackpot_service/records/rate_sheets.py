@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from sqlalchemy import BigInteger, Select, and_, func, insert, literal, select
+from sqlalchemy.orm import aliased
 
 from jackpot_service.database.models import RateRow, RateSheetRow
 from jackpot_service.database.transactions import Session
@@ -73,6 +74,28 @@ def in_force(session: Session, base: str, *, at: datetime, upto: int | None = No
     if upto is not None:
         question = question.where(RateSheetRow.entry_seq <= upto)
     return _only(session, question.order_by(*order).limit(1))
+
+
+def with_which_it_came(session: Session, base: str, currency: str, *, number: int) -> SheetHead | None:
+    """
+    Return the sheet with which the rate of a currency came that a sheet has; None if there is no such sheet.
+
+    Of the sheets up to this number it is the first since which the rate has been the same. The base currency itself
+    came with the first of all.
+    """
+    each, stated = aliased(RateSheetRow), aliased(RateRow)
+    rate = and_(stated.base == each.base, stated.number == each.number, stated.currency == currency)
+    of_sheet = select(RateRow.base_per_unit).where(
+        RateRow.base == base, RateRow.number == number, RateRow.currency == currency
+    )
+    other = (
+        select(func.coalesce(func.max(each.number), 0))
+        .join(stated, rate, isouter=True)
+        .where(each.base == base, each.number < number)
+        .where(stated.base_per_unit.is_distinct_from(of_sheet.scalar_subquery()))
+    )
+    came = _heads(base).where(RateSheetRow.number > other.scalar_subquery(), RateSheetRow.number <= number)
+    return _only(session, came.order_by(RateSheetRow.number).limit(1))
 
 
 def next_after(session: Session, base: str, *, at: datetime) -> SheetHead | None:

@@ -95,7 +95,7 @@ def rules_sheet(session: Session, question: RulesQuestion, *, at: datetime) -> R
         state=state,
         version=_version(session, jackpot_id, state.rules_version),
         pending=None if following == state.rules_version else _version(session, jackpot_id, following),
-        conversion=Conversion(base, rate, _sheet_in_force(session, base, state.sheet.number)),
+        conversion=Conversion(base, rate, _sheet_in_force(session, rate, base=base, number=state.sheet.number)),
         amounts=_amounts(state, rate),
         lines=paytable(state.rules, meter=state.meter, sheet=state.sheet, currency=rate.currency),
         stake_minor=stake_minor,
@@ -121,9 +121,12 @@ def _version(session: Session, jackpot_id: str, version: int) -> RulesVersion:
     return RulesVersion(version, rules, references.rules_booked_at(session, jackpot_id, version))
 
 
-def _sheet_in_force(session: Session, base: str, number: int) -> SheetInForce | None:
+def _sheet_in_force(session: Session, rate: Rate, *, base: str, number: int) -> SheetInForce | None:
     head = rate_sheets.find(session, base, number)
-    return None if head is None else SheetInForce(head.number, head.effective_at, _source(head.source))
+    came_with = rate_sheets.with_which_it_came(session, base, rate.currency, number=number)
+    if head is None or came_with is None:
+        return None
+    return SheetInForce(head.number, head.effective_at, came_with.number, _source(came_with.source))
 
 
 def _source(facts: Facts | None) -> RateSource | None:

@@ -19,6 +19,7 @@ from tests.support.hands import ROYAL_FLUSH, hand
 from tests.support.world import CYBER, LIVE, SENECA, World
 
 SOURCE: Final = {"name": "ecb", "date": "2026-11-19", "sha256": "5" * 64}
+FROM_ECB: Final = f"Source of the rate, which came with sheet 2: ecb, 2026-11-19, SHA-256 {'5' * 64}."
 ODDS: Final = {
     "royal_flush": "1 in 649,740",
     "straight_flush": "1 in 72,193.33",
@@ -153,10 +154,39 @@ def test_a_converted_figure_has_its_rate_sheet_source_and_time(opened: World) ->
         "rate_sheet": 2,
         "effective_at": effective_at,
         "source": SOURCE,
+        "source_sheet": 2,
     }
     (said,) = (line for line in sheet["text"] if line.startswith("Amounts are shown"))
     assert said.startswith("Amounts are shown at 1.18 EUR for 1 GBP, by rate sheet 2, in force since 20")
-    assert f"Source of the rates that came new with sheet 2: ecb, 2026-11-19, SHA-256 {'5' * 64}." in sheet["text"]
+    assert FROM_ECB in sheet["text"]
+
+
+def test_the_source_is_that_of_the_sheet_with_which_the_currencys_rate_last_changed(opened: World) -> None:
+    publish_with_source(opened)
+    by_hand = {"base": "EUR", "rates": {"JPY": "0.0062"}}
+    opened.change("rate-sheet", by_hand, request_id="by-hand", role=Role.RATES)
+
+    pound, yen, euro = (ask(opened, f"currency={currency}").ok()["conversion"] for currency in ("GBP", "JPY", "EUR"))
+    krona = ask(opened, "currency=SEK").ok()["conversion"]
+
+    assert {one["rate_sheet"] for one in (pound, yen, euro, krona)} == {3}
+    assert (pound["source"], pound["source_sheet"]) == (SOURCE, 2)
+    assert [(one["source"], one["source_sheet"]) for one in (yen, krona)] == [(None, 3), (None, 1)]
+    assert FROM_ECB in ask(opened, "currency=GBP").ok()["text"]
+    assert "ecb, 2026-11-19" in ask(opened, "currency=GBP", page=True).text
+
+
+def test_a_rate_that_was_removed_and_came_back_has_the_source_of_its_return(opened: World) -> None:
+    publish_with_source(opened)
+    removal = {"base": "EUR", "removed_currencies": ["GBP"]}
+    opened.change("rate-sheet", removal, request_id="removal", role=Role.RATES)
+    by_hand = {"base": "EUR", "rates": {"GBP": "1.18"}}
+    opened.ask("rate-sheet", by_hand, request_id="return", role=Role.RATES).ok(201)
+    opened.approve("return", role=Role.RATES, confirmed={"GBP": "1.18"}).ok()
+
+    conversion = ask(opened, "currency=GBP").ok()["conversion"]
+
+    assert (conversion["source"], conversion["source_sheet"]) == (None, 4)
 
 
 def test_the_base_currency_has_the_rate_one(opened: World) -> None:
@@ -178,6 +208,7 @@ def test_without_a_sheet_in_force_amounts_are_in_the_base_currency(world: World)
         "rate_sheet": None,
         "effective_at": None,
         "source": None,
+        "source_sheet": None,
     }
     assert "No rate sheet of USD is in force; amounts are shown in USD." in sheet["text"]
     assert "no rate sheet in force" in page.text
