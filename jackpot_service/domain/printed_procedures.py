@@ -68,6 +68,7 @@ def refunds(words: Words) -> tuple[str, ...]:
     """Refunds at the original figures (docs/decisions/prizes.md)."""
     return (
         words.say("A bet can be made void until its round has ended, and is refunded."),
+        words.say("A disconnected player's bet is void before betting is closed; after that it stands."),
         words.say("A refund gives back the stake and takes back its parts, at the split and the rate of the bet."),
         words.say("If the jackpot was won since, the running one is not lowered: the house bears its part."),
     )

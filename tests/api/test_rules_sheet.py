@@ -270,6 +270,13 @@ def test_a_key_of_a_casino_reads_the_claim_period_of_its_own(opened: World) -> N
         assert period("c1", 30) not in other["text"]
 
 
+def test_the_sheet_says_what_becomes_of_the_bet_of_a_disconnected_player(opened: World) -> None:
+    english, german = (ask(opened, f"lang={lang}", page=True).text for lang in Language)
+
+    assert "A disconnected player&#39;s bet is void before betting is closed; after that it stands." in english
+    assert "Bricht die Verbindung vor dem Ende der Einsätze ab, ist der Einsatz nichtig; danach gilt er." in german
+
+
 def test_a_pending_version_says_the_claim_period_too(opened: World) -> None:
     claims(opened, "c1", 30)
     opened.change("rules", {"jackpot_id": "j1", "settings": {"split.meter": "0.40"}})
