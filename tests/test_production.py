@@ -11,9 +11,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+import click
 import pytest
 import yaml
 
+from jackpot_service.cli.main import cli
 from jackpot_service.config.database_url import normalised
 from jackpot_service.database.tables import ROLE
 from jackpot_service.telemetry import counters
@@ -92,17 +94,44 @@ FILES: Final = [
 ]
 
 
+UNITS: Final = {
+    "jackpot.service": "serve --host 127.0.0.1 --port 8000 --workers 4",
+    "jackpot-unclaimed.service": "awards unclaimed",
+}
+"""The units of systemd, and the command of each."""
+
+
+def test_each_unit_of_systemd_is_hardened_as_the_service_is_and_has_a_command_that_there_is() -> None:
+    assert {path.name for path in PRODUCTION.glob("*.service")} == UNITS.keys()
+    hardened = [(PRODUCTION / name).read_text().partition("NoNewPrivileges")[2] for name in UNITS]
+    service, *others = ({*text.partition("[Install]")[0].split()} - {"LimitNOFILE=65536"} for text in hardened)
+    assert others == [service] * len(others)
+    for started in UNITS.values():
+        command: click.Command | None = cli
+        for word in started.partition(" --")[0].split():
+            assert isinstance(command, click.Group)
+            command = command.get_command(click.Context(command), word)
+        assert isinstance(command, click.Command)
+
+
+def test_a_timer_starts_the_unit_of_its_name_each_day() -> None:
+    (timer,) = PRODUCTION.glob("*.timer")
+    assert timer.with_suffix(".service").is_file()
+    (calendar,) = re.findall(r"^OnCalendar=(.*)$", timer.read_text(), re.MULTILINE)
+    assert calendar.startswith("*-*-* ")
+
+
 @pytest.mark.parametrize(("command", "program"), FILES)
 def test_each_file_is_taken_by_the_program_that_reads_it(command: str, program: str, tmp_path: Path) -> None:
     if shutil.which(program, path=PATH) is None:
         pytest.skip(f"{program} is not installed")
     shutil.copytree(PRODUCTION, tmp_path / "docs" / "production")
-    unit = tmp_path / "docs" / "production" / "jackpot.service"
-    text = unit.read_text()
-    assert "ExecStart=/opt/jackpot/bin/jackpot serve " in text
-    unit.write_text(
-        text.replace("/opt/jackpot/bin/jackpot", "/bin/true")
-    )  # systemd looks whether the program is there.
+    for name, started in UNITS.items():
+        unit = tmp_path / "docs" / "production" / name
+        text = unit.read_text()
+        assert f"ExecStart=/opt/jackpot/bin/jackpot {started}\n" in text
+        # systemd looks whether the program is there.
+        unit.write_text(text.replace("/opt/jackpot/bin/jackpot", "/bin/true"))
 
     run(Block("files", command), {"PATH": PATH, "LC_ALL": "C.UTF-8"}, cwd=tmp_path)
 
