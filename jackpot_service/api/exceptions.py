@@ -199,6 +199,13 @@ class AcknowledgementSchema(AnswerSchema):
     )
 
 
+class GrantedSchema(AnswerSchema):
+    """An amount that was granted for a denied prize, less what was taken back."""
+
+    currency = fields.String(required=True)
+    amount_minor = fields.Integer(required=True)
+
+
 class ExceptionSchema(AnswerSchema):
     """An exception."""
 
@@ -215,7 +222,22 @@ class ExceptionSchema(AnswerSchema):
     count = described(
         fields.Integer, "How many refusals it stands for, where those of a table in an hour are one line; else 1."
     )
+    granted = fields.List(
+        fields.Nested(GrantedSchema()),
+        required=True,
+        allow_none=True,
+        metadata={
+            "description": "What was granted for a denied prize until now, by currency; empty if nothing was, null of "
+            "other kinds. `facts` have the `amount_minor` and the `currency` of what was denied."
+        },
+    )
     acknowledgement = fields.Nested(AcknowledgementSchema(), required=True, allow_none=True)
+
+    def get_attribute(self, obj: Any, attr: str, default: Any) -> Any:  # noqa: ANN401  as the base
+        """List what was granted by currency."""
+        if attr != "granted" or not isinstance(obj, NotedException) or obj.granted is None:
+            return super().get_attribute(obj, attr, default)
+        return [{"currency": currency, "amount_minor": minor} for currency, minor in sorted(obj.granted.items())]
 
 
 @blueprint.route("", methods=["GET"])
@@ -267,4 +289,10 @@ def _acknowledged(exception_id: str, done: Acknowledged) -> dict[str, Any]:
         "resolution": Resolution.ACKNOWLEDGED,
     }
     shown = done.act.before or {}
-    return {"exception_id": exception_id, **shown, "count": done.count, "acknowledgement": acknowledgement}
+    return {
+        "exception_id": exception_id,
+        **shown,
+        "count": done.count,
+        "granted": None,  # Two people close a denied prize.
+        "acknowledgement": acknowledgement,
+    }

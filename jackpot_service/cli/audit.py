@@ -104,9 +104,10 @@ def _exception_line(exception: NotedException) -> str:
     marks = "EMERGENCY  " if exception.kind == EMERGENCY_APPROVAL else ""
     looked = exception.acknowledgement
     closed = "" if looked is None else f"  [{looked.resolution} by {looked.principal}: {looked.reason}]"
+    granted = "".join(f"  granted: {minor} {currency}" for currency, minor in sorted((exception.granted or {}).items()))
     return (
         f"{exception.exception_id}  {exception.noticed_at:%Y-%m-%d %H:%M:%S}Z  {marks}{exception.kind}  {where}  "
-        f"{times}{exception.detail}{closed}"
+        f"{times}{exception.detail}{granted}{closed}"
     )
 
 

@@ -58,7 +58,8 @@ class NotedException:
 
     `noticed_at` is when the call was answered or the change approved, or since when the round is open. `facts` are what
     the call asked, what the round holds, or what was approved; `detail` says it in a sentence. `count` is how many
-    refusals a line stands for that counts those of a table in an hour; of all others 1.
+    refusals a line stands for that counts those of a table in an hour; of all others 1. `granted` is what was granted
+    for a denied prize, by currency in minor units, less what was taken back; None of all others.
     """
 
     exception_id: str
@@ -72,6 +73,7 @@ class NotedException:
     detail: str
     facts: Mapping[str, Any]
     count: int
+    granted: Mapping[str, int] | None
     acknowledgement: Acknowledgement | None
 
     def is_shown_to(self, principal: Principal) -> bool:

@@ -8,6 +8,7 @@ import pytest
 from jackpot_service.domain.principals import Role
 from tests.support import correcting
 from tests.support.answers import Body
+from tests.support.asking import rows
 from tests.support.bets import bet
 from tests.support.hands import FLUSH, NOTHING, ROYAL_FLUSH, forfeited, hand
 from tests.support.telling import follow, now
@@ -84,6 +85,42 @@ def test_a_denied_bet_of_a_settled_round_is_compensated_and_its_exception_closed
     assert exception(denied)["acknowledgement"]["resolution"] == "compensated"
     assert denied.books.balance("j1", "house:adjustments") == Decimal(-25)
     assert denied.books.mismatches() == ()
+
+
+def test_what_was_granted_stands_beside_what_was_denied_also_where_it_is_less(denied: World) -> None:
+    assert exception(denied)["granted"] == []
+    denied.change("compensation", GIVEN | {"amount_minor": 1}, request_id="q1")
+
+    shown = exception(denied)
+    assert (shown["facts"]["amount_minor"], shown["facts"]["currency"]) == (2500, "EUR")
+    assert shown["granted"] == [{"currency": "EUR", "amount_minor": 1}]
+    assert shown["acknowledgement"]["resolution"] == "compensated"
+
+    then = denied.clock()
+    denied.change("compensation", GIVEN | {"amount_minor": 2499}, request_id="q2")
+    denied.change("compensation", GIVEN | {"amount_minor": 300, "currency": "GBP"}, request_id="q3")
+
+    euros, pounds = {"currency": "EUR", "amount_minor": 2500}, {"currency": "GBP", "amount_minor": 300}
+    assert exception(denied)["granted"] == [euros, pounds]
+    denied.change("compensation", GIVEN | {"amount_minor": -300, "currency": "GBP"}, request_id="q4")
+    assert exception(denied)["granted"] == [euros]
+    (row,) = rows(denied, "exceptions", "exceptions")
+    (before,) = rows(denied, "exceptions", "exceptions", as_of=then)
+    assert (before["denied"], before["granted"]) == ("2500 EUR", "1 EUR")
+    assert (row["denied"], row["granted"]) == ("2500 EUR", "2500 EUR")
+
+
+def test_a_declined_prize_shows_that_nothing_was_granted(denied: World) -> None:
+    denied.change("declined-compensation", BET)
+
+    assert exception(denied)["granted"] == []
+
+
+def test_another_exception_shows_no_grant(denied: World) -> None:
+    denied.post_bets(bet("late")).problem(409, "round-settled")
+
+    (late,) = denied.get("/v1/exceptions?kind=late-bet").ok()["items"]
+    assert late["granted"] is None
 
 
 def test_another_bet_of_the_settled_round_is_not_compensated(denied: World) -> None:

@@ -4,7 +4,7 @@ Exceptions: events that somebody has to look into, the result, and the rounds th
 Refusals are kept outside of the books: one belongs to the instant at which it was noticed, and is written right after.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 
 from sqlalchemy import text
@@ -41,6 +41,7 @@ EXCEPTIONS = columns(
     "kind jackpot_id casino_id table_id round_id",
     texts(principal="Caller or approver", detail="Case"),
     counts(refusals="Refusals"),
+    texts(denied="Denied, in minor units", granted="Granted for it, in minor units"),
     _ACKNOWLEDGED,
     texts(resolution="Resolution", exception_id="Exception"),
 )
@@ -139,7 +140,16 @@ def _row(one: NotedException) -> Row:
     noted = one.acknowledgement
     looked = (None,) * 4 if noted is None else (noted.acknowledged_at, noted.principal, noted.reason, noted.resolution)
     place = (one.jackpot_id, one.casino_id, one.table_id, one.round_id)
-    return (one.noticed_at, one.kind, *place, one.principal, one.detail, one.count, *looked, one.exception_id)
+    prize = (None, None) if one.granted is None else (_denied(one), _listed(one.granted))
+    return (one.noticed_at, one.kind, *place, one.principal, one.detail, one.count, *prize, *looked, one.exception_id)
+
+
+def _denied(one: NotedException) -> str:
+    return _listed({one.facts["currency"]: one.facts["amount_minor"]})
+
+
+def _listed(amounts: Mapping[str, int]) -> str:
+    return ", ".join(f"{minor} {currency}" for currency, minor in sorted(amounts.items())) or "nothing"
 
 
 def _open_rounds(session: Session, scope: Scope) -> Iterator[NamedRow]:
