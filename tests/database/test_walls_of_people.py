@@ -55,6 +55,16 @@ def test_another_person_whose_role_decides_it_is_let(application: psycopg.Connec
 
 
 @pytest.mark.parametrize("outcome", ["approved", "rejected"])
+def test_the_maker_decides_nothing_of_their_own(
+    world: World, application: psycopg.Connection[Any], outcome: str
+) -> None:
+    by_both = {"asked_by": BOTH, "decided_by": BOTH}
+    world.change("change-policy", {"kinds": {"held-awards": by_both}}, request_id="policy")
+    with pytest.raises(errors.CheckViolation, match="ck_change_decisions_two_people"):
+        decide(application, "Ann", outcome=outcome)
+
+
+@pytest.mark.parametrize("outcome", ["approved", "rejected"])
 @pytest.mark.parametrize("checker", ["robot", "a table", "cli"])
 def test_a_service_account_decides_nothing(application: psycopg.Connection[Any], checker: str, outcome: str) -> None:
     with pytest.raises(errors.InsufficientPrivilege, match="a service account decides no change"):

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Mapping
 from decimal import Decimal
 from functools import partial
+from typing import Final
 
 import pytest
 import sqlalchemy
@@ -350,5 +351,33 @@ def test_a_stop_and_a_release_at_once_leave_one_state(engine: sqlalchemy.Engine,
     for answers in zip(released, also_released, strict=True):
         assert sorted(type(answer).__name__ for answer in answers) == [ChangeDecided.__name__, "ChangeDecidedNow"]
     assert books.ask(engine, "SELECT count(*) FROM award_steps WHERE step = 'released'") == [(len(awards),)]
+    books.require_clean(engine)
+    assert books.deadlocks(engine) == 0
+
+
+STEPS_OF: Final = """
+    SELECT a.award_id, array_agg(s.step ORDER BY s.act_seq NULLS FIRST)
+    FROM awards a JOIN award_steps s USING (jackpot_id, round_key, bet_id, tier, correction)
+    GROUP BY a.award_id
+"""
+
+
+def test_a_first_stop_and_an_approval_at_once_come_in_either_order(
+    engine: sqlalchemy.Engine, database_url: str
+) -> None:
+    """A stop before the approval finds the award held, and is refused; one after it stops the award."""
+    held = [award.award_id for award in _prepare(engine)]
+    request_ids = [ask(engine, round_id, "approve") for round_id in HELD_ROUNDS]
+
+    stopped, approved = race(
+        database_url,
+        partial(stop, award_ids=held, who=CLEO),
+        partial(approve_or_not, request_ids=request_ids, by=BOB),
+    )
+
+    assert [type(answer) for answer in approved] == [ChangeDecidedNow] * len(held)
+    steps: dict[str, list[str]] = dict(map(tuple, books.ask(engine, STEPS_OF)))
+    for award_id, is_stopped in zip(held, stopped, strict=True):
+        assert steps[award_id] == ["held", "approved", *(["stopped"] if is_stopped else [])]
     books.require_clean(engine)
     assert books.deadlocks(engine) == 0
