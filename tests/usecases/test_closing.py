@@ -34,15 +34,6 @@ def kinds(world: World) -> list[str]:
     return [item["kind"] for item in world.get("/v1/exceptions").ok()["items"]]
 
 
-def test_scenario_42_a_bet_after_the_closing_is_refused_and_finance_sees_it(betting: World) -> None:
-    assert betting.put_closing(bet_count=1).ok(201)["round"]["state"] == "closed"
-
-    betting.post_bets(bet("late")).problem(409, "betting-closed")
-    assert betting.post_bets(bet("b1")).ok(200)["replayed"] == 1
-    assert kinds(betting) == ["late-bet"]
-    assert betting.round()["round"]["state"] == "closed"
-
-
 def test_a_closing_can_be_repeated_and_says_what_the_round_is_now(betting: World) -> None:
     betting.put_closing(bet_count=1).ok(201)
     assert betting.put_closing(bet_count=1).ok(200)["round"]["state"] == "closed"

@@ -35,16 +35,6 @@ def exception(world: World) -> Body:
     return found
 
 
-def test_scenario_44_one_person_does_not_close_a_denied_prize(denied: World) -> None:
-    exception_id = exception(denied)["exception_id"]
-
-    body = {"request_id": "looked", "reason": "all is well"}
-    answer = denied.post(f"/v1/exceptions/{exception_id}/acknowledgement", body, key=denied.person("Fay", Role.FINANCE))
-
-    answer.problem(403, "two-people-required")
-    assert exception(denied)["acknowledgement"] is None
-
-
 def test_two_people_decline_and_the_exception_says_who_and_why(denied: World) -> None:
     before = denied.books.pools("j1")
 

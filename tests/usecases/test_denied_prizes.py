@@ -46,19 +46,6 @@ def said(world: World) -> list[tuple[Any, ...]]:
     return [tuple(one[name] for name in ("bet_id", "denial", "tier", "amount_minor")) for one in denied(world)]
 
 
-@pytest.mark.parametrize(("told", "denial"), [(dead, "dead"), (forfeited, "forfeited")])
-def test_scenario_43_a_royal_flush_that_is_called_dead_or_forfeited_is_an_exception(
-    betting: World, told: Any, denial: str
-) -> None:
-    betting.settle(told("1", ROYAL_FLUSH), hand("2", NOTHING))
-
-    assert said(betting) == [("b1", denial, "royal_flush", SHARE)]
-    (one,) = denied(betting)
-    assert (one["player_id"], one["hand"], one["currency"]) == ("player-of-b1", "1", "EUR")
-    assert one["cards"] == sorted(ROYAL_FLUSH)
-    assert betting.books.mismatches() == ()
-
-
 def test_a_bet_that_was_made_void_after_the_closing_is_an_exception(betting: World) -> None:
     betting.put_closing(bet_count=2).ok(201)
     betting.post_voids("b1", reason="the player left").ok()

@@ -67,33 +67,6 @@ def let_it_pass(world: World, days: int = DAYS) -> None:
     world.clock.advance(timedelta(days=days))
 
 
-def test_scenario_53_gbp_25_that_nobody_claims_in_30_days_go_to_the_state(won: World) -> None:
-    books, award_id = won.books, award_of(won)["award_id"]
-    owed, exchanged = books.balance("j1", "casino:c1", "GBP"), books.balance("j1", "fx:GBP", "GBP")
-    pay(won, amount_minor=500).ok(201)
-    let_it_pass(won)
-    assert award_of(won)["state"] == "unclaimed"
-
-    effect = forfeit(won)
-
-    assert effect["before"] == {"state": "part-paid"}
-    assert effect["after"]["forfeiture"]["amount_minor"] == 2000
-    assert effect["after"]["forfeiture"]["cost"] == "23.4"
-    assert books.balance("j1", "statutory:c1", "GBP") == 20
-    assert books.balance("j1", "casino:c1", "GBP") == owed - 20
-    assert books.balance("j1", "fx:GBP", "GBP") == exchanged
-    assert (award_of(won)["state"], award_of(won)["paid_minor"]) == ("forfeited", 500)
-    assert in_state(won, "forfeited") == ["a"]
-    assert in_state(won, "unclaimed") == []
-    pay(won, "late").problem(409, "award-state")
-    body = {"request_id": "stop", "reason": "in doubt"}
-    won.put(f"/v1/awards/{award_id}/stop", body, key=won.person("Fay", Role.FINANCE)).problem(409, "award-state")
-    reversal = {"jackpot_id": "j1", "award_id": award_id, "reference": "slip"}
-    won.ask("payment-reversal", reversal).problem(409, "award-state")
-    won.ask("award-forfeiture", forfeiture(won)).problem(409, "award-state")
-    assert books.mismatches() == ()
-
-
 def test_an_award_is_unclaimed_once_its_days_are_over_and_is_still_paid(won: World) -> None:
     until = award_of(won)["claimable_until"]
     assert until.startswith("2026-12-20T09:")

@@ -16,23 +16,6 @@ def bounded(world: World) -> World:
     return world
 
 
-@pytest.mark.parametrize(("currency", "least"), [("EUR", 100), ("GBP", 86), ("SEK", 1146)])
-def test_scenario_49_a_stake_below_the_least_is_refused_in_every_currency(
-    bounded: World, currency: str, least: int
-) -> None:
-    fine, below = (bet(f"b{stake}", currency=currency, stake_minor=stake) for stake in (least, least - 1))
-    before = bounded.books.counts_but_exceptions()
-
-    problem = bounded.post_bets(fine, below).problem(422, "stake-out-of-range", "/bets/1/stake_minor")
-
-    assert problem["least_stake"] == "1"
-    assert problem["errors"][0]["detail"] == (f"The least stake is worth 1 EUR: {least} minor units of {currency}.")
-    assert bounded.books.counts_but_exceptions() == before
-    assert [kept["kind"] for kept in bounded.books.exceptions()] == ["stake-out-of-range"]
-    bounded.bet(fine)
-    assert bounded.books.mismatches() == ()
-
-
 def test_the_bounds_themselves_are_accepted(bounded: World) -> None:
     bounded.post_bets(bet("a", stake_minor=99), bet("b", stake_minor=10_001)).problem(422, "stake-out-of-range")
     bounded.bet(bet("a", stake_minor=100), bet("b", stake_minor=10_000))

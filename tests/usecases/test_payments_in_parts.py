@@ -53,26 +53,6 @@ def unpaid(world: World) -> list[tuple[int, str]]:
     return [(row["awards"], row["amount"]) for row in rows]
 
 
-def test_scenario_52_an_award_is_paid_in_parts_and_no_more_than_it_is(won: World) -> None:
-    whole = award_of(won)["amount_minor"]
-    first = pay(won, "slip 1", 40, currency="EUR", channel="cage", payer="Cleo", paid_at="2026-11-20T09:30:00Z").ok(201)
-    assert (first["state"], first["paid_minor"]) == ("part-paid", 40)
-    assert unpaid(won) == [(1, f"{(whole - 40) / 100:g}")]
-    assert totals(won) == {"payable": (1, f"{(whole - 40) / 100:g}"), "paid": (0, "0.4")}
-
-    too_much = pay(won, "slip 2", whole - 39).problem(409, "payment-too-large")
-    assert (too_much["unpaid_minor"], too_much["currency"]) == (whole - 40, "EUR")
-    last = pay(won, "slip 2").ok(201)
-
-    assert (last["state"], last["paid_minor"]) == ("paid", whole)
-    assert [one["amount_minor"] for one in last["payments"]] == [40, whole - 40]
-    assert [(one["channel"], one["payer"]) for one in last["payments"]] == [("cage", "Cleo"), (None, None)]
-    assert unpaid(won) == []
-    assert totals(won) == {"paid": (1, f"{whole / 100:g}")}
-    pay(won, "slip 3", 1).problem(409, "award-state")
-    assert won.books.mismatches() == ()
-
-
 def test_a_reference_names_one_payment_and_the_same_said_again_is_no_other(won: World) -> None:
     said = pay(won, "slip 1", 40).ok(201)
     before = won.books.counts()

@@ -9,7 +9,6 @@ from sqlalchemy.exc import DBAPIError
 
 from jackpot_service.domain.payout_tiers import Evidence
 from jackpot_service.domain.principals import Principal, Role
-from jackpot_service.domain.rulebooks import RULEBOOK_IDS
 from jackpot_service.ledger.mismatches import Code
 from tests.support.answers import Answer, Body
 from tests.support.bets import bet
@@ -22,7 +21,6 @@ pytestmark = pytest.mark.slow
 
 HELD: Final[Body] = {"jackpot_id": "j1", "table_id": "T1", "round_id": "r1"}
 APPROVE: Final[Body] = HELD | {"decision": "approve"}
-SHA256: Final = "ab" * 32
 
 
 def evidence(
@@ -45,60 +43,11 @@ def hit(world: World) -> World:
     return world
 
 
-@pytest.mark.parametrize("rulebook", RULEBOOK_IDS)
-def test_scenario_47_as_shipped_no_royal_flush_is_payable_at_once(world: World, rulebook: str) -> None:
-    world.open(rulebook, base_amount="10000", settings=shipped())
-    world.bet(bet("b1"))
-
-    settlement = world.settle(hand("1", ROYAL_FLUSH))
-
-    assert {award["state"] for award in settlement["awards"]} == {"held"}
-    assert world.books.balance("j1", "awards:held") > 10_000
-    award_id = settlement["awards"][0]["award_id"]
-    paying = {"request_id": "paid", "reference": "slip"}
-    world.put(f"/v1/awards/{award_id}/payment", paying, key=world.key(Role.TABLE)).problem(409, "award-state")
-
-
 def test_as_shipped_a_fixed_prize_is_payable_at_once(world: World) -> None:
     world.open(base_amount="1000", settings=shipped())
     world.bet(bet("b1"))
 
     assert [award["state"] for award in world.settle(hand("1", FOUR_OF_A_KIND))["awards"]] == ["payable"]
-
-
-def test_scenario_47_an_approval_without_evidence_is_refused_and_names_what_is_missing(hit: World) -> None:
-    problem = hit.ask("held-awards", APPROVE).problem(409, "evidence-missing")
-
-    assert problem["missing"] == ["surveillance", "cards-checked"]
-    evidence(hit, "surveillance").ok(201)
-    assert hit.ask("held-awards", APPROVE).problem(409, "evidence-missing")["missing"] == ["cards-checked"]
-    assert states(hit) == {"held"}
-
-
-def test_scenario_47_with_its_evidence_a_royal_flush_is_approved_and_paid(hit: World) -> None:
-    assert hit.get("/v1/jackpots/j1/meter").ok()["payment"] == "pending"
-    first = evidence(hit, "surveillance", sha256=SHA256).ok(201)
-    evidence(hit, "cards-checked", by="Fay", role=Role.FINANCE).ok(201)
-
-    hit.change("held-awards", APPROVE)
-
-    assert states(hit) == {"payable"}
-    assert first["requirement"] == {
-        "approvals": 1,
-        "evidence": ["surveillance", "cards-checked"],
-        "notify": ["finance", "operator"],
-    }
-    assert first["missing"] == ["cards-checked"]
-    [recorded] = first["recorded"]
-    assert (recorded["kind"], recorded["principal"], recorded["sha256"]) == ("surveillance", "Sue", SHA256)
-    assert hit.get("/v1/jackpots/j1/meter").ok()["payment"] == "released"
-    assert hit.get("/v1/jackpots/j1/hits").ok()["items"][0]["payment"] == "released"
-    for number, award in enumerate(hit.round("r1")["settlement"]["awards"]):
-        body = {"request_id": f"p{number}", "reference": "slip"}
-        hit.put(f"/v1/awards/{award['award_id']}/payment", body, key=hit.key(Role.FINANCE, casino_id="c1")).ok(201)
-    assert hit.get("/v1/jackpots/j1/hits").ok()["items"][0]["payment"] == "paid"
-    assert hit.get("/v1/jackpots/j1/meter").ok()["payment"] == "paid"
-    assert hit.books.mismatches() == ()
 
 
 def test_a_meter_asked_for_by_its_tag_is_shown_again_once_it_is_paid(hit: World) -> None:
@@ -210,42 +159,10 @@ def large(world: World) -> World:
     return world
 
 
-def test_scenario_48_as_many_people_approve_as_the_tier_says(large: World) -> None:
-    asked = large.ask("held-awards", APPROVE).ok(201)
-
-    first = large.approve(by="Bob", reason="cards seen").ok()
-    second = large.approve(by="Cleo").ok()
-
-    assert (asked["approvals_due"], asked["decisions"]) == (3, [])
-    assert (first["state"], second["state"], states(large)) == ("pending", "pending", {"held"})
-    assert first["effect"]["before"] == {"state": "held"}
-    assert [one["checker"] for one in second["decisions"]] == ["Bob", "Cleo"]
-    third = large.approve(by="Dan").ok()
-    assert (third["state"], third["decision"]["checker"], states(large)) == ("approved", "Dan", {"payable"})
-    assert large.books.mismatches() == ()
-
-
 PAID_BY: Final = """
     UPDATE entries SET principal = '{}'
     WHERE jackpot_id = '-' AND seq = (SELECT max(seq) FROM entries WHERE jackpot_id = '-' AND kind = 'award_paid')
 """
-
-
-def test_scenario_47_a_tables_key_records_no_payment_of_a_royal_flush(hit: World) -> None:
-    evidence(hit, "surveillance").ok(201)
-    evidence(hit, "cards-checked").ok(201)
-    hit.change("held-awards", APPROVE)
-    (award_id, *_) = (award["award_id"] for award in hit.round("r1")["settlement"]["awards"])
-    before = hit.books.counts()
-
-    paying = {"request_id": "paid", "reference": "slip"}
-    hit.put(f"/v1/awards/{award_id}/payment", paying, key=hit.key(Role.TABLE)).problem(403, "user-required")
-
-    assert hit.books.counts() == before
-    hit.put(f"/v1/awards/{award_id}/payment", paying, key=hit.person("Ann", Role.OPERATOR)).ok(201)
-    past_the_service(hit.database_url, PAID_BY.format("a table"))
-    assert Code.AWARD_PRINCIPAL in {mismatch.code for mismatch in hit.books.mismatches()}
-    past_the_service(hit.database_url, PAID_BY.format("Ann"))
 
 
 def test_a_tables_key_records_no_payment_of_what_people_approve(large: World) -> None:

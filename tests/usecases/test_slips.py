@@ -35,28 +35,6 @@ def text_of(page: Answer, status: int = 201) -> str:
     return html.unescape(" ".join(re.sub(r"<style>.*?</style>|<[^>]+>", " ", page.text, flags=re.DOTALL).split()))
 
 
-def test_scenario_55_a_slip_shows_the_way_from_the_stake_to_the_amount(world: World) -> None:
-    world.open(base_amount="1000")
-    award_id = win(world)
-    part = {"request_id": "p", "reference": "slip 7", "amount_minor": 1000, "channel": "cage", "payer": "Cleo <b>"}
-    world.put(f"/v1/awards/{award_id}/payment", part, key=world.key(Role.TABLE)).ok(201)
-
-    page = printed(world, award_id)
-    said = text_of(page)
-
-    assert "<b>" not in page.text
-    assert said.startswith("Slip 1 of casino c1 Slip 1 of casino c1 Casino")
-    assert "DUPLICATE" not in said
-    for figure in (
-        "Stake 2.00 GBP Rate, by rate sheet 1 1.17 EUR Stake x rate 2.34 EUR",
-        "Formula stake x 25 Due, exactly 50 = 50 GBP Payable, rounded down 50.00 GBP",
-        "slip 7 cage Cleo <b> 0.00 GBP 10.00 GBP Unpaid 40.00 GBP",
-        "Player player-of-a Hand 1: ",
-        "Paid by, date, signature Received by the player, date, signature",
-    ):
-        assert figure in said
-
-
 def test_a_share_of_the_top_prize_shows_m_and_w_and_the_exact_fraction(world: World) -> None:
     world.open(base_amount="1000")
     world.bet(bet("a"), bet("b", hand="2", stake_minor=200))

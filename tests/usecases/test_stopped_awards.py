@@ -45,20 +45,6 @@ def pay(world: World, award_id: str) -> Answer:
     )
 
 
-@pytest.mark.parametrize("role", [Role.FINANCE, Role.OPERATOR, Role.AUDITOR])
-def test_scenario_45_one_person_stops_an_award_and_nobody_pays_it(won: World, role: Role) -> None:
-    award_id, owed = award(won)["award_id"], won.books.balance("j1", "casino:c1")
-
-    stopped = stop(won, award_id, by="Sam", role=role).ok(201)
-
-    assert (stopped["state"], [one["step"] for one in stopped["steps"]]) == ("stopped", ["payable", "stopped"])
-    pay(won, award_id).problem(409, "award-state")
-    assert won.books.balance("j1", "casino:c1") == owed
-    assert [one["award_id"] for one in won.get("/v1/awards?state=stopped").ok()["items"]] == [award_id]
-    assert won.get("/v1/awards?state=payable").ok()["items"] == []
-    assert won.books.mismatches() == ()
-
-
 def test_two_people_release_it_and_it_is_paid(won: World) -> None:
     award_id = award(won)["award_id"]
     stop(won, award_id).ok(201)

@@ -31,24 +31,6 @@ def limit(world: World, request_id: str, *, table_id: str = "T1", jackpot_id: st
     return world.change("table-limits", payload, request_id=request_id)
 
 
-def test_scenario_51_a_tightened_table_refuses_the_next_bet_of_an_open_round(opened: World) -> None:
-    opened.bet(bet("a", stake_minor=5000))
-
-    limit(opened, "q1", largest_stake="20", least_stake="2")
-
-    before = opened.books.counts_but_exceptions()
-    problem = opened.post_bets(bet("b", hand="2", stake_minor=2001)).problem(
-        422, "stake-out-of-range", "/bets/0/stake_minor"
-    )
-    assert problem["largest_stake"] == "20"
-    assert problem["detail"] == "The largest stake of this table is worth 20 EUR."
-    opened.post_bets(bet("b", hand="2", stake_minor=199)).problem(422, "stake-out-of-range")
-    assert opened.books.counts_but_exceptions() == before
-    opened.bet(bet("b", hand="2", stake_minor=2000))
-    opened.bet(bet("c", stake_minor=10_000), table_id="T2")
-    assert opened.post_bets(bet("a", stake_minor=5000)).ok(200)["replayed"] == 1
-
-
 def test_what_was_taken_before_a_table_was_tightened_stands_and_wins(opened: World) -> None:
     opened.bet(bet("a", stake_minor=5000))
     limit(opened, "q1", largest_stake="20")

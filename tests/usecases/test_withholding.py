@@ -157,21 +157,6 @@ def pay(world: World, bet_id: str, reference: str, amount_minor: int | None, wit
     return world.put(path, {**body, "withheld_minor": withheld_minor}, key=world.key(Role.TABLE))
 
 
-def test_scenario_54_an_award_says_what_is_reported_and_withheld_and_its_payments_keep_no_more(won: World) -> None:
-    assert due(won) == {"a": (True, 2400), "b": (True, 0), "c": (None, None), "d": (False, 0)}
-
-    first = pay(won, "a", "slip-1", 5000, 1000).ok(201)
-
-    assert (first["paid_minor"], first["withheld_minor"], first["payments"][0]["withheld_minor"]) == (5000, 1000, 1000)
-    problem = pay(won, "a", "slip-2", None, 1401).problem(409, "withholding-too-large")
-    assert (problem["due_minor"], problem["withheld_minor"], problem["currency"]) == (2400, 1000, "EUR")
-    last = pay(won, "a", "slip-2", None, 1400).ok(201)
-    assert (last["state"], last["withheld_minor"]) == ("paid", 2400)
-    for bet_id in ("b", "c", "d"):
-        pay(won, bet_id, f"of-{bet_id}", None, 1).problem(409, "withholding-too-large")
-        assert pay(won, bet_id, f"of-{bet_id}", None, 0).ok(201)["state"] == "paid"
-
-
 def test_an_award_stands_under_the_rule_that_was_in_force_when_its_round_was_opened(won: World) -> None:
     won.bet(bet("e", stake_minor=400), round_id="open")
     before = due(won)
