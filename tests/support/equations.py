@@ -168,17 +168,16 @@ def _awards(told: Sections) -> None:
 
 
 def _in_parts(listed: Rows) -> Iterator[Row]:
-    """An award that is paid in part is payable with its rest, and paid with what was paid of it."""
+    """What was paid of an award is paid; its rest stands as the award does, and is payable if that is paid in part."""
     for row in listed:
-        if row["state"] not in {"paid", "part-paid"}:
-            yield {**row, "awards": 1}
-            continue
         paid, whole = amount(row, "paid_amount"), amount(row, "amount")
         paid_cost = amount(row, "cost_base") * paid / whole
-        yield {**row, "state": "paid", "awards": int(paid == whole), "amount": paid, "cost_base": paid_cost}
+        if paid:
+            yield {**row, "state": "paid", "awards": int(paid == whole), "amount": paid, "cost_base": paid_cost}
         if paid < whole:
             rest = {"amount": whole - paid, "cost_base": amount(row, "cost_base") - paid_cost}
-            yield {**row, "state": "payable", "awards": 1, **rest}
+            state = "payable" if row["state"] == "part-paid" else row["state"]
+            yield {**row, "state": state, "awards": 1, **rest}
 
 
 def _payables(told: Sections) -> None:

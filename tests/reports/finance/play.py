@@ -4,7 +4,7 @@ A house in which everything happens that moves money, by chance: for whoever add
 Two casinos, of other gaming days, play for one jackpot, and one of them for another besides, in four currencies: hits,
 refunds after them, corrections, awards held, approved, rejected and reinstated, awards stopped and released, prizes
 denied and compensated or not, compensations, statements, other rates, other rules, and at the end a jackpot that is
-retired.
+retired. Rounds are closed, awards are withheld in part and forfeited.
 """
 
 import random
@@ -58,6 +58,7 @@ class Play:
             *(self.settle,) * 4,
             *(self.void, self.cancel, self.correct, self.decide, self.decide, self.compensate, self.settle_statement),
             *(self.stop, self.stop, self.decline, self.compensate_denied, self.publish, self.change_rules, self.wait),
+            self.close,
         ]
         for _ in range(acts):
             self.chance.choice(happens)()
@@ -92,11 +93,18 @@ class Play:
         ends = [hand, hand, hand, dead, forfeited]
         return [self.chance.choice(ends)(name, one) for name, one in zip(HANDS, cards, strict=True)]
 
+    def close(self) -> None:
+        """Close betting of an open round: bets are refused from then on, and voids need a reason."""
+        if self.open_rounds:
+            table_id, round_id = self.chance.choice(self.open_rounds)
+            self.house.put_closing(round_id=round_id, table_id=table_id)
+
     def void(self) -> None:
         if self.open_rounds:
             table_id, round_id = self.chance.choice(self.open_rounds)
             voided = self.chance.choice(self.house.round(round_id, table_id)["bets"])["bet_id"]
-            self.house.void(voided, f"unseen-{voided}", round_id=round_id, table_id=table_id)
+            voids = (voided, f"unseen-{voided}")
+            self.house.post_voids(*voids, round_id=round_id, table_id=table_id, reason="misdeal").ok()
 
     def cancel(self) -> None:
         if self.open_rounds:
@@ -222,7 +230,11 @@ class Play:
 
 
 def play_everything(world: World) -> None:
-    """Have so much happen, on two days, that no section of any report is empty; an award of the second day is held."""
+    """
+    Have so much happen, on two days, that no section of any report is empty.
+
+    An award of the second day is held, and a round of it is left open.
+    """
     history = Play(world, 40)
     history.open()
     history.go_on(60)
@@ -232,6 +244,7 @@ def play_everything(world: World) -> None:
     world.clock.advance(timedelta(days=1))
     world.bet(bet("held", stake_minor=9999), round_id="held")
     world.settle(hand("1", FOUR_OF_A_KIND), round_id="held")
+    world.bet(bet("left-open"), round_id="left-open")
     world.post_bets(bet("too-much", stake_minor=1_000_000), round_id="refused").problem(422, "stake-out-of-range")
     refused = world.get("/v1/exceptions").ok()["items"][0]["exception_id"]
     looked_into = {"request_id": "looked-into", "reason": "told the table"}

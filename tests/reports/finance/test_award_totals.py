@@ -234,6 +234,18 @@ class LongPlay(PayingPlay):
                 self.correct_stopped()
             if self.chance.random() < 0.3:
                 self.stop("part-paid")
+        self._forfeit_one()
+
+    def _forfeit_one(self) -> None:
+        """Forfeit an award that is paid in part, or else one of which nothing is paid."""
+        for state in ("part-paid", "payable"):
+            found = self.house.get(f"/v1/awards?state={state}&limit=100").ok()["items"]
+            found = [one for one in found if one["round_id"] != story.CORRECTED]
+            if found:
+                award = self.chance.choice(found)
+                to = self.chance.choice(["statutory", "meter"])
+                story.forfeit(self.house, award, to=to, casino_id=award["casino_id"])
+                return
 
     def _pay_what_a_correction_made(self) -> None:
         made = self.house.books.rows("SELECT award_id FROM awards WHERE correction > 0 ORDER BY award_id")
@@ -248,6 +260,7 @@ PARTS: Final = 4
 
 EVERYTHING: Final = {
     *("approved", "rejected", "reversed", "corrected and paid", "paid later", "paid in part", "payment reversed"),
+    *("forfeited", "forfeited when paid in part", "withheld", "withheld amount given back", "void after a closing"),
     *("stopped", "released", "released and paid", "reversed while it was stopped", "stopped when paid in part"),
 }
 
@@ -311,6 +324,10 @@ def what_happened(world: World) -> set[str]:
         "corrected and paid": world.books.rows("SELECT FROM payments WHERE correction > 0"),
         "paid in part": world.books.rows("SELECT FROM figures WHERE kind = 'payments' AND number = 0 AND minor > 0"),
         "payment reversed": world.books.rows("SELECT FROM payments WHERE reverses IS NOT NULL"),
+        "forfeited when paid in part": world.books.rows(PAID_BEFORE.format("forfeited")),
+        "withheld": world.books.rows("SELECT FROM payments WHERE withheld_minor > 0"),
+        "withheld amount given back": world.books.rows("SELECT FROM payments WHERE withheld_minor < 0"),
+        "void after a closing": world.books.rows("SELECT FROM exceptions WHERE kind = 'late-void'"),
         "paid later": world.books.rows("SELECT FROM figures WHERE made_on < day"),
         "released and paid": world.books.rows(PAID_AFTER.format("released")),
         "stopped when paid in part": world.books.rows(PAID_BEFORE.format("stopped")),

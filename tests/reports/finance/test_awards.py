@@ -1,7 +1,7 @@
 """Awards: what was won, what became of it, as of any time; and that it adds up to the journal."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
@@ -183,7 +183,7 @@ def test_a_hit_that_many_share_is_one_total(world: World) -> None:
 
 
 class PayingPlay(Play):
-    """Pays some of the awards besides, in one part or in two, and has a payment reversed at times."""
+    """Pays some of the awards besides, in one part or in two, withholds, and has a payment reversed at times."""
 
     def go_on(self, acts: int) -> None:
         for _ in range(acts // 10):
@@ -200,6 +200,9 @@ class PayingPlay(Play):
         body: Body = {"request_id": reference, "reference": f"=slip {number}"}
         if award["round_id"] != story.CORRECTED and self.chance.random() < 0.5:
             body["amount_minor"] = self.chance.randint(1, award["amount_minor"] - award["paid_minor"])
+        due = (award["withholding_due_minor"] or 0) - award["withheld_minor"]
+        paid = body.get("amount_minor", award["amount_minor"] - award["paid_minor"])
+        body["withheld_minor"] = self.chance.choice([0, min(due, paid)])
         operator = self.house.person("Olga", Role.OPERATOR)
         self.house.put(f"/v1/awards/{award['award_id']}/payment", body, key=operator).ok(201)
 
@@ -220,6 +223,7 @@ STANDS: Final = {
     "stopped": "stopped",
     "released": "payable",
     "reversed": "reversed",
+    "forfeited": "forfeited",
 }
 """Where each step leaves an award, in the order in which steps are taken: the last says how it stands."""
 
@@ -248,11 +252,14 @@ def brute_force(world: World, *, start: datetime, end: datetime) -> Iterator[Map
         if row["act_seq"] is None or booked["-", 0, row["act_seq"]] < end:
             steps[key].append(row["step"])
     paid: Counter[tuple[Any, ...]] = Counter()
+    withheld: Counter[tuple[Any, ...]] = Counter()
     for row in world.books.rows("TABLE payments"):
         if booked["-", 0, row["act_seq"]] < end:
-            paid[tuple(row[name] for name in ("jackpot_id", "round_key", "bet_id", "tier", "correction"))] += row[
-                "amount_minor"
-            ]
+            key = tuple(row[name] for name in ("jackpot_id", "round_key", "bet_id", "tier", "correction"))
+            paid[key] += row["amount_minor"]
+            withheld[key] += row["withheld_minor"]
+    stakes = {(row["jackpot_id"], row["round_key"], row["bet_id"]): row["stake_minor"] for row in bets_of(world)}
+    rules = world.books.rows("SELECT * FROM withholding_rules ORDER BY version")
     for row in world.books.rows("TABLE awards"):
         if start <= made[row["jackpot_id"], row["round_key"], row["correction"]] < end:
             key = tuple(row[name] for name in ("jackpot_id", "round_key", "bet_id", "tier", "correction"))
@@ -271,7 +278,31 @@ def brute_force(world: World, *, start: datetime, end: datetime) -> Iterator[Map
                 "cost_base": row["cost"],
                 "state": of_payable if by_steps == "payable" else by_steps,
                 "paid_amount": Decimal(paid[key]).scaleb(-exponent),
+                "withheld_amount": Decimal(withheld[key]).scaleb(-exponent),
+                "withholding_due": due_of(row, rounds[row["jackpot_id"], row["round_key"]], stakes[key[:3]], rules),
             }
+
+
+def bets_of(world: World) -> Sequence[Mapping[str, Any]]:
+    return world.books.rows("TABLE bets")
+
+
+def due_of(
+    award: Mapping[str, Any], round_: Mapping[str, Any], stake_minor: int, rules: Sequence[Mapping[str, Any]]
+) -> Decimal | None:
+    """How much of an award is to be withheld, by the rule in force when its round was opened; None without one."""
+    of_casino = [
+        rule
+        for rule in rules
+        if (rule["casino_id"], rule["currency"]) == (round_["casino_id"], award["currency"])
+        and rule["in_force_from"] <= round_["opened_at"]
+    ]
+    if not of_casino:
+        return None
+    rule, amount_minor = of_casino[-1], award["amount_minor"]
+    is_due = amount_minor >= rule["withhold_at_minor"] and amount_minor >= (rule["least_multiple"] or 0) * stake_minor
+    due = int(Fraction(amount_minor) * Fraction(rule["percent"]) / 100) if is_due else 0
+    return Decimal(due).scaleb(0 if award["currency"] == "JPY" else -2)
 
 
 NAMED = ("jackpot_id", "tier", "currency", "state")
@@ -314,10 +345,15 @@ def test_awards_add_up_to_the_journal_whatever_happens(world: World, seed: int) 
 
 
 def compared(found: Any) -> dict[str, tuple[Any, ...]]:
+    figures_ = ("paid_amount", "cost_base", "withheld_amount", "withholding_due")
     return {
-        row["award_id"]: (row["casino_id"], row["state"], Decimal(row["paid_amount"]), Decimal(row["cost_base"]))
+        row["award_id"]: (row["casino_id"], row["state"], *(_decimal(row[figure]) for figure in figures_))
         for row in found
     }
+
+
+def _decimal(figure: Any) -> Decimal | None:
+    return None if figure is None else Decimal(figure)
 
 
 Sums = dict[tuple[Any, ...], tuple[int, Fraction, Fraction]]

@@ -29,6 +29,8 @@ MOVEMENTS: Final = {
     "release": "releases",
     "compensation": "compensations",
     "correction": "corrections",
+    "withholding": "withheld",
+    "forfeiture": "forfeitures",
     "payment": "settled",
 }
 
