@@ -227,7 +227,7 @@ class ExceptionSchema(AnswerSchema):
         required=True,
         allow_none=True,
         metadata={
-            "description": "What was granted for a denied prize until now, by currency; empty if nothing was, null of "
+            "description": "The amounts that were granted for a denied prize until now; empty if none was, null of "
             "other kinds. `facts` have the `amount_minor` and the `currency` of what was denied."
         },
     )
