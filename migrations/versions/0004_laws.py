@@ -19,6 +19,7 @@ PARTS = ("history", "clock", "people", "jobs")
 DROPS = """
 DROP FUNCTION refuse_other_work() CASCADE;
 DROP FUNCTION require_deciders() CASCADE;
+DROP FUNCTION require_limiters() CASCADE;
 DROP FUNCTION require_two_people() CASCADE;
 DROP FUNCTION require_approval(bigint, text, text[]) CASCADE;
 DROP FUNCTION require_no_payment() CASCADE;
