@@ -61,6 +61,9 @@ HELD: Final = text(
     "SELECT coalesce(sum(amount), 0) FROM postings WHERE jackpot_id = 'live' AND account = 'awards:held'"
 )
 
+WAITING: Final = ("held", "rejected", "stopped")
+"""The states of awards that two people may make payable."""
+
 ANY_AWARD: Final = st.integers(0, 59)
 """It chooses among those that there are: mostly among those of which the act may be true."""
 
@@ -139,6 +142,13 @@ class AwardMachine(RuleBasedStateMachine):
         self.claims = claims
 
     has_awards = precondition(lambda self: self.awards)
+
+    @precondition(lambda self: any(one.award.state in WAITING for one in self.awards))
+    @rule(which=ANY_AWARD, is_approved=st.booleans())
+    def decide_what_waits(self, which: int, is_approved: bool) -> None:  # noqa: FBT001  as rules are called
+        state = self._chosen(which, *WAITING).award.state
+        fitting = {"held": "approve" if is_approved else "reject", "rejected": "reinstate", "stopped": "release"}
+        self.decide(which, fitting.get(state, "approve"))
 
     @has_awards
     @rule(which=ANY_AWARD, decision=st.sampled_from(sorted(DECISIONS)))
