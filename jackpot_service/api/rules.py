@@ -11,7 +11,7 @@ from jackpot_service.api import rules_page
 from jackpot_service.api.jackpots import CurrencyQuerySchema
 from jackpot_service.api.pages import HTML, answer, language_field
 from jackpot_service.api.rates import SourceSchema
-from jackpot_service.api.request_context import Blueprint, look, now
+from jackpot_service.api.request_context import Blueprint, look, now, principal
 from jackpot_service.api.schemas import (
     AnswerSchema,
     Moment,
@@ -22,18 +22,20 @@ from jackpot_service.api.schemas import (
     of_paid_meter,
     word,
 )
+from jackpot_service.api.table_limits import LimitedTableSchema
 from jackpot_service.auth.authenticator import allow
 from jackpot_service.domain.acceptance import CurrencyNotAccepted, StakeOutOfRange
 from jackpot_service.domain.languages import Language, Words
 from jackpot_service.domain.paytables import PaytableLine
 from jackpot_service.domain.principals import READERS
+from jackpot_service.domain.printed_limits import limits_text
 from jackpot_service.domain.printed_rates import Conversion
 from jackpot_service.domain.printed_rules import in_sentences, odds_text, return_text
 from jackpot_service.domain.prizes import MeterPart, Tier
 from jackpot_service.domain.rules import JackpotRules, as_document
 from jackpot_service.domain.shapes import LARGEST_MINOR
 from jackpot_service.domain.statistics import hands_per_win, meter_return, prize_fund_return, rounded
-from jackpot_service.reports.rules_sheet import RulesSheet, RulesVersion, rules_sheet
+from jackpot_service.reports.rules_sheet import RulesSheet, RulesVersion, TableOnSheet, rules_sheet
 from jackpot_service.translations import words_in
 from jackpot_service.usecases.fields import QueryNumber
 
@@ -138,6 +140,21 @@ class PrizeSchema(AnswerSchema):
     stake_amount_minor = described(fields.Integer, "The same for `stake_minor`; null without it.", allow_none=True)
 
 
+class TableAmountsSchema(AnswerSchema):
+    """The same bounds in the currency, for display: whole minor units, rounded down; the least stake rounded up."""
+
+    token = fields.Integer(required=True, allow_none=True)
+    least_stake = fields.Integer(required=True, allow_none=True)
+    largest_stake = fields.Integer(required=True, allow_none=True)
+
+
+class TableOnSheetSchema(LimitedTableSchema):
+    """A table with limits of its own, in the base currency; a stake keeps these and the rules."""
+
+    amounts = fields.Nested(TableAmountsSchema(), required=True)
+    text = described(fields.String, "The limits in a sentence.")
+
+
 class RulesSheetSchema(RulesVersionSchema):
     """The rules of the running cycle, and those that wait for the next."""
 
@@ -150,6 +167,11 @@ class RulesSheetSchema(RulesVersionSchema):
     amounts = fields.Nested(AmountsSchema(), required=True)
     stake_minor = described(fields.Integer, "As it was asked.", allow_none=True)
     prizes = listed(PrizeSchema, "Best tier first.")
+    tables = listed(
+        TableOnSheetSchema,
+        "The tables that have limits of their own, for the next bet. A key with a casino sees that casino's. They are "
+        "no part of `rules`.",
+    )
     pending = fields.Nested(
         RulesVersionSchema(),
         required=True,
@@ -178,6 +200,7 @@ def get_rules(query: Mapping[str, Any], jackpot_id: str) -> Mapping[str, Any]:
         "stake_minor": sheet.stake_minor,
         "prizes": [_of_prize(line, sheet, words) for line in sheet.lines],
         **_of_version(sheet.version, words, conversion),
+        "tables": [_of_table(table, sheet, words) for table in sheet.tables],
         "pending": None if sheet.pending is None else _of_version(sheet.pending, words, None),
     }
 
@@ -197,7 +220,9 @@ def _asked(query: Mapping[str, Any], jackpot_id: str) -> RulesSheet:
     currency, stake_minor = query["currency"], query["stake_minor"]
     try:
         return look(
-            lambda session: rules_sheet(session, jackpot_id, currency=currency, stake_minor=stake_minor, at=now())
+            lambda session: rules_sheet(
+                session, principal(), jackpot_id, currency=currency, stake_minor=stake_minor, at=now()
+            )
         )
     except (CurrencyNotAccepted, StakeOutOfRange) as refusal:
         refusal.field_errors = tuple(
@@ -216,6 +241,16 @@ def _of_version(version: RulesVersion, words: Words, conversion: Conversion | No
         "split": rules.split,
         "theoretical_return": _of_return(rules, words),
         "text": in_sentences(rules, words, conversion),
+    }
+
+
+def _of_table(table: TableOnSheet, sheet: RulesSheet, words: Words) -> dict[str, Any]:
+    return {
+        "table_id": table.table_id,
+        "version": table.version,
+        "limits": table.limits,
+        "amounts": table.amounts,
+        "text": limits_text(table.table_id, table.limits, words, base=sheet.state.rules.base),
     }
 
 
