@@ -22,18 +22,20 @@ from jackpot_service.api.schemas import (
     of_paid_meter,
     word,
 )
+from jackpot_service.api.table_limits import LimitedTableSchema
 from jackpot_service.auth.authenticator import allow
 from jackpot_service.domain.acceptance import CurrencyNotAccepted, StakeOutOfRange
 from jackpot_service.domain.languages import Language, Words
 from jackpot_service.domain.paytables import PaytableLine
 from jackpot_service.domain.principals import READERS
+from jackpot_service.domain.printed_limits import limits_text
 from jackpot_service.domain.printed_rates import Conversion
 from jackpot_service.domain.printed_rules import in_sentences, odds_text, return_text
 from jackpot_service.domain.prizes import MeterPart, Tier
 from jackpot_service.domain.rules import JackpotRules, as_document
 from jackpot_service.domain.shapes import LARGEST_MINOR
 from jackpot_service.domain.statistics import hands_per_win, meter_return, prize_fund_return, rounded
-from jackpot_service.reports.rules_sheet import RulesQuestion, RulesSheet, RulesVersion, rules_sheet
+from jackpot_service.reports.rules_sheet import RulesQuestion, RulesSheet, RulesVersion, TableOnSheet, rules_sheet
 from jackpot_service.translations import words_in
 from jackpot_service.usecases.fields import QueryNumber
 
@@ -148,6 +150,21 @@ class ClaimPeriodSchema(AnswerSchema):
     claim_days = described(fields.Integer, "Of 24 hours; null: no award becomes unclaimed there.", allow_none=True)
 
 
+class TableAmountsSchema(AnswerSchema):
+    """The same bounds in the currency, for display: whole minor units, rounded down; the least stake rounded up."""
+
+    token = fields.Integer(required=True, allow_none=True)
+    least_stake = fields.Integer(required=True, allow_none=True)
+    largest_stake = fields.Integer(required=True, allow_none=True)
+
+
+class TableOnSheetSchema(LimitedTableSchema):
+    """A table with limits of its own, in the base currency; a stake keeps these and the rules."""
+
+    amounts = fields.Nested(TableAmountsSchema(), required=True)
+    text = described(fields.String, "The limits in a sentence.")
+
+
 class RulesSheetSchema(RulesVersionSchema):
     """The rules of the running cycle, and those that wait for the next."""
 
@@ -161,6 +178,11 @@ class RulesSheetSchema(RulesVersionSchema):
     stake_minor = described(fields.Integer, "As it was asked.", allow_none=True)
     prizes = listed(PrizeSchema, "Best tier first.")
     claims = listed(ClaimPeriodSchema, "Of the casinos of the jackpot's tables; for a casino's key of its own.")
+    tables = listed(
+        TableOnSheetSchema,
+        "The tables that have limits of their own, for the next bet. A key with a casino sees that casino's. They are "
+        "no part of `rules`.",
+    )
     pending = fields.Nested(
         RulesVersionSchema(),
         required=True,
@@ -192,6 +214,7 @@ def get_rules(query: Mapping[str, Any], jackpot_id: str) -> Mapping[str, Any]:
             {"casino_id": casino_id, "claim_days": claim_days} for casino_id, claim_days in sheet.claim_periods.items()
         ],
         **_of_version(sheet.version, sheet, words, conversion),
+        "tables": [_of_table(table, sheet, words) for table in sheet.tables],
         "pending": None if sheet.pending is None else _of_version(sheet.pending, sheet, words, None),
     }
 
@@ -208,7 +231,7 @@ def get_rules_page(query: Mapping[str, Any], jackpot_id: str) -> flask.Response:
 
 def _asked(query: Mapping[str, Any], jackpot_id: str) -> RulesSheet:
     """Read the sheet that is asked for; a stake that the rules do not take is pointed at in the query."""
-    question = RulesQuestion(jackpot_id, query["currency"], query["stake_minor"], principal().casino_id)
+    question = RulesQuestion(principal(), jackpot_id, query["currency"], query["stake_minor"])
     try:
         return look(lambda session: rules_sheet(session, question, at=now()))
     except (CurrencyNotAccepted, StakeOutOfRange) as refusal:
@@ -230,6 +253,16 @@ def _of_version(
         "split": rules.split,
         "theoretical_return": _of_return(rules, words),
         "text": in_sentences(rules, words, conversion, periods=sheet.claim_periods),
+    }
+
+
+def _of_table(table: TableOnSheet, sheet: RulesSheet, words: Words) -> dict[str, Any]:
+    return {
+        "table_id": table.table_id,
+        "version": table.version,
+        "limits": table.limits,
+        "amounts": table.amounts,
+        "text": limits_text(table.table_id, table.limits, words, base=sheet.state.rules.base),
     }
 
 

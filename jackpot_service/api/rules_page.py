@@ -6,6 +6,7 @@ from typing import Final
 
 from jackpot_service.api import pages
 from jackpot_service.domain.languages import Words
+from jackpot_service.domain.printed_limits import limits_section, limits_text
 from jackpot_service.domain.printed_rates import SheetInForce, source_text
 from jackpot_service.domain.printed_rules import odds_text, prize_text, return_text, sections, tier_name
 from jackpot_service.reports.rules_sheet import RulesSheet
@@ -29,6 +30,7 @@ def rendered(sheet: RulesSheet, words: Words, *, printed_at: datetime) -> str:
         rate=words.number(rate.base_per_unit),
         source=_source(sheet.conversion.sheet, words),
         sections=sections(sheet.state.rules, words, sheet.conversion, periods=sheet.claim_periods),
+        limits=limits_section(_limits(sheet, words), words),
         pending_sections=() if pending is None else sections(pending.rules, words, periods=sheet.claim_periods),
     )
 
@@ -45,6 +47,11 @@ def _prizes(sheet: RulesSheet, words: Words) -> Iterator[tuple[str, str, str, in
             line.amount_minor,
             line.amount_for(stake),
         )
+
+
+def _limits(sheet: RulesSheet, words: Words) -> Iterator[str]:
+    base = sheet.state.rules.base
+    return (limits_text(table.table_id, table.limits, words, base=base) for table in sheet.tables)
 
 
 def _split(sheet: RulesSheet, words: Words) -> Iterator[tuple[str, str]]:

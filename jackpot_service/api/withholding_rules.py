@@ -1,17 +1,12 @@
 """The withholding rules of a casino: which of its awards are reported, and what is kept of them."""
 
-from collections.abc import Mapping
-from typing import Any
-
 from marshmallow import fields
 
 from jackpot_service.api.request_context import Blueprint, look, principal
 from jackpot_service.api.schemas import AnswerSchema, Moment, decimal, described, listed
 from jackpot_service.auth.authenticator import allow
-from jackpot_service.database.transactions import Session
-from jackpot_service.domain.principals import Principal, Role
-from jackpot_service.records import references, withholding_rules
-from jackpot_service.records.references import UnknownCasino
+from jackpot_service.domain.principals import Role
+from jackpot_service.reports.withholding_rules import RulesOfCasino, rules_of_casino
 
 READERS = (Role.FINANCE, Role.OPERATOR, Role.AUDITOR)
 
@@ -61,15 +56,6 @@ class WithholdingRulesSchema(AnswerSchema):
 @blueprint.route("/withholding-rules", methods=["GET"])
 @allow(*READERS)
 @blueprint.response(200, WithholdingRulesSchema())
-def get_withholding_rules(casino_id: str) -> Mapping[str, Any]:
+def get_withholding_rules(casino_id: str) -> RulesOfCasino:
     """List every version of a casino's withholding rules; a key with a casino sees its own."""
-    return look(lambda session: _rules(session, principal(), casino_id))
-
-
-def _rules(session: Session, reader: Principal, casino_id: str) -> Mapping[str, Any]:
-    """Raises: UnknownCasino, also for another casino's than the reader's."""
-    if not reader.sees_casino(casino_id):
-        message = f"There is no casino {casino_id}."
-        raise UnknownCasino(message, casino_id=casino_id)
-    references.require_casino(session, casino_id)
-    return {"casino_id": casino_id, "rules": withholding_rules.of_casino(session, casino_id)}
+    return look(lambda session: rules_of_casino(session, principal(), casino_id))

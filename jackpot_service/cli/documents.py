@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from jackpot_service.api.claims import CasinoClaimsSchema
+from jackpot_service.api.withholding_rules import WithholdingRulesSchema
 from jackpot_service.auth.authenticator import require_role
 from jackpot_service.cli.opening import opened_engine, operator_act, signed_act
 from jackpot_service.cli.values import (
@@ -32,6 +33,7 @@ from jackpot_service.ledger.stripes import MOST_STRIPES
 from jackpot_service.records.immutable import Table
 from jackpot_service.reports.balances import casino_accounts
 from jackpot_service.reports.claims import claims_of_casino
+from jackpot_service.reports.withholding_rules import rules_of_casino
 from jackpot_service.usecases.casinos import add_casino, add_table
 from jackpot_service.usecases.jackpots import (
     AddStripes,
@@ -93,6 +95,16 @@ def show_claims(config: Config, casino_id: str) -> None:
     with opened_engine(config) as engine:
         found = read(engine, lambda session: claims_of_casino(session, SYSTEM_OPERATOR, casino_id))
     print_json(CasinoClaimsSchema().dump(found))
+
+
+@casinos.command("withholding")
+@click.argument("casino_id", type=Identifier())
+@click.pass_obj
+def show_withholding(config: Config, casino_id: str) -> None:
+    """Print every version of a casino's withholding rules; two people set one: changes request casino-withholding."""
+    with opened_engine(config) as engine:
+        found = read(engine, lambda session: rules_of_casino(session, SYSTEM_OPERATOR, casino_id))
+    print_json(WithholdingRulesSchema().dump(found))
 
 
 @click.group("jackpots")

@@ -10,11 +10,14 @@ from jackpot_service.domain.claims import ClaimPeriods
 from jackpot_service.domain.facts import Facts
 from jackpot_service.domain.money import Rate
 from jackpot_service.domain.paytables import PaytableLine, paytable, unit_minor
+from jackpot_service.domain.principals import Principal
 from jackpot_service.domain.printed_rates import Conversion, SheetInForce
 from jackpot_service.domain.rates import RateSource
 from jackpot_service.domain.rules import JackpotRules, sha256_of
+from jackpot_service.domain.table_limits import TableLimits
 from jackpot_service.records import claims, immutable, rate_sheets, references
 from jackpot_service.reports.jackpots import JackpotState, jackpot_state
+from jackpot_service.reports.table_limits import limited_tables
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +32,25 @@ class RulesVersion:
     def sha256(self) -> str:
         """The SHA-256 of its document."""
         return sha256_of(self.rules)
+
+
+@dataclass(frozen=True, slots=True)
+class TableAmounts:
+    """The bounds of a table's stakes in the currency of a rules sheet, rounded as those of the rules; None without."""
+
+    token: int | None
+    least_stake: int | None
+    largest_stake: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class TableOnSheet:
+    """A table that has limits of its own, with these in the base currency and in that of the sheet."""
+
+    table_id: str
+    version: int
+    limits: TableLimits
+    amounts: TableAmounts
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +77,7 @@ class RulesSheet:
 
     `conversion` says in which currency amounts are, and by which rate; `lines` are the paytable. `stake_minor` is a
     stake that prizes are asked for, too; None if none is. `claim_periods` are those of the casinos of its tables.
+    `tables` are those with limits of their own, by id, as far as the reader sees them.
     """
 
     state: JackpotState
@@ -65,16 +88,17 @@ class RulesSheet:
     lines: tuple[PaytableLine, ...]
     stake_minor: int | None
     claim_periods: ClaimPeriods
+    tables: tuple[TableOnSheet, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class RulesQuestion:
-    """Which jackpot, with amounts in which currency (None: its base), for which stake, and for whose casino alone."""
+    """Who asks, about which jackpot, with amounts in which currency (None: its base), and for which stake."""
 
+    reader: Principal
     jackpot_id: str
     currency: str | None
     stake_minor: int | None
-    casino_id: str | None
 
 
 def rules_sheet(session: Session, question: RulesQuestion, *, at: datetime) -> RulesSheet:
@@ -99,7 +123,19 @@ def rules_sheet(session: Session, question: RulesQuestion, *, at: datetime) -> R
         amounts=_amounts(state, rate),
         lines=paytable(state.rules, meter=state.meter, sheet=state.sheet, currency=rate.currency),
         stake_minor=stake_minor,
-        claim_periods=claims.periods_of(session, jackpot_id, casino_id=question.casino_id),
+        claim_periods=claims.periods_of(session, jackpot_id, casino_id=question.reader.casino_id),
+        tables=tuple(
+            TableOnSheet(one.table_id, one.version, one.limits, _table_amounts(one.limits, rate))
+            for one in limited_tables(session, question.reader, jackpot_id).tables
+        ),
+    )
+
+
+def _table_amounts(limits: TableLimits, rate: Rate) -> TableAmounts:
+    return TableAmounts(
+        token=None if limits.token is None else rate.most_minor_within(limits.token),
+        least_stake=None if limits.least_stake is None else rate.least_minor_within(limits.least_stake),
+        largest_stake=None if limits.largest_stake is None else rate.most_minor_within(limits.largest_stake),
     )
 
 

@@ -19,6 +19,7 @@ PARTS = ("history", "clock", "people", "jobs")
 DROPS = """
 DROP FUNCTION refuse_other_work() CASCADE;
 DROP FUNCTION require_deciders() CASCADE;
+DROP FUNCTION require_limiters() CASCADE;
 DROP FUNCTION require_two_people() CASCADE;
 DROP FUNCTION require_approval(bigint, text, text[]) CASCADE;
 DROP FUNCTION require_no_payment() CASCADE;
@@ -27,6 +28,7 @@ DROP FUNCTION require_payer() CASCADE;
 DROP FUNCTION require_checker() CASCADE;
 DROP FUNCTION require_asker() CASCADE;
 DROP FUNCTION require_actor() CASCADE;
+DROP FUNCTION keep_open() CASCADE;
 DROP FUNCTION refuse_past() CASCADE;
 DROP FUNCTION refuse_ahead() CASCADE;
 DROP FUNCTION refuse_rewrite() CASCADE;

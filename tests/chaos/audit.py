@@ -26,6 +26,8 @@ def audit(calls: Iterable[Call], books: Books, *, knows_all_calls: bool = True) 
     by_round: dict[RoundName, list[Call]] = defaultdict(list)
     for call in calls:
         by_round[call.content.round].append(call)
+    for booked in books.rounds.values():
+        found += [Violation(Fact.BOOKED_LATE, _text(booked.name), f"bet {bet_id}") for bet_id in booked.late]
     for name, of_round in by_round.items():
         found += _of_round(of_round, books.rounds.get(name))
         if knows_all_calls and name in books.rounds:
@@ -80,16 +82,13 @@ def _there(content: Content, calls: Sequence[Call], booked: BookedRound | None) 
         case Kind.BETS:
             yield from _bets_there(content, calls, booked)
         case Kind.VOIDS:
-            for bet_id in content.bet_ids:
-                if bet_id not in booked.voids:
-                    yield Violation(Fact.LOST, place, f"the void of {bet_id}")
+            yield from _voids_there(content, booked)
+        case Kind.CLOSING:
+            yield from _closing_there(content, booked)
         case Kind.RESULT:
             yield from _result_there(content, booked)
         case Kind.CANCELLATION:
-            if booked.state != "cancelled":
-                yield Violation(Fact.LOST, place, "the cancellation")
-            elif booked.reason != content.reason:
-                yield Violation(Fact.DIFFERS, place, f"the reason {booked.reason!r}")
+            yield from _cancellation_there(content, booked)
     yield from outcomes.answers(content, calls, booked)
 
 
@@ -115,6 +114,32 @@ def _result_there(content: Content, booked: BookedRound) -> Iterator[Violation]:
         yield Violation(Fact.DIFFERS, _text(content.round), "the result")
 
 
+def _voids_there(content: Content, booked: BookedRound) -> Iterator[Violation]:
+    for bet_id in content.bet_ids:
+        if bet_id not in booked.voids:
+            yield Violation(Fact.LOST, _text(content.round), f"the void of {bet_id}")
+        elif content.reason and booked.reasons.get(bet_id) != content.reason:
+            yield Violation(Fact.DIFFERS, _text(content.round), f"a void for the reason {booked.reasons.get(bet_id)!r}")
+
+
+def _cancellation_there(content: Content, booked: BookedRound) -> Iterator[Violation]:
+    if booked.state != "cancelled":
+        yield Violation(Fact.LOST, _text(content.round), "the cancellation")
+    elif booked.reason != content.reason:
+        yield Violation(Fact.DIFFERS, _text(content.round), f"the reason {booked.reason!r}")
+
+
+def _closing_there(content: Content, booked: BookedRound) -> Iterator[Violation]:
+    if booked.closed_with is None:
+        yield Violation(Fact.LOST, _text(content.round), "the closing")
+    yield from _closing_differs(content, booked)
+
+
+def _closing_differs(content: Content, booked: BookedRound) -> Iterator[Violation]:
+    if booked.closed_with not in {None, content.bet_count}:
+        yield Violation(Fact.DIFFERS, _text(content.round), f"closed with {booked.closed_with} bets")
+
+
 def _whole_or_absent(content: Content, booked: BookedRound | None) -> Iterator[Violation]:
     """Look whether a call without an acknowledgement is there wholly or not at all."""
     if booked is None:
@@ -131,6 +156,8 @@ def _whole_or_absent(content: Content, booked: BookedRound | None) -> Iterator[V
         there = [bet_id in booked.voids for bet_id in content.bet_ids]
         if any(there) and not all(there):
             yield Violation(Fact.TORN, _text(content.round), "voids")
+    elif content.kind is Kind.CLOSING:
+        yield from _closing_differs(content, booked)
     elif content.kind is Kind.RESULT and booked.state == "settled":
         yield from _result_there(content, booked)
 
@@ -146,6 +173,8 @@ def _never_sent(calls: Sequence[Call], booked: BookedRound) -> Iterator[Violatio
         yield Violation(Fact.NEVER_SENT, place, f"bet {bet_id}")
     for bet_id in booked.voids.keys() - voids:
         yield Violation(Fact.NEVER_SENT, place, f"the void of {bet_id}")
+    if booked.closed_with is not None and Kind.CLOSING not in kinds:
+        yield Violation(Fact.NEVER_SENT, place, "the closing")
     if booked.state == "settled" and Kind.RESULT not in kinds:
         yield Violation(Fact.NEVER_SENT, place, "the result")
     if booked.state == "cancelled" and Kind.CANCELLATION not in kinds:

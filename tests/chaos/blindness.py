@@ -74,7 +74,12 @@ def tamperings(there: Books) -> Mapping[str, Books]:
     dearer = {**booked.bets, bet.bet_id: bet._replace(stake_minor=bet.stake_minor + 1)}
     account = next(key for key in there.balances if key[1] == "pool:prize_fund")
     balances = {**there.balances, account: there.balances[account] + Decimal("0.0001")}
+    closed = next((one for one in there.rounds.values() if one.closed_with is not None), None)
+    of_closing = (
+        {} if closed is None else {"a closing that is taken out": _with(there, replace(closed, closed_with=None))}
+    )
     return {
+        **of_closing,
         "a bet that is taken out": _with(there, replace(booked, bets=without)),
         "a stake that is changed": _with(there, replace(booked, bets=dearer)),
         "a round that is taken out": replace(

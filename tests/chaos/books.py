@@ -40,6 +40,12 @@ class BookedRound:
     bets: Mapping[str, Bet] = field(default_factory=dict)
     voids: Mapping[str, bool] = field(default_factory=dict)
     """Ids of void bets; True for those that were void before they came."""
+    reasons: Mapping[str, str] = field(default_factory=dict)
+    """Why bets are void, of those of which somebody said so."""
+    closed_with: int | None = None
+    """The number of bets that its closing counts; None without a closing."""
+    late: tuple[str, ...] = ()
+    """Ids of bets that were booked after the closing."""
     bet_count: int | None = None
     """What the result counts; None without a result."""
     hands: tuple[Hand, ...] = ()
@@ -117,6 +123,9 @@ def _rounds(connection: psycopg.Connection[Row], names: Collection[RoundName] | 
     keys = {"jackpots": sorted({place[0] for place in places}), "keys": [place[1] for place in places]}
     bets, doubled = _bets(connection, keys, places)
     voids = _grouped(connection, _of("voids", "bet_id, is_tombstone"), keys, places)
+    reasons = _grouped(connection, _REASONS, keys, places)
+    closings = _grouped(connection, _CLOSINGS, keys, places)
+    late = _grouped(connection, _LATE, keys, places)
     results = _grouped(connection, _of("results", "bet_count"), keys, places)
     hands = _grouped(connection, _of("hands", "hand, status, cards"), keys, places)
     cancelled = _grouped(connection, _of("cancellations", "reason"), keys, places)
@@ -132,6 +141,9 @@ def _rounds(connection: psycopg.Connection[Row], names: Collection[RoundName] | 
             state,
             bets=bets.get(place, {}),
             voids=dict(voids.get(place, ())),
+            reasons=dict(reasons.get(place, ())),
+            closed_with=next((count for (count,) in closings.get(place, ())), None),
+            late=tuple(bet_id for (bet_id,) in late.get(place, ())),
             bet_count=next((count for (count,) in results.get(place, ())), None),
             hands=tuple(Hand(hand, status, tuple(cards)) for hand, status, cards in hands.get(place, ())),
             reason=next((reason for (reason,) in cancelled.get(place, ())), None),
@@ -139,6 +151,7 @@ def _rounds(connection: psycopg.Connection[Row], names: Collection[RoundName] | 
             meter_before=next((meter for (meter,) in settled.get(place, ())), None),
         )
     twice = [f"round {name}" for name, count in Counter(places.values()).items() if count > 1]
+    twice += [f"closing of {places[place]}" for place, rows in closings.items() if len(rows) > 1]
     return Books(found, doubled=(*twice, *doubled), ahead=_ahead(connection, lead_s))
 
 
@@ -148,6 +161,22 @@ def _of(table: str, columns: str) -> str:
     WHERE jackpot_id = ANY(%(jackpots)s) AND round_key = ANY(%(keys)s)
     """  # noqa: S608 -- our own words
 
+
+_CLOSINGS = """
+SELECT jackpot_id, round_key, (facts ->> 'bet_count')::int FROM entries
+WHERE kind = 'closing' AND jackpot_id = ANY(%(jackpots)s) AND round_key = ANY(%(keys)s)
+"""
+
+_LATE = """
+SELECT b.jackpot_id, b.round_key, b.bet_id FROM entries e JOIN bets b USING (jackpot_id, round_key)
+WHERE e.kind = 'closing' AND b.step > e.step AND jackpot_id = ANY(%(jackpots)s) AND round_key = ANY(%(keys)s)
+"""
+
+_REASONS = """
+SELECT jackpot_id, round_key, v.bet_id, e.facts ->> 'reason'
+FROM voids v JOIN entries e USING (jackpot_id, round_key, step)
+WHERE e.facts ->> 'reason' IS NOT NULL AND jackpot_id = ANY(%(jackpots)s) AND round_key = ANY(%(keys)s)
+"""
 
 _AWARDS = """
 SELECT jackpot_id, round_key, bet_id, tier, amount_minor, currency, cost, funded_by, EXISTS (

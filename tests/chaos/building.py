@@ -14,6 +14,8 @@ FULL_HOUSE = Hand("1", "dealt", ("4s", "4h", "4d", "5s", "5h"))
 NOTHING = Hand("2", "dealt", ("8h", "Qd", "4c", "Jc", "Kc"))
 BETS = Content(Kind.BETS, NAME, bets=(BET, OTHER))
 VOIDS = Content(Kind.VOIDS, NAME, bet_ids=("b2",))
+LATE_VOIDS = Content(Kind.VOIDS, NAME, bet_ids=("b2",), reason="the player was disconnected before")
+CLOSING = Content(Kind.CLOSING, NAME, bet_count=2)
 RESULT = Content(Kind.RESULT, NAME, bet_count=2, hands=(FULL_HOUSE, NOTHING))
 CANCELLATION = Content(Kind.CANCELLATION, NAME, reason="misdeal")
 

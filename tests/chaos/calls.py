@@ -51,11 +51,18 @@ class Kind(StrEnum):
 
     BETS = "bets"
     VOIDS = "voids"
+    CLOSING = "closing"
     RESULT = "result"
     CANCELLATION = "cancellation"
 
 
-METHODS: Mapping[Kind, str] = {Kind.BETS: "POST", Kind.VOIDS: "POST", Kind.RESULT: "PUT", Kind.CANCELLATION: "PUT"}
+METHODS: Mapping[Kind, str] = {
+    Kind.BETS: "POST",
+    Kind.VOIDS: "POST",
+    Kind.CLOSING: "PUT",
+    Kind.RESULT: "PUT",
+    Kind.CANCELLATION: "PUT",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +87,9 @@ class Content:
             case Kind.BETS:
                 return {"bets": [bet._asdict() for bet in self.bets]}
             case Kind.VOIDS:
-                return {"bet_ids": list(self.bet_ids)}
+                return {"bet_ids": list(self.bet_ids), **({"reason": self.reason} if self.reason else {})}
+            case Kind.CLOSING:
+                return {"bet_count": self.bet_count}
             case Kind.RESULT:
                 return {"bet_count": self.bet_count, "hands": [hand._asdict() for hand in self.hands]}
             case Kind.CANCELLATION:

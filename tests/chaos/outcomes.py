@@ -72,6 +72,8 @@ def _is_booked(content: Content, answer: Mapping[str, Any], booked: BookedRound)
             return _refunds(answer) == {bet.bet_id: bet.stake_minor for bet in booked.live}
         case Kind.BETS:
             return set(answer.get("void", ())) <= booked.voids.keys()
+        case Kind.CLOSING:
+            return True  # It says nothing but how the round stood.
 
 
 def awards(booked: BookedRound) -> Iterator[Violation]:

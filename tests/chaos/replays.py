@@ -4,10 +4,10 @@ import random
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 
-from tests.chaos.books import Books
+from tests.chaos.books import BookedRound, Books
 from tests.chaos.call_log import CallReader
 from tests.chaos.caller import Caller, GaveUp
-from tests.chaos.calls import Call, Kind
+from tests.chaos.calls import CREATED, OK, Attempt, Call, Kind
 from tests.chaos.violations import Fact, Violation
 
 MOST_SAMPLED = 400
@@ -27,14 +27,27 @@ def sample(calls: Sequence[Call], *, seed: int) -> tuple[Call, ...]:
 
 
 def judged(reader: CallReader, caller_name: str, before: Books) -> Iterator[Violation]:
-    """Compare what replays of bets say was new with what was not in the books before them."""
+    """Compare what replays of bets and of closings say was new with what was not in the books before them."""
     for call in reader.calls():
-        if call.server != caller_name or call.content.kind is not Kind.BETS:
+        if call.server != caller_name:
             continue
         booked = before.rounds.get(call.content.round)
-        known = {*booked.bets, *booked.voids} if booked else set[str]()
-        new = sum(bet.bet_id not in known for bet in call.content.bets)
         for attempt in call.acknowledgements[:1]:
-            accepted = (attempt.answer or {}).get("accepted")
-            if accepted != new:
-                yield Violation(Fact.ANSWER_WRONG, call.content.path, f"{accepted} accepted, {new} were new")
+            if call.content.kind is Kind.BETS:
+                yield from _bets(call, attempt, booked)
+            elif call.content.kind is Kind.CLOSING:
+                yield from _closing(call, attempt, booked)
+
+
+def _bets(call: Call, attempt: Attempt, booked: BookedRound | None) -> Iterator[Violation]:
+    known = {*booked.bets, *booked.voids} if booked else set[str]()
+    new = sum(bet.bet_id not in known for bet in call.content.bets)
+    accepted = (attempt.answer or {}).get("accepted")
+    if accepted != new:
+        yield Violation(Fact.ANSWER_WRONG, call.content.path, f"{accepted} accepted, {new} were new")
+
+
+def _closing(call: Call, attempt: Attempt, booked: BookedRound | None) -> Iterator[Violation]:
+    due = CREATED if booked is None or booked.closed_with is None else OK
+    if attempt.status != due:
+        yield Violation(Fact.ANSWER_WRONG, call.content.path, f"{attempt.status}, not {due}")

@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Final
 
@@ -19,6 +19,7 @@ LIVE_STAKES: Final = {"EUR": 100, "GBP": 250, "SEK": 1000, "JPY": 300}
 
 _SPLIT, _TOMBSTONE, _CONFLICT, _VOID, _CANCEL = 0.15, 0.05, 0.03, 0.15, 0.1
 _AGAIN, _LATE = 0.05, 0.05
+_CLOSE = 0.3
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +76,8 @@ class TableServer:
             self._call(Content(Kind.BETS, name, bets=(other,)), must_refuse="bet-conflict")
         if self._happens(_VOID) and bets[-1].bet_id in live:
             self._void(name, [bets[-1].bet_id, "never-sent"], live)
+        if self._happens(_CLOSE):
+            self._close(name, batches[0], live)
         ending = self._ending(name, len(live))
         self._call(ending)
         if self._happens(_AGAIN):
@@ -104,6 +107,24 @@ class TableServer:
 
     def _bet(self, name: RoundName, bets: tuple[Bet, ...]) -> None:
         self._call(Content(Kind.BETS, name, bets=bets))
+
+    def _close(self, name: RoundName, batch: tuple[Bet, ...], live: dict[str, Bet]) -> None:
+        """Close betting, and try what is refused then. A bet that is there may be sent again; a void needs a reason."""
+        closing = Content(Kind.CLOSING, name, bet_count=len(live))
+        self._call(closing)
+        if self._happens(_LATE):
+            late = Content(Kind.BETS, name, bets=(batch[0]._replace(bet_id="after-the-closing"),))
+            self._call(late, must_refuse="betting-closed")
+            self._bet(name, batch)
+        if self._happens(_CONFLICT):
+            self._call(Content(Kind.CLOSING, name, bet_count=len(live) + 1), must_refuse="closing-conflict")
+        if self._happens(_VOID) and live:
+            void = Content(Kind.VOIDS, name, bet_ids=(min(live),))
+            self._call(void, must_refuse="reason-required")
+            self._call(replace(void, reason="the player was disconnected before"))
+            live.pop(min(live))
+        if self._happens(_AGAIN):
+            self._call(closing)
 
     def _void(self, name: RoundName, bet_ids: Sequence[str], live: dict[str, Bet]) -> None:
         self._call(Content(Kind.VOIDS, name, bet_ids=tuple(bet_ids)))

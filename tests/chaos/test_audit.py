@@ -1,5 +1,6 @@
 """The checker finds each kind of violation, and nothing where nothing is wrong."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ BETS_DONE = answered(BETS, build.ACCEPTED, status=201)
 RESULT_DONE = answered(RESULT, build.SETTLEMENT, status=201)
 VOIDS_DONE = answered(VOIDS, {"voided": ["b2"], "unknown": []})
 REFUNDS = [{"bet_id": "b1", "amount_minor": 100}, {"bet_id": "b2", "amount_minor": 250}]
+CLOSED = answered(build.CLOSING, status=201)
 CANCELLED = answered(CANCELLATION, {"refunds": REFUNDS}, status=201)
 LATE = Content(Kind.BETS, build.NAME, bets=(BET._replace(bet_id="late"),))
 
@@ -84,6 +86,49 @@ def test_a_cancellation_that_is_not_there_is_lost() -> None:
 
 def test_a_cancellation_for_another_reason_differs() -> None:
     assert Fact.DIFFERS in facts([BETS_DONE, CANCELLED], build.booked(state="cancelled", reason="other"))
+
+
+def test_a_closing_that_is_there_is_no_violation() -> None:
+    again = answered(build.CLOSING, status=200)
+    refused = answered(replace(build.CLOSING, bet_count=3), {"code": "closing-conflict"}, status=409)
+    refused = replace(refused, must_refuse="closing-conflict")
+
+    assert facts([BETS_DONE, CLOSED, again, refused, RESULT_DONE], build.settled(closed_with=2)) == set()
+
+
+@pytest.mark.parametrize("ended", [{"state": "closed"}, {"state": "open"}, {"state": "cancelled", "reason": "misdeal"}])
+def test_a_closing_that_is_not_there_is_lost(ended: dict[str, Any]) -> None:
+    ending = [CANCELLED] if ended["state"] == "cancelled" else []
+
+    assert facts([BETS_DONE, CLOSED, *ending], build.booked(**ended)) == {Fact.LOST}
+    assert facts([BETS_DONE, CLOSED, RESULT_DONE], build.settled()) == {Fact.LOST}
+
+
+def test_a_closing_with_another_count_differs_also_without_an_answer() -> None:
+    assert facts([BETS_DONE, CLOSED], build.booked(closed_with=1)) == {Fact.DIFFERS}
+    assert facts([BETS_DONE, unanswered(build.CLOSING)], build.booked(closed_with=1)) == {Fact.DIFFERS}
+    assert facts([BETS_DONE, unanswered(build.CLOSING)], build.booked(closed_with=2)) == set()
+    assert facts([BETS_DONE, unanswered(build.CLOSING)], build.booked()) == set()
+
+
+def test_a_closing_that_nobody_sent_or_that_was_refused_must_not_be_there() -> None:
+    refused = answered(build.CLOSING, {"code": "closing-conflict"}, status=409, must_refuse="closing-conflict")
+
+    assert facts([BETS_DONE], build.booked(closed_with=2)) == {Fact.NEVER_SENT}
+    assert facts([BETS_DONE, refused], build.booked(closed_with=2)) == {Fact.NEVER_SENT}
+
+
+def test_a_bet_that_was_booked_after_the_closing_is_found() -> None:
+    assert facts([BETS_DONE, CLOSED], build.booked(closed_with=2, late=("b2",))) == {Fact.BOOKED_LATE}
+
+
+def test_a_void_after_the_closing_has_its_reason() -> None:
+    late = answered(build.LATE_VOIDS, {"voided": ["b2"], "unknown": []})
+    books = {"voids": {"b2": False}, "closed_with": 2}
+
+    assert facts([BETS_DONE, CLOSED, late], build.booked(**books, reasons={"b2": build.LATE_VOIDS.reason})) == set()
+    assert facts([BETS_DONE, CLOSED, late], build.booked(**books, reasons={"b2": "another"})) == {Fact.DIFFERS}
+    assert facts([BETS_DONE, CLOSED, late], build.booked(**books)) == {Fact.DIFFERS}
 
 
 def test_a_call_without_an_answer_is_there_wholly_or_not_at_all() -> None:

@@ -1,5 +1,7 @@
 """A campaign does not begin while the checker is blind, or sees what is not."""
 
+from dataclasses import replace
+
 import pytest
 
 from tests.chaos import building as build
@@ -16,10 +18,14 @@ SIGHT = Sight(lost_without_flush=3, tampered={"a bet that is taken out": 2})
 
 def test_books_that_were_not_changed_are_clean_and_each_change_is_reported() -> None:
     there = books()
+    closed = replace(there, rounds={name: replace(one, closed_with=2) for name, one in there.rounds.items()})
+    calls = (*CALLS, answered(build.CLOSING, status=201))
 
     assert audit(CALLS, there) + sums(there) == ()
-    for name, changed in tamperings(there).items():
-        assert audit(CALLS, changed) + sums(changed) != (), name
+    assert audit(calls, closed) + sums(closed) == ()
+    assert tamperings(closed).keys() - tamperings(there).keys() == {"a closing that is taken out"}
+    for name, changed in tamperings(closed).items():
+        assert audit(calls, changed) + sums(changed) != (), name
 
 
 def test_a_checker_that_sees_what_is_wrong_and_nothing_else_may_begin() -> None:

@@ -47,7 +47,7 @@ def test_a_line_that_was_cut_short_waits_for_its_end(tmp_path: Path) -> None:
     assert [call.content for call in reader.calls()] == [BETS]
 
 
-@pytest.mark.parametrize("content", [BETS, RESULT, build.VOIDS, build.CANCELLATION])
+@pytest.mark.parametrize("content", [BETS, RESULT, build.VOIDS, build.LATE_VOIDS, build.CLOSING, build.CANCELLATION])
 def test_a_content_is_read_back_from_its_body(content: Content) -> None:
     assert content_of(content.kind, content.round, content.body()) == content
 

@@ -9,6 +9,7 @@ from tests.chaos import replays
 from tests.chaos.books import BookedRound
 from tests.chaos.building import BETS, books_of
 from tests.chaos.call_log import CallLog, CallReader
+from tests.chaos.calls import CREATED, OK
 from tests.chaos.violations import Fact
 
 
@@ -28,6 +29,30 @@ def test_bets_are_new_exactly_if_they_were_not_there(
     log, reader = CallLog(tmp_path / "auditor.calls"), CallReader(tmp_path)
     log.sent("a1", "auditor", BETS, attempt=1)
     log.ended("a1", attempt=1, status=200, answer=answer, why="", is_sent=True)
+    reader.update()
+
+    there = books_of() if before is None else books_of(before)
+    found = [one.fact for one in replays.judged(reader, "auditor", there)]
+
+    assert found == ([] if is_right else [Fact.ANSWER_WRONG])
+
+
+@pytest.mark.parametrize(
+    ("before", "status", "is_right"),
+    [
+        (None, CREATED, True),
+        (build.booked(), CREATED, True),
+        (build.booked(), OK, False),
+        (build.booked(closed_with=2), OK, True),
+        (build.booked(closed_with=2), CREATED, False),
+    ],
+)
+def test_a_closing_is_new_exactly_if_it_was_not_there(
+    tmp_path: Path, before: BookedRound | None, status: int, *, is_right: bool
+) -> None:
+    log, reader = CallLog(tmp_path / "auditor.calls"), CallReader(tmp_path)
+    log.sent("a1", "auditor", build.CLOSING, attempt=1)
+    log.ended("a1", attempt=1, status=status, answer={"round": {}}, why="", is_sent=True)
     reader.update()
 
     there = books_of() if before is None else books_of(before)

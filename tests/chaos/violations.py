@@ -13,6 +13,7 @@ class Fact(StrEnum):
     NEVER_SENT = "in the books and never sent"
     DOUBLED = "an id stands twice"
     BOOKED_TWICE = "accepted twice by the answers"
+    BOOKED_LATE = "a bet booked after its round's betting was closed"
     DENIED_AND_DONE = "booked, and answered that nothing was written"
     ANSWERS_DIFFER = "the same call was answered in two ways"
     ANSWER_WRONG = "the answer is not what is in the books"

@@ -1,4 +1,4 @@
-"""`jackpot awards list` and `jackpot casinos balances`, on a world in which something was won."""
+"""`jackpot awards …`, and what `jackpot casinos …` says of money, on a world in which something was won."""
 
 import json
 from collections.abc import Callable
@@ -116,3 +116,26 @@ def test_what_a_casino_owes_and_is_owed_is_told_in_each_currency(jackpot: Jackpo
 
     assert lines == [["j1", "EUR", "1", "it", "owes"], ["j1", "GBP", "24", "it", "is", "owed"]]
     assert not jackpot("casinos", "balances", "c9").ok()
+
+
+def test_a_withholding_rule_is_requested_approved_and_shown(
+    jackpot: Jackpot, database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world = World(database_url)
+    shown = ("casinos", "withholding", "c1")
+    assert json.loads(jackpot(*shown).ok()) == {"casino_id": "c1", "rules": []}
+    payload = {"casino_id": "c1", "currency": "EUR", "report_at_minor": 120_000, "least_multiple": 300}
+    withheld = {"withhold_at_minor": 500_000, "percent": "24"}
+    request = ("changes", "request", "casino-withholding", json.dumps(payload | withheld), "--reason", "a new law")
+    monkeypatch.setenv("JACKPOT_KEY", world.person("Fay", Role.FINANCE))
+    jackpot(*request, "--request-id", "law").ok()
+    assert json.loads(jackpot(*shown).ok())["rules"] == []
+    monkeypatch.setenv("JACKPOT_KEY", world.person("Finn", Role.FINANCE))
+    jackpot("changes", "approve", "law", "--reason", "checked").ok()
+
+    (rule,) = json.loads(jackpot(*shown).ok())["rules"]
+
+    assert rule.pop("from")
+    assert {"casino_id": "c1", **rule} == {"version": 1, **payload, **withheld}
+    assert jackpot("casinos", "withholding", "c9").status != 0
+    world.engine.dispose()

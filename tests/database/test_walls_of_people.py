@@ -226,6 +226,38 @@ def test_an_approval_of_something_else_changes_no_policy(world: World, applicati
         application.commit()
 
 
+LIMITS: Final = """
+INSERT INTO table_limits (jackpot_id, version, table_id, document, entry_seq)
+VALUES ('j1', 1, %s, '{"largest_stake": "5"}', (SELECT max(seq) FROM entries WHERE jackpot_id = 'j1' AND kind = %s))
+"""
+
+
+@pytest.mark.parametrize("kind", ["jackpot_opened", "awards_approved"])
+def test_no_act_of_one_person_limits_a_table_nor_an_approval_of_something_else(
+    world: World, application: psycopg.Connection[Any], kind: str
+) -> None:
+    world.approve("held", by="Otto").ok()
+
+    assert application.execute(LIMITS, ["T1", kind]).rowcount == 1
+
+    with pytest.raises(errors.InsufficientPrivilege, match="two people limit a table"):
+        application.commit()
+
+
+def test_the_limits_of_another_table_than_was_approved_are_refused(
+    world: World, application: psycopg.Connection[Any]
+) -> None:
+    limits = {"jackpot_id": "j1", "table_id": "T1", "largest_stake": "5"}
+    world.change("table-limits", limits, request_id="limits")
+    past_the_service(world.database_url, "DELETE FROM table_limits")
+
+    application.execute(LIMITS, ["T2", "table_limits_changed"])
+    with pytest.raises(errors.InsufficientPrivilege, match="two people limit a table"):
+        application.commit()
+    application.execute(LIMITS, ["T1", "table_limits_changed"])
+    application.commit()  # What was approved is let.
+
+
 @pytest.mark.parametrize(
     ("version", "asked_by", "decided_by", "seq", "constraint"),
     [

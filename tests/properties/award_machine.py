@@ -1,19 +1,20 @@
-"""Awards driven through their states beside a plain model of one award; after each step the books must hold with it."""
+"""Awards driven through their states beside a plain model of them; after each step the books must hold with it."""
 
-from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from fractions import Fraction
 from functools import partial
 from typing import Any, Final
 
 import sqlalchemy
+from hypothesis import currently_in_test_context, event
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 from sqlalchemy import text
 
 from jackpot_service.database import transactions
+from jackpot_service.domain.awards import AwardState
 from jackpot_service.domain.bets import Bet
 from jackpot_service.domain.errors import LedgerError
 from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
@@ -21,123 +22,74 @@ from jackpot_service.domain.settings import Setting
 from jackpot_service.ledger import laws
 from jackpot_service.proof.proof import verify
 from jackpot_service.records import awards as records
+from jackpot_service.records.awards import AwardFilters
 from jackpot_service.usecases.acts import Act
+from jackpot_service.usecases.note_unclaimed import note_unclaimed
 from jackpot_service.usecases.print_slip import PrintSlip, print_slip
 from jackpot_service.usecases.record_payment import RecordPayment, record_payment
 from jackpot_service.usecases.stop_award import StopAward, stop_award
+from tests.properties.award_model import (
+    DECISIONS,
+    ENDED,
+    MULTIPLES,
+    RATES,
+    STAKES,
+    TO_PAY,
+    UNPAID,
+    Chosen,
+    Claims,
+    Refused,
+    Round,
+    all_of,
+    credited,
+    in_sums,
+)
 from tests.races import scene
 from tests.support import people, two_people
 from tests.support.payouts import held_from
 from tests.support.told import by_books
 
-RATES: Final = {"EUR": Fraction(1), "GBP": Fraction("1.17"), "SEK": Fraction("0.0873"), "JPY": Fraction("0.0061")}
-STAKES: Final = {"EUR": 100, "GBP": 250, "SEK": 1000, "JPY": 300}
-UNITS: Final = {"EUR": 100, "GBP": 100, "SEK": 100, "JPY": 1}
+MOST_ROUNDS: Final = 5
+"""Few, so that many acts meet each award."""
 
-CASINO_POSTINGS: Final = text("""
-    SELECT currency, sum(amount) FROM postings
-    WHERE jackpot_id = 'live' AND account = 'casino:c1' AND movement IN ('award', 'release', 'correction')
-    GROUP BY currency
+CREDITED: Final = text("""
+    SELECT account, currency, sum(amount) FROM postings
+    WHERE jackpot_id = 'live' AND account IN ('casino:c1', 'statutory:c1')
+      AND movement IN ('award', 'release', 'correction', 'forfeiture')
+    GROUP BY account, currency
 """)
+OPEN: Final = text("SELECT award_id FROM awards WHERE is_open")
 HELD: Final = text(
     "SELECT coalesce(sum(amount), 0) FROM postings WHERE jackpot_id = 'live' AND account = 'awards:held'"
 )
 
+WAITING: Final = ("held", "rejected", "stopped")
+"""The states of awards that two people may make payable."""
 
-class Refused(Exception):
-    """The model's answer where the ledger refuses: the code of the problem."""
-
-
-@dataclass
-class Award:
-    """One award as anybody would keep it: where it stands, and its payments by reference."""
-
-    round_id: str
-    award_id: str
-    currency: str
-    amount: int
-    stands: str
-    was_released: bool = False
-    is_corrected: bool = False
-    payments: dict[str, int] = field(default_factory=dict)
-    reversed: set[str] = field(default_factory=set)
-
-    @property
-    def paid(self) -> int:
-        return sum(amount for reference, amount in self.payments.items() if reference not in self.reversed)
-
-    @property
-    def state(self) -> str:
-        if self.stands != "payable" or not self.paid:
-            return self.stands
-        return "paid" if self.paid == self.amount else "part-paid"
-
-    def cost(self, amount: int) -> Fraction:
-        return Fraction(amount, UNITS[self.currency]) * RATES[self.currency]
-
-    def decide(self, decision: str) -> None:
-        before, after = {
-            "approve": ("held", "payable"),
-            "reject": ("held", "rejected"),
-            "reinstate": ("rejected", "payable"),
-            "release": ("stopped", "payable"),
-        }[decision]
-        if self.state != before:
-            raise Refused(f"nothing-{before}")
-        if decision == "reinstate" and self.is_corrected:
-            raise Refused("round-corrected")
-        self.stands = after
-        self.was_released |= decision == "release"
-
-    def stop(self) -> None:
-        if self.state not in {"payable", "part-paid"} or self.was_released:
-            raise Refused("award-state")
-        self.stands = "stopped"
-
-    def pay(self, reference: str, amount: int) -> None:
-        if self.state not in {"payable", "part-paid"}:
-            raise Refused("award-state")
-        if reference in self.payments:
-            raise Refused("payment-reference-taken")
-        if amount > self.amount - self.paid:
-            raise Refused("payment-too-large")
-        self.payments[reference] = amount
-
-    def reverse(self, reference: str) -> None:
-        if reference not in self.payments:
-            raise Refused("payment-unknown")
-        if reference in self.reversed:
-            raise Refused("payment-reversed")
-        if self.state not in {"paid", "part-paid"}:
-            raise Refused("award-state")
-        if self.is_corrected:
-            raise Refused("round-corrected")
-        self.reversed.add(reference)
-
-    def correct(self) -> None:
-        """The hand had nothing: what was not paid is taken back, what was paid or rejected stays so."""
-        if self.is_corrected:
-            raise Refused("nothing-to-correct")
-        if 0 < self.paid < self.amount:
-            raise Refused("award-part-paid")
-        self.is_corrected = True
-        if self.state not in {"paid", "rejected"}:
-            self.stands = "reversed"
-
-    def print(self) -> None:
-        if self.state not in {"payable", "part-paid", "paid"}:
-            raise Refused("award-state")
+ANY_AWARD: Final = st.integers(0, 59)
+"""It chooses among those that there are: mostly among those of which the act may be true."""
 
 
 class AwardMachine(RuleBasedStateMachine):
-    """One run: a jackpot in a database of its own, whose awards from 100 euros on are held."""
+    """
+    One run: a jackpot in a database of its own, whose awards from 100 euros on are held, and whose casino sets days.
+
+    Its acts take plain values, so that a test can also call them in an order of its own.
+    """
 
     def __init__(self, database: AbstractContextManager[sqlalchemy.Engine]) -> None:
         super().__init__()
         self._database = database
         self.engine = database.__enter__()
-        self.awards: list[Award] = []
+        self.rounds: list[Round] = []
+        self.claims = Claims(2, "statutory")
+        self.noted: set[str] = set()
+        self.reached: set[str] = set()
         self.acts = 0
+
+    @property
+    def awards(self) -> list[Chosen]:
+        return list(all_of(self.rounds))
 
     def teardown(self) -> None:
         try:
@@ -153,141 +105,247 @@ class AwardMachine(RuleBasedStateMachine):
         scene.found(self.engine)
         settings: dict[str, Setting] = {"payout_tiers": held_from("100"), "reset_amount": "500"}
         scene.open_live(self.engine, "live", tables=["T1"], base_amount="1000", settings=settings)
-        self.acts += 1
+        self.at = scene.now()
+        self._changed("casino-claims", _payload_of(self.claims))(self._now())
+
+    def _now(self) -> datetime:
+        """Read the run's clock: each reading is a second later, and only the run moves it further."""
+        self.at += timedelta(seconds=1)
+        return self.at
 
     # What is done, on both sides.
 
-    @rule(currency=st.sampled_from(sorted(RATES)), cards=st.sampled_from([scene.FLUSH, scene.STRAIGHT_FLUSH]))
-    def win(self, currency: str, cards: str) -> None:
-        round_id = f"r{len(self.awards)}"
-        scene.bet(self.engine, "T1", round_id, Bet("b", "player", "1", currency, STAKES[currency]))
-        [award] = scene.settle(self.engine, "T1", round_id, 1, {"1": cards}).awards
-        self.awards.append(Award(round_id, award.award_id, currency, award.amount_minor, award.state.value))
-        assert self.awards[-1].stands == ("held" if self.awards[-1].cost(award.amount_minor) >= 100 else "payable")
-
-    def _both(self, expected: Callable[[], None], use_case: Callable[[], object]) -> None:
-        """Do the same on both sides; both must refuse it alike, or neither."""
+    @precondition(lambda self: len(self.rounds) < MOST_ROUNDS)
+    @rule(currency=st.sampled_from(sorted(RATES)), cards=st.sampled_from(sorted(MULTIPLES)))
+    def play(self, currency: str, cards: str) -> None:
         self.acts += 1
-        refusal = ""
-        try:
-            expected()
-        except Refused as refused:
-            refusal = str(refused)
-        answer = scene.attempted(use_case)
-        assert (answer.code if isinstance(answer, LedgerError) else "") == refusal, answer
+        now = self._now()
+        round_ = Round(f"r{len(self.rounds)}", currency, cards)
+        stake = Bet("b", "player", "1", currency, STAKES[currency])
+        scene.bet(self.engine, "T1", round_.round_id, stake, at=now)
+        settled = scene.settle(self.engine, "T1", round_.round_id, 1, {"1": cards}, at=now)
+        round_.settle(now)
+        self.rounds.append(round_)
+        self._name_awards(round_)
+        assert [one.award_id for one in settled.awards] == [one.award_id for one in round_.awards]
 
-    def _change(self, kind: str, payload: Mapping[str, Any]) -> Callable[[], object]:
-        def change(session: transactions.Session) -> object:
-            return two_people.change(session, kind, {"jackpot_id": "live", **payload}, now=scene.now())
+    @rule(hours=st.sampled_from([1, 30, 72]))
+    def let_pass(self, hours: int) -> None:
+        self.at += timedelta(hours=hours)
 
-        return lambda: transactions.transact(self.engine, change)
+    @rule(days=st.sampled_from([None, 1, 1, 2]), to=st.sampled_from(["meter", "statutory"]))
+    def set_claims(self, days: int | None, to: str) -> None:
+        claims = Claims(days, to)
+        self._both(lambda _now: self._set(claims), self._changed("casino-claims", _payload_of(claims)))
 
-    def _act(self, name: str, role: Role) -> Act:
-        self.acts += 1
-        act = Act(Principal(name, role), scene.now(), request_id=f"act-{self.acts}", reason="as it is")
-        return people.enrolled(self.engine, act)
+    def _set(self, claims: Claims) -> None:
+        if claims == self.claims:
+            raise Refused("payload-invalid")
+        self.claims = claims
 
-    has_won = precondition(lambda self: self.awards)
+    has_awards = precondition(lambda self: self.awards)
 
-    @has_won
-    @rule(data=st.data(), decision=st.sampled_from(["approve", "reject", "reinstate", "release"]))
-    def decide(self, data: st.DataObject, decision: str) -> None:
-        award = data.draw(st.sampled_from(self.awards))
-        payload = {"table_id": "T1", "round_id": award.round_id, "decision": decision}
-        self._both(partial(award.decide, decision), self._change("held-awards", payload))
+    @precondition(lambda self: any(one.award.state in WAITING for one in self.awards))
+    @rule(which=ANY_AWARD, is_approved=st.booleans())
+    def decide_what_waits(self, which: int, is_approved: bool) -> None:  # noqa: FBT001  as rules are called
+        state = self._chosen(which, *WAITING).award.state
+        fitting = {"held": "approve" if is_approved else "reject", "rejected": "reinstate", "stopped": "release"}
+        self.decide(which, fitting.get(state, "approve"))
 
-    @has_won
-    @rule(data=st.data())
-    def stop(self, data: st.DataObject) -> None:
-        award = data.draw(st.sampled_from(self.awards))
-        command = StopAward(self._act("Ida", Role.AUDITOR), award.award_id)
-        self._both(award.stop, partial(transactions.transact, self.engine, partial(stop_award, command=command)))
+    @has_awards
+    @rule(which=ANY_AWARD, decision=st.sampled_from(sorted(DECISIONS)))
+    def decide(self, which: int, decision: str) -> None:
+        round_ = self._chosen(which, DECISIONS[decision][0]).round
+        payload = {"jackpot_id": "live", "table_id": "T1", "round_id": round_.round_id, "decision": decision}
+        if self._both(partial(round_.decide, decision), self._changed("held-awards", payload)):
+            self._reach(decision)
 
-    @has_won
-    @rule(data=st.data(), part=st.sampled_from([Fraction(1, 3), Fraction(1, 2), Fraction(1), Fraction(3, 2)]))
-    def pay(self, data: st.DataObject, part: Fraction) -> None:
-        award = data.draw(st.sampled_from(self.awards))
-        amount = max(1, int((award.amount - award.paid) * part))
-        is_again = bool(award.payments) and data.draw(st.integers(0, 9)) == 0
+    @has_awards
+    @rule(which=ANY_AWARD)
+    def stop(self, which: int) -> None:
+        award = self._chosen(which, *TO_PAY).award
+
+        def stopped(now: datetime) -> object:
+            return self._transact(stop_award, StopAward(self._act("Ida", Role.AUDITOR, now), award.award_id))
+
+        self._both(award.stop, stopped)
+
+    @has_awards
+    @rule(
+        which=ANY_AWARD,
+        part=st.sampled_from([Fraction(1, 3), Fraction(1, 2), Fraction(1), Fraction(3, 2)]),
+        is_again=st.integers(0, 9).map(lambda drawn: drawn == 0),
+    )
+    def pay(self, which: int, part: Fraction, is_again: bool = False) -> None:  # noqa: FBT001, FBT002  as rules are called
+        award = self._chosen(which, *TO_PAY, "unclaimed").award
+        amount = max(1, int(award.rest * part))
+        is_again = is_again and bool(award.payments)
         reference = min(award.payments) if is_again else f"slip {self.acts}"
         if is_again and reference not in award.reversed and award.payments[reference] == amount:
             return  # A replay, which other tests are about.
-        command = RecordPayment(Act(SYSTEM_OPERATOR, scene.now()), award.award_id, reference, amount)
+
+        def paid(now: datetime) -> object:
+            return self._transact(
+                record_payment, RecordPayment(Act(SYSTEM_OPERATOR, now), award.award_id, reference, amount)
+            )
+
+        self._both(lambda _now: award.pay(reference, amount), paid)
+
+    @has_awards
+    @rule(which=ANY_AWARD, payment=st.integers(0, 4))
+    def reverse_a_payment(self, which: int, payment: int) -> None:
+        chosen = self._chosen(which, "part-paid", "paid")
+        references = [*chosen.award.payments, "never"]
+        reference = references[payment % len(references)]
+        payload = {"jackpot_id": "live", "award_id": chosen.award.award_id, "reference": reference}
         self._both(
-            partial(award.pay, reference, amount),
-            partial(transactions.transact, self.engine, partial(record_payment, command=command)),
+            lambda _now: chosen.round.reverse(chosen.award, reference), self._changed("payment-reversal", payload)
         )
 
-    @has_won
-    @rule(data=st.data())
-    def reverse_a_payment(self, data: st.DataObject) -> None:
-        award = data.draw(st.sampled_from(self.awards))
-        reference = data.draw(st.sampled_from([*sorted(award.payments), "never"]))
-        payload = {"award_id": award.award_id, "reference": reference}
-        self._both(partial(award.reverse, reference), self._change("payment-reversal", payload))
+    @has_awards
+    @rule(which=ANY_AWARD)
+    def forfeit(self, which: int) -> None:
+        award = self._chosen(which, "unclaimed").award
+        payload = {"jackpot_id": "live", "award_id": award.award_id}
+        self._both(lambda now: award.forfeit(self.claims, now), self._changed("award-forfeiture", payload))
 
-    @has_won
-    @rule(data=st.data())
-    def correct(self, data: st.DataObject) -> None:
-        award = data.draw(st.sampled_from(self.awards))
-        told = {"bet_count": 1, "hands": [{"hand": "1", "status": "dealt", "cards": scene.NOTHING.split()}]}
-        payload = {"table_id": "T1", "round_id": award.round_id, "result": told}
-        self._both(award.correct, self._change("round-correction", payload))
+    @precondition(lambda self: self.rounds)
+    @rule(which=st.integers(0, MOST_ROUNDS - 1), cards=st.sampled_from(sorted(MULTIPLES)))
+    def correct(self, which: int, cards: str) -> None:
+        round_ = self.rounds[which % len(self.rounds)]
+        result = {"bet_count": 1, "hands": [{"hand": "1", "status": "dealt", "cards": cards.split()}]}
+        payload = {"jackpot_id": "live", "table_id": "T1", "round_id": round_.round_id, "result": result}
+        self._both(partial(round_.correct, cards), self._changed("round-correction", payload))
+        self._name_awards(round_)
 
-    @has_won
-    @rule(data=st.data())
-    def print_slip(self, data: st.DataObject) -> None:
-        award = data.draw(st.sampled_from(self.awards))
-        command = PrintSlip(self._act("Fay", Role.FINANCE), award.award_id)
-        self._both(award.print, partial(transactions.transact, self.engine, partial(print_slip, command=command)))
+    @has_awards
+    @rule(which=ANY_AWARD)
+    def print_slip(self, which: int) -> None:
+        award = self._chosen(which, *TO_PAY, "unclaimed", "paid").award
+
+        def printed(now: datetime) -> object:
+            return self._transact(print_slip, PrintSlip(self._act("Fay", Role.FINANCE, now), award.award_id))
+
+        self._both(lambda _now: award.print(), printed)
+
+    @has_awards
+    @rule()
+    def note_unclaimed(self) -> None:
+        """Each award that is unclaimed is an exception once."""
+        now = self._now()
+        unclaimed = self._shown("unclaimed", now)
+        noting = partial(note_unclaimed, principal=SYSTEM_OPERATOR, now=now, after=None)
+        noted = transactions.transact(self.engine, noting)
+        assert (noted.unclaimed, noted.new) == (len(unclaimed), len(unclaimed - self.noted))
+        self.noted |= unclaimed
+
+    def _chosen(self, which: int, *states: str) -> Chosen:
+        """Choose one of the awards that are shown in some states, if there are any; one time in five any of all."""
+        now = self.at
+        fitting = [one for one in self.awards if one.award.shown(self.claims, now) in states]
+        among = fitting if fitting and which % 5 else self.awards
+        return among[which // 5 % len(among)]
+
+    def _shown(self, state: str, now: datetime) -> set[str]:
+        return {one.award.award_id for one in self.awards if one.award.shown(self.claims, now) == state}
+
+    def _name_awards(self, round_: Round) -> None:
+        """Ask the ledger under which ids it keeps the awards of a round, which are as many as the model's."""
+        with transactions.snapshot(self.engine) as session:
+            found = records.latest(session, SYSTEM_OPERATOR, AwardFilters(jackpot_id="live"), limit=100, now=self.at)
+        ids = {one.award.correction: one.award.award_id for one in found if one.round_id == round_.round_id}
+        assert sorted(ids) == [one.correction for one in round_.awards]
+        for one in round_.awards:
+            one.award_id = ids[one.correction]
+
+    def _both(self, expected: Callable[[datetime], None], use_case: Callable[[datetime], object]) -> bool:
+        """Do the same on both sides at one time; both must refuse it alike, or neither. Returns whether it was done."""
+        self.acts += 1
+        now, refusal = self._now(), ""
+        try:
+            expected(now)
+        except Refused as refused:
+            refusal = str(refused)
+        answer = scene.attempted(lambda: use_case(now))
+        assert (answer.code if isinstance(answer, LedgerError) else "") == refusal, answer
+        if refusal:
+            self._reach(f"refused {refusal}")
+        return not refusal
+
+    def _changed(self, kind: str, payload: Mapping[str, Any]) -> Callable[[datetime], object]:
+        """Return the act of two people who make a change."""
+
+        def change(now: datetime) -> object:
+            return transactions.transact(
+                self.engine, lambda session: two_people.change(session, kind, payload, now=now)
+            )
+
+        return change
+
+    def _act(self, name: str, role: Role, now: datetime) -> Act:
+        act = Act(Principal(name, role), now, request_id=f"act-{self.acts}", reason="as it is")
+        return people.enrolled(self.engine, act)
+
+    def _transact(self, use_case: Callable[..., object], command: object) -> object:
+        return transactions.transact(self.engine, partial(use_case, command=command))
+
+    def _reach(self, what: str) -> None:
+        """Keep that this was reached, for the statistics of Hypothesis too."""
+        if what not in self.reached:
+            self.reached.add(what)
+            if currently_in_test_context():
+                event(what)
 
     # What holds after each step.
 
     @invariant()
     def every_award_stands_where_the_model_has_it(self) -> None:
+        if not self.acts:
+            return
+        now = self._now()
         with transactions.snapshot(self.engine) as session:
-            for award in self.awards:
-                found = records.by_id(session, award.award_id)
+            for one in self.awards:
+                found = records.by_id(session, one.award.award_id)
                 assert found is not None
-                assert (found.award.state.value, found.award.paid_minor) == (award.state, award.paid)
+                shown = one.award.shown(self.claims, now)
+                assert (found.award.amount_minor, found.award.currency) == (one.award.amount, one.award.currency)
+                assert (found.award.state.value, found.award.paid_minor) == (one.award.state, one.award.paid)
+                assert found.state_at(now).value == shown
+                self._reach(f"correction {one.award.correction}: {shown}" if one.award.correction else shown)
+            listed = records.latest(session, SYSTEM_OPERATOR, AwardFilters(AwardState.UNCLAIMED), limit=100, now=now)
+            marked = set(session.scalars(OPEN))
+        assert {one.award.award_id for one in listed} == self._shown("unclaimed", now)
+        assert marked == {one.award.award_id for one in self.awards if one.award.state not in ENDED}
 
     @invariant()
     def the_books_hold_what_is_held_and_what_casinos_were_credited_with(self) -> None:
         if not self.acts:
             return
-        credited: Counter[str] = Counter()
-        for award in self.awards:
-            if award.state in {"payable", "part-paid", "paid", "stopped"}:
-                credited[award.currency] += award.amount
         with transactions.snapshot(self.engine) as session:
-            booked = {currency: abs(Fraction(amount)) for currency, amount in session.execute(CASINO_POSTINGS)}
+            booked = {(account, currency): Fraction(amount) for account, currency, amount in session.execute(CREDITED)}
             held = Fraction(session.execute(HELD).scalar_one())
             assert list(laws.broken_in(session, "live")) == []
-        assert {currency: amount for currency, amount in booked.items() if amount} == {
-            currency: Fraction(amount, UNITS[currency]) for currency, amount in credited.items() if amount
-        }
-        assert held == sum(award.cost(award.amount) for award in self.awards if award.state == "held")
+        assert {key: amount for key, amount in booked.items() if amount} == credited([one.award for one in self.awards])
+        assert held == sum(one.award.cost(one.award.amount) for one in self.awards if one.award.state == "held")
 
     def _reports_agree(self) -> None:
-        """In the sums what was paid is paid, and the rest stands elsewhere."""
-        due: dict[tuple[str, str], tuple[int, Fraction]] = {}
-        for award in self.awards:
-            state = "payable" if award.state in {"paid", "part-paid"} else award.state
-            for of, number, part in (
-                (state, award.paid < award.amount, award.amount - award.paid),
-                ("paid", award.paid == award.amount, award.paid),
-            ):
-                key, amount = (award.currency, of), Fraction(part, UNITS[award.currency])
-                before = due.get(key, (0, Fraction()))
-                due[key] = before[0] + number, before[1] + amount
-        told = by_books(self.engine, "awards", now=scene.now()).rows["totals"]
+        """In the sums what was paid is paid, and the rest stands elsewhere; in the lists each award stands once."""
+        now = self._now()
         summed: dict[tuple[str, str], tuple[int, Fraction]] = {}
-        for row in told:
+        for row in by_books(self.engine, "awards", now=now).rows["totals"]:
             before = summed.get((row["currency"], row["state"]), (0, Fraction()))
             key = row["currency"], row["state"]
             summed[key] = before[0] + int(row["awards"]), before[1] + Fraction(row["amount"])
-        assert summed == {key: figures for key, figures in due.items() if any(figures)}
-        unpaid = by_books(self.engine, "payables", now=scene.now()).rows["payables"]
+        assert summed == in_sums([one.award for one in self.awards])
+        unpaid = by_books(self.engine, "payables", now=now).rows["payables"]
         assert {row["award_id"] for row in unpaid} == {
-            award.award_id for award in self.awards if award.state in {"payable", "part-paid", "stopped"}
+            one.award.award_id for one in self.awards if one.award.state in UNPAID
         }
+        with transactions.snapshot(self.engine) as session:
+            for state in AwardState:
+                listed = records.latest(session, SYSTEM_OPERATOR, AwardFilters(state), limit=100, now=now)
+                assert {one.award.award_id for one in listed} == self._shown(state.value, now)
+
+
+def _payload_of(claims: Claims) -> dict[str, Any]:
+    return {"casino_id": "c1", "claim_days": claims.days, "forfeited_to": claims.to}

@@ -117,12 +117,14 @@ def euro(bet_id: str, *, hand: str = "1", stake_minor: int = 100) -> Bet:
     return Bet(bet_id, f"player-of-{bet_id}", hand, "EUR", stake_minor)
 
 
-def batch(table_id: str, round_id: str, *bets: Bet) -> AcceptBets:
-    return AcceptBets(SERVER, table_id, round_id, Bets.of(bets), now())
+def batch(table_id: str, round_id: str, *bets: Bet, at: datetime | None = None) -> AcceptBets:
+    return AcceptBets(SERVER, table_id, round_id, Bets.of(bets), at or now())
 
 
-def bet(engine: sqlalchemy.Engine, table_id: str, round_id: str, *bets: Bet) -> BetsAccepted:
-    command = batch(table_id, round_id, *bets)
+def bet(
+    engine: sqlalchemy.Engine, table_id: str, round_id: str, *bets: Bet, at: datetime | None = None
+) -> BetsAccepted:
+    command = batch(table_id, round_id, *bets, at=at)
     return transact(engine, lambda session: accept_bets(session, command))
 
 
@@ -139,11 +141,17 @@ def void(
 
 
 def settle(
-    engine: sqlalchemy.Engine, table_id: str, round_id: str, bet_count: int, hands: Mapping[str, str]
+    engine: sqlalchemy.Engine,
+    table_id: str,
+    round_id: str,
+    bet_count: int,
+    hands: Mapping[str, str],
+    *,
+    at: datetime | None = None,
 ) -> RoundSettledNow:
     """Give a result: the cards of each hand, or "dead" or "forfeited", which cards may follow."""
     result = Result(bet_count, tuple(_hand(name, cards) for name, cards in hands.items()))
-    command = SettleRound(SERVER, table_id, round_id, result, now())
+    command = SettleRound(SERVER, table_id, round_id, result, at or now())
     return transact(engine, lambda session: settle_round(session, command))
 
 

@@ -236,6 +236,30 @@ CREATE CONSTRAINT TRIGGER require_claim_setters AFTER INSERT ON casino_claims DE
 CREATE CONSTRAINT TRIGGER require_rule_setters AFTER INSERT ON withholding_rules DEFERRABLE INITIALLY DEFERRED
     FOR EACH ROW EXECUTE FUNCTION require_two_people('entry_seq', 'set a withholding rule', 'casino-withholding');
 
+-- The row names its entry in the jackpot's book. So its act is the one that booked just this there.
+CREATE FUNCTION require_limiters() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+DECLARE
+    recorded jsonb := jsonb_build_object(
+        'table_id', NEW.table_id, 'limits', jsonb_build_object('version', NEW.version, 'document', NEW.document)
+    );
+    booked jsonb := jsonb_build_array(
+        jsonb_build_object('book', NEW.jackpot_id, 'seq', NEW.entry_seq, 'recorded', recorded)
+    );
+BEGIN
+    PERFORM require_approval(
+        (
+            SELECT acts.seq FROM acts WHERE acts.jackpot_id = NEW.jackpot_id AND acts.effects @> booked
+            ORDER BY acts.seq DESC LIMIT 1
+        ),
+        'limit a table', ARRAY['table-limits']
+    );
+    RETURN NULL;
+END
+$$;
+
+CREATE CONSTRAINT TRIGGER require_limiters AFTER INSERT ON table_limits DEFERRABLE INITIALLY DEFERRED
+    FOR EACH ROW EXECUTE FUNCTION require_limiters();
+
 CREATE CONSTRAINT TRIGGER require_policy_makers AFTER INSERT ON change_policies DEFERRABLE INITIALLY DEFERRED
     FOR EACH ROW WHEN (NEW.version > 1)
     EXECUTE FUNCTION require_two_people('entry_seq', 'change who decides what', 'change-policy');
