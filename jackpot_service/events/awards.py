@@ -21,7 +21,7 @@ _OF_SETTLEMENTS = text(
         SELECT o.jackpot_id, o.round_key, o.bet_id, o.tier, o.correction
         FROM awards o
         WHERE o.jackpot_id = k.book AND o.round_key = k.round_key AND o.correction = 0
-        OFFSET 0
+        OFFSET 0  -- Each by its key: before an analysis the planner would go through all awards.
     ) AS a
     ORDER BY a.bet_id COLLATE "C", a.tier COLLATE "C"
     """

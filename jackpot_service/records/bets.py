@@ -51,7 +51,7 @@ CROSS JOIN LATERAL (
         LIMIT 1
     ) AS v ON true
     WHERE b.jackpot_id = %(jackpot_id)s AND b.round_key = r.round_key
-    OFFSET 0
+    OFFSET 0  -- One round at a time: a plan may be kept from when the tables were empty.
 ) AS booked (round_key, bet_id, player_id, hand, currency, stake_minor, occurred_at, step, void_step)
 """
 
@@ -78,7 +78,7 @@ CROSS JOIN LATERAL (
     SELECT w.round_key, w.bet_id, w.step
     FROM voids w
     WHERE w.jackpot_id = %(jackpot_id)s AND w.round_key = r.round_key AND w.is_tombstone
-    OFFSET 0
+    OFFSET 0  -- As the bets above: one round at a time, whatever the plan was made for.
 ) AS v
 ORDER BY v.round_key, v.bet_id
 """

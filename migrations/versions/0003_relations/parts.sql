@@ -9,7 +9,7 @@ RETURNS SETOF entries LANGUAGE sql STABLE AS $$
         SELECT *
         FROM entries
         WHERE jackpot_id = of_jackpot AND stripe_no = part.stripe_no AND seq > part.start AND seq <= part.upto
-        OFFSET 0
+        OFFSET 0  -- Each stripe by its seqs: joined, all entries might be read.
     ) AS e
 $$;
 
@@ -23,7 +23,7 @@ RETURNS SETOF entries LANGUAGE sql STABLE AS $$
         FROM entries
         WHERE jackpot_id = of_jackpot AND stripe_no = part.stripe_no AND seq > part.start AND seq <= part.upto
           AND kind = 'result' AND movements @> ARRAY['award']
-        OFFSET 0
+        OFFSET 0  -- As above, by the index of such entries.
     ) AS e
 $$;
 

@@ -54,7 +54,7 @@ CREATE FUNCTION live_bets(of_jackpot text, of_round bigint) RETURNS SETOF bets L
           FROM voids v
           WHERE v.jackpot_id = of_jackpot AND v.round_key = of_round AND v.bet_id = b.bet_id
       )
-    OFFSET 0
+    OFFSET 0  -- One round by its key: joined, the bets of all rounds might be read.
 $$;
 
 -- A round's bets, what they are worth by a sheet of rates, and by which steps of the round they were accepted and
@@ -74,5 +74,5 @@ RETURNS TABLE (bet_id text, player_id text, hand text, currency text, step integ
                      AND refunds_dead_hands(of_jackpot, (SELECT o.rules_version FROM round_of_key(of_jackpot, of_round) AS o))
     LEFT JOIN results d ON d.jackpot_id = of_jackpot AND d.round_key = h.round_key
     WHERE b.jackpot_id = of_jackpot AND b.round_key = of_round
-    OFFSET 0
+    OFFSET 0  -- One round by its key: the caller has a list of rounds.
 $$;
