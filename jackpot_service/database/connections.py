@@ -129,7 +129,7 @@ class _Connecting:
         connection = connect(self._hosts, of_libpq)
         connection.silence_s = self._silence_s
         connection.is_of_a_call = self._silence_s is not None
-        # What is asked often goes by pipelines, which prepare their statements themselves.
+        # Frequent statements go by pipelines, which prepare their statements themselves.
         connection.prepare_threshold = None
         return connection
 

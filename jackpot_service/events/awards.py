@@ -11,7 +11,7 @@ from jackpot_service.domain.awards import AwardStep, first_step
 from jackpot_service.domain.money import plain
 from jackpot_service.events.event import Data, EventType, Payload
 
-# Rows are looked up by their keys. OFFSET keeps it so while the table is not analysed: the planner then thinks that
+# Rows are looked up by their keys. OFFSET keeps it so while the table is not analysed. The planner then thinks that
 # settlements made few of the awards, and would go through all of them for each round.
 _OF_SETTLEMENTS = text(
     """

@@ -56,7 +56,7 @@ class Code(StrEnum):
     RECONCILED_DAY = "reconciled-day"
     """A day that was reconciled is not what was booked in it, or does not say what its documents and entries make."""
 
-    # What entries recorded, and what is recorded without one.
+    # The records of entries, and those without one.
     BOOK_UNKNOWN = "book-unknown"
     """Rows belong to a jackpot that does not exist."""
     ROUND_MISSING = "round-missing"

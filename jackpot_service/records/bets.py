@@ -7,8 +7,8 @@ from jackpot_service.domain.bets import Bet, Bets, BookedBet
 from jackpot_service.domain.rounds import Round
 from jackpot_service.records.rounds import RoundName, name_columns
 
-# Columns travel as one text each, the values of a round joined by spaces, the rounds by bars, which no value holds:
-# the driver's own encoding of arrays costs more than everything else that is done to a bet.
+# Columns travel as one text each: the values of a round joined by spaces, the rounds by bars, which no value holds. The
+# driver's own encoding of arrays costs more than everything else that is done to a bet.
 _ADD = """
 INSERT INTO bets (jackpot_id, round_key, bet_id, step, player_id, hand, currency, stake_minor, occurred_at)
 SELECT %(jackpot_id)s, batch.round_key, bet_id, batch.step, player_id, hand, currency, stake_minor, occurred_at
@@ -29,7 +29,7 @@ WHERE current_setting('jackpot.guess', true) IS DISTINCT FROM 'wrong'
 _BET_COLUMNS = ("bet_ids", "player_ids", "hands", "currencies", "stakes_minor", "occurred_at")
 
 # A plan is kept for as long as its connection, also one that was made while the tables were empty. OFFSET keeps each
-# round's lookup by itself in it; so do LATERAL and LIMIT each bet's void: a join would hold every bet of a round
+# round's lookup by itself in it; so do LATERAL and LIMIT each bet's void. A join would hold every bet of a round
 # against every void of it, while the tables are thought to be small.
 _BOOKED = """
 SELECT booked.*

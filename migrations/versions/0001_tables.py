@@ -47,7 +47,7 @@ DROP TABLE schema_versions;
 
 
 def upgrade() -> None:
-    """Make the tables. What the service may do with them is granted after the last revision: see `service_role`."""
+    """Make the tables. The service gets its rights on them after the last revision: see `database/role.py`."""
     for part in PARTS:
         op.execute((SQL / f"{part}.sql").read_text(encoding="utf-8"))
 

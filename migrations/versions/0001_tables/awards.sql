@@ -1,4 +1,4 @@
--- What players get: awards and the steps of their lives, and compensations. What casinos pay, or are paid: statements.
+-- The money of players: awards with the steps of their lives, and compensations. The statements of casinos, as settled.
 
 -- `correction` numbers the verdict that made the award: 0 for the round's settlement.
 CREATE TABLE awards (
