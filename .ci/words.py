@@ -2,14 +2,17 @@
 Check the English of pages, of the package and of the API: `python .ci/words.py`; prints file, line and what is wrong.
 
 A sentence has at most 30 words, does not begin with a relative clause, and uses no word that has a plainer one. Code
-blocks and code in backquotes are passed over; a cell of a table is read like a line of its own. Of the package the
-docstrings, the titles of problems and the help texts are read, of openapi.yaml its titles and descriptions.
+blocks and code in backquotes are passed over; a cell of a table is read like a line of its own. Of the package, the
+client, the demo and the migrations the docstrings, the titles of problems, the help texts and the comments are read,
+those in files of SQL too. Of openapi.yaml they are its titles and descriptions.
 """
 
 import ast
+import io
 import re
 import sys
-from collections.abc import Iterator
+import tokenize
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -21,6 +24,7 @@ PAGES: Final = (
     *("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "clients/python/README.md", "demo/README.md"),
     "docs/**/*.md",
 )
+MODULES: Final = ("jackpot_service", "clients/python/jackpot_client", "demo/jackpot_demo", "migrations")
 API: Final = "openapi.yaml"
 
 MOST_WORDS: Final = 30
@@ -58,6 +62,7 @@ _LINK: Final = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
 _ITEM: Final = re.compile(r"^\s*(?:[-*]|\d+\.)\s+")
 _FENCE: Final = re.compile(r"\s*(?:```|~~~)")
 _COMMENT: Final = re.compile(r"<!--.*?-->")
+_MARK: Final = re.compile(r"(?:noqa|type|pragma|fmt|mypy)\b:?.*?(?:  |$)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +104,9 @@ def texts() -> Iterator[Text]:
         yield from of_page(page)
     for module in _modules():
         yield from of_module(module)
+        yield from of_comments(module)
+    for statements in sorted(ROOT.glob("migrations/**/*.sql")):
+        yield from of_sql(statements)
     yield from of_api(ROOT / API)
 
 
@@ -166,6 +174,41 @@ def of_module(path: Path) -> Iterator[Text]:
                 yield from _paragraphs(file, node.value.lineno, value)
 
 
+def of_comments(path: Path) -> Iterator[Text]:
+    """Yield the comments of a module; those that stand alone on lines one after another are one text."""
+    file, source = str(path.relative_to(ROOT)), path.read_text(encoding="utf-8")
+    lines = source.splitlines()
+    said = [
+        (token.start[0], token.string.lstrip("#! "), lines[token.start[0] - 1].lstrip().startswith("#"))
+        for token in tokenize.generate_tokens(io.StringIO(source).readline)
+        if token.type == tokenize.COMMENT
+    ]
+    yield from _joined(file, said)
+
+
+def of_sql(path: Path) -> Iterator[Text]:
+    """Yield the comments of a file of SQL, as of a module."""
+    file, said = str(path.relative_to(ROOT)), list[tuple[int, str, bool]]()
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+        before, mark, comment = line.partition("--")
+        if mark:
+            said.append((number, comment.strip(), not before.strip()))
+    yield from _joined(file, said)
+
+
+def _joined(file: str, said: Iterable[tuple[int, str, bool]]) -> Iterator[Text]:
+    """Join the comments of lines that follow each other, where nothing else stands on them."""
+    begun, words, last = 0, list[str](), 0
+    for number, comment, is_alone in said:
+        if words and not (is_alone and number == last + 1):
+            yield Text(file, begun, "\n".join(words))
+            words = []
+        begun, last = begun if words else number, number if is_alone else 0
+        words.append(_MARK.sub("", comment))
+    if words:
+        yield Text(file, begun, "\n".join(words))
+
+
 def of_api(path: Path) -> Iterator[Text]:
     """Yield the titles, summaries and descriptions of an OpenAPI document."""
     file = str(path.relative_to(ROOT))
@@ -198,7 +241,7 @@ def _pages() -> list[Path]:
 
 
 def _modules() -> list[Path]:
-    return sorted(path for path in ROOT.glob("jackpot_service/**/*.py") if "migrations" not in path.parts)
+    return sorted(path for room in MODULES for path in ROOT.glob(f"{room}/**/*.py"))
 
 
 def _is_allowed(found: Finding) -> bool:

@@ -92,6 +92,38 @@ def test_docstrings_titles_and_help_texts_of_a_module_are_read(words: Any, tmp_p
     assert read == {(1, "First."), (3, "Second."), (6, "Third"), (8, "Fourth")}
 
 
+def test_comments_of_a_module_are_read_those_of_following_lines_together(
+    words: Any, tmp_path: Path, monkeypatch: Any
+) -> None:
+    monkeypatch.setattr(words, "ROOT", tmp_path)
+    module = tmp_path / "module.py"
+    module.write_text(
+        '# First,\n# of two lines.\none = "# no comment"  # Second.\n# Third.\n\n# Fourth.\n'
+        "two = 2  # noqa: S608  fifth\nthree = 3  # type: ignore[misc]  # sixth\n"
+    )
+
+    read = [(text.line, text.words) for text in words.of_comments(module)]
+
+    assert read == [
+        (1, "First,\nof two lines."),
+        (3, "Second."),
+        (4, "Third."),
+        (6, "Fourth."),
+        (7, "fifth"),
+        (8, "# sixth"),
+    ]
+
+
+def test_comments_of_a_file_of_sql_are_read(words: Any, tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.setattr(words, "ROOT", tmp_path)
+    page = tmp_path / "tables.sql"
+    page.write_text("-- First,\n-- of two lines.\nSELECT 1  -- Second.\n-- Third.\n")
+
+    read = [(text.line, text.words) for text in words.of_sql(page)]
+
+    assert read == [(1, "First,\nof two lines."), (3, "Second."), (4, "Third.")]
+
+
 def test_titles_and_descriptions_of_the_api_are_read(words: Any, tmp_path: Path, monkeypatch: Any) -> None:
     monkeypatch.setattr(words, "ROOT", tmp_path)
     page = tmp_path / "openapi.yaml"

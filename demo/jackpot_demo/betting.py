@@ -1,4 +1,4 @@
-"""Who bets what in a round: one to forty players, each in the own currency, within the rules of the table."""
+"""The bets of a round: one to forty players, each in the own currency, within the rules of the table."""
 
 import random
 from fractions import Fraction

@@ -12,7 +12,7 @@ from jackpot_demo.scene import MONEY
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figures:
     """
-    What the tables did and what the service answered; they add up. Totals are minor units by currency.
+    Counts of what the tables did and the service answered; they add up. Totals are minor units by currency.
 
     `bets` are those that counted when their round ended, voided ones apart; `retries` requests sent again, on
     purpose or for want of an answer; `refusals` the provoked ones.

@@ -24,7 +24,7 @@ _LONGEST_WAIT_SECONDS: Final = 90.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Posted:
-    """What became of the batches the partner posted."""
+    """Counts of what became of the batches that the partner posted."""
 
     accepted: int
     replayed: int

@@ -1,4 +1,4 @@
-"""What will happen in one round, drawn beforehand from the table's chances; nothing here talks to the service."""
+"""The events of one round, drawn beforehand from the table's chances; nothing here talks to the service."""
 
 import random
 from dataclasses import dataclass, field

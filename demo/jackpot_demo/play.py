@@ -44,7 +44,7 @@ def run(
     has_scripted_royal_flush: bool = True,
 ) -> Figures:
     """
-    Play `rounds` rounds over all tables (None: until told to stop) and return what they came to.
+    Play `rounds` rounds over all tables (None: until it is stopped) and return what they came to.
 
     The same seed and number of rounds give every table the same cards, players and stakes; only ids differ.
     `keys` are table keys by casino. `on_progress` is called from the tables' threads, one call at a time. Once `stop`
@@ -86,7 +86,7 @@ def _wait(tables: list[Future[None]], stop: threading.Event) -> None:
 
 @dataclass(slots=True)
 class _Evening:
-    """What the tables of one run have in common."""
+    """The things that the tables of one run have in common."""
 
     base_url: str
     keys: Mapping[str, str]

@@ -120,9 +120,9 @@ def read_json(body: bytes) -> Any:  # noqa: ANN401  any JSON
     except orjson.JSONDecodeError as error:
         message = f"The body is not JSON: {error}."
         raise NotJson(message) from None
-    # Integers and strings are never written longer than they were read, so a body that is as long when written again
-    # lost no key (and one with other numbers is refused later). With white space in it, as many colons as keys say the
-    # same. Only then does the slow reader look.
+    # Integers and strings are never written longer than they were read. So a body that is as long when written again
+    # lost no key; one with other numbers is refused later. With white space in it, as many colons as keys say the same.
+    # Only then does the slow reader look.
     if not _is_as_long_again(document, body) and body.count(b":") != _count_keys(document):
         _require_keys_once(body)
     return document

@@ -102,6 +102,9 @@ class ReportSchema(AnswerSchema):
 
     name = fields.String(required=True)
     title = fields.String(required=True)
+    signs = described(
+        fields.String, "Of a report of balances: who owes a positive one; null of any other.", allow_none=True
+    )
     version = described(fields.String, "Of the service that made it.")
     made_at = DocumentTime(required=True)
     start = described(DocumentTime, "Included; null is the beginning of the books.", data_key="from", allow_none=True)

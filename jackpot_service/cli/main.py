@@ -55,7 +55,7 @@ class Commands(click.Group):
         """Import a command; None if there is no such."""
         if cmd_name not in MODULES:
             return None
-        gc.disable()  # What is imported stays: to look through it again and again would take a fifth of the time.
+        gc.disable()  # Imports stay: to look through it again and again would take a fifth of the time.
         try:
             module = import_module(f"jackpot_service.cli.{MODULES[cmd_name]}")
         finally:

@@ -121,7 +121,7 @@ def require_ready(url: str) -> None:
         is_of_later = require_workable(engine) is migrate.SchemaState.NEWER
         with engine.connect() as session:
             login.require_walls(session, held)
-            if not is_of_later:  # What a later version gives the login, that version lists.
+            if not is_of_later:  # A later version lists the rights that it gives the login.
                 login.require_listed_rights(held)
     finally:
         engine.dispose()

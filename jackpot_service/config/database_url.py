@@ -69,7 +69,7 @@ def _require_known(names: Sequence[str]) -> None:
 def _read_by_libpq(rest: str) -> Mapping[str, object]:
     try:
         return conninfo_to_dict(f"postgresql://{rest}")
-    except (psycopg.Error, UnicodeDecodeError):  # What they say may quote a password.
+    except (psycopg.Error, UnicodeDecodeError):  # Their texts may quote a password.
         raise WrongURL(f"libpq cannot read it: {_ENCODED}") from None
 
 

@@ -124,7 +124,7 @@ class AsyncExecutor:
 def _close_all(idle: list[_Kept]) -> None:
     while idle:
         with suppress(DBAPIError, psycopg.Error), idle.pop().session as session:
-            session.invalidate()  # What is left of it is not the pool's, which may have been thrown away.
+            session.invalidate()  # It does not go back to the pool, which may have been thrown away.
 
 
 def _wait(descriptor: int, events: int, patience: Patience) -> int:

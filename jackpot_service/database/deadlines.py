@@ -278,7 +278,7 @@ class BoundedConnection(psycopg.Connection[Any]):
                 self._gives_sign_of_life, fell_silent=self._fell_silent, took_too_long=self._ran_out_of_time
             )
         longest_s = bounded(silence_s) if self.is_of_a_call else silence_s
-        # Who began late and waited for a moment knows nothing of the host.
+        # A call that began late and waited for a moment knows nothing of the host.
         return Seconds(longest_s, self._fell_silent if longest_s > silence_s / 2 else self._ran_out_of_time)
 
     def wait(self, gen: PQGen[T], interval: float = SLICE_S, timeout: float | None = None) -> T:
@@ -351,7 +351,7 @@ def open_by_steps(conninfo: str, host: Host, longest_s: float) -> "PGconn":
     except BaseException:
         pgconn.finish()
         raise
-    # What is asked of it later, such as whether it needed a password, outlives the connection so.
+    # So its later answers, such as whether it needed a password, outlive the connection.
     raise psycopg.OperationalError(message, pgconn=finish_pgconn(pgconn))
 
 

@@ -57,7 +57,7 @@ _SETTINGS: Final = {
 }
 _INITDB: Final = (
     f"--username={SUPERUSER}",
-    "--auth-local=trust",  # Whoever reaches the socket: its directory is closed to all but the account and root.
+    "--auth-local=trust",  # For all who reach the socket: its directory is closed to all but the account and root.
     "--auth-host=reject",
     "--encoding=UTF8",
     "--locale=C",

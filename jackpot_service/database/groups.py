@@ -190,7 +190,7 @@ class Grouping(Generic[Command, Outcome]):
         while group := self._next_group():
             with _notified(group):
                 await self._settle_on_loop(run, group)
-            # Whatever came meanwhile is read first: the larger the groups, the fewer commits.
+            # Batches that came meanwhile are read first: the larger the groups, the fewer commits.
             for _ in range(TURNS_BETWEEN_GROUPS):
                 await asyncio.sleep(0)
 
@@ -223,7 +223,7 @@ class Grouping(Generic[Command, Outcome]):
             self._settle_alone(group, error)
         except Unavailable as error:
             _refuse(group, error)
-        except Exception as error:  # noqa: BLE001  it belongs to whoever caused it, and is raised there
+        except Exception as error:  # noqa: BLE001  it is raised to the call that caused it
             self._settle_alone(group, error)
 
     async def _settle_on_loop(
@@ -290,7 +290,7 @@ def _running_loop() -> asyncio.AbstractEventLoop | None:
 
 
 def _wake(notified: "asyncio.Future[None]") -> None:
-    if not notified.done():  # Whoever waited may have been stopped.
+    if not notified.done():  # The call that waited may have been stopped.
         notified.set_result(None)
 
 

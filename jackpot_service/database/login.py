@@ -100,8 +100,8 @@ _DEFINERS = text(
     """
 )
 
-# What everybody may is the login's too. PostgreSQL's own objects, and those of extensions, are open to everybody in
-# part; a right on them that names the login is one more.
+# The rights of everybody are the login's too. PostgreSQL's own objects, and those of extensions, are open to everybody
+# in part; a right on them that names the login is one more.
 _RIGHTS = text(
     """
     WITH grantee AS (

@@ -213,7 +213,7 @@ class Pipeline:
             cursor._result = result  # noqa: SLF001  nobody else may set it
             is_gone = prepares and result.status in _FAILED
             if result.status == ExecStatus.FATAL_ERROR:
-                error = errors.error_from_result(result)  # What follows is not tried: it is the only one.
+                error = errors.error_from_result(result)  # Nothing after it is tried: it is the only one.
                 is_gone = is_gone or error.sqlstate in _LAPSED
             if is_gone:
                 self._prepared.names.pop(statement, None)

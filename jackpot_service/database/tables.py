@@ -66,6 +66,11 @@ def _changed(placement: Placement, columns: str) -> Table:
     return Table(placement, update=frozenset(columns.split()))
 
 
+def _kept_row(placement: Placement, columns: str) -> Table:
+    """A table of one row, which the schema begins with and the service changes."""
+    return Table(placement, insert=False, update=frozenset(columns.split()))
+
+
 TABLES: Final[Mapping[str, Table]] = MappingProxyType(
     {
         **_placed(
@@ -108,6 +113,7 @@ TABLES: Final[Mapping[str, Table]] = MappingProxyType(
             Placement.DISTRIBUTED,
             "seq head meter_players meter_house reserve prize_fund accepting booked_at summed_to limits_version",
         ),
+        "exception_chain": _kept_row(Placement.LOCAL, "number head"),
         "exception_counts": _changed(Placement.LOCAL, "refusals"),
         "job_chunks": Table(Placement.LOCAL, delete=True),
         "jobs": _changed(

@@ -72,7 +72,7 @@ def pipelined(session: Session) -> Iterator[Pipeline]:
         with pipelines.pipelined(connection, _prepared(session, connection)) as pipe:
             yield pipe
     except BaseException:
-        if connection.closed:  # There is nothing to roll back on it, and whoever tried would hide why it is closed.
+        if connection.closed:  # There is nothing to roll back on it, and to try would hide why it is closed.
             session.invalidate()
         raise
 

@@ -203,7 +203,7 @@ CYBER_CARIBBEAN_STUD = Rulebook(
 )
 
 # A pair is the lowest hand in Seneca's odds. The rulebook also lets an ace and a king beat the dealer's by the next
-# card and names no odds for it: even money, as at Live and Cyber, is our reading.
+# card, and names no odds for it. Even money, as at Live and Cyber, is our reading.
 SENECA_CARIBBEAN_STUD = Rulebook(
     rulebook_id="seneca-caribbean-stud",
     game_id=GameId.CARIBBEAN_STUD,
@@ -221,7 +221,7 @@ SENECA_CARIBBEAN_STUD = Rulebook(
     source=_SENECA,
 )
 
-# These rules give a high card no odds, though it may win, and do not say what a tie does: even money and a return of
+# These rules give a high card no odds, though it may win, and do not say what a tie does. Even money and a return of
 # both bets, as at Live and Cyber, are our reading.
 CARIBBEAN_STUD = Rulebook(
     rulebook_id="caribbean-stud",

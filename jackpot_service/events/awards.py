@@ -11,7 +11,7 @@ from jackpot_service.domain.awards import AwardStep, first_step
 from jackpot_service.domain.money import plain
 from jackpot_service.events.event import Data, EventType, Payload
 
-# Rows are looked up by their keys. OFFSET keeps it so while the table is not analysed: the planner then thinks that
+# Rows are looked up by their keys. OFFSET keeps it so while the table is not analysed. The planner then thinks that
 # settlements made few of the awards, and would go through all of them for each round.
 _OF_SETTLEMENTS = text(
     """
@@ -21,7 +21,7 @@ _OF_SETTLEMENTS = text(
         SELECT o.jackpot_id, o.round_key, o.bet_id, o.tier, o.correction
         FROM awards o
         WHERE o.jackpot_id = k.book AND o.round_key = k.round_key AND o.correction = 0
-        OFFSET 0
+        OFFSET 0  -- Each by its key: before an analysis the planner would go through all awards.
     ) AS a
     ORDER BY a.bet_id COLLATE "C", a.tier COLLATE "C"
     """

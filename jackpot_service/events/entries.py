@@ -58,7 +58,7 @@ _OF_ROUNDS = text(
     """
 )
 
-# What an act about a casino's round, award or statement recorded names the casino, or a table, which is a casino's.
+# An act about a casino's round, award or statement names in its record the casino, or a table, which is a casino's.
 _ACTS = text(
     """
     SELECT e.jackpot_id, e.stripe_no, e.seq, e.booked_at, e.kind

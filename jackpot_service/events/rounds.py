@@ -17,7 +17,7 @@ from jackpot_service.events.entries import EntryRound, NotifiedEntry
 from jackpot_service.events.event import EventType, Payload, Place, Total, totals
 
 # Entries, and the cycle that a hit opened, are looked up by their keys. The statement is planned at every execution, by
-# the size that a table has then: so a join is planned the other way round only while a table is one page long.
+# the size that a table has then. So a join is planned the other way round only while a table is one page long.
 _RECORDED = text(
     """
     SELECT e.jackpot_id, e.stripe_no, e.seq, e.facts, CAST(e.figures AS text[]), c.rules_version

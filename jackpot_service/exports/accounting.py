@@ -167,8 +167,8 @@ BEANCOUNT: Final = Form(
 
 
 # hledger balances a transaction to the precision of its currencies, so they are declared with all 18 decimals. A text
-# of its descriptions and tags ends at the first character that means something to it, and there is no way to escape
-# one: such characters are written as in URLs, `%` and the hexadecimal digits of their bytes.
+# of its descriptions and tags ends at the first character that means something to it, and none can be escaped. Such
+# characters are written as in URLs, `%` and the hexadecimal digits of their bytes.
 
 _SPECIAL: Final = re.compile(r"[^\w ./:@+-]")
 _PRECISION: Final = "1000." + "0" * 18

@@ -17,9 +17,9 @@ from jackpot_service.ledger.digests import digest
 # parameter; no entry is booked before those that stand before it. Entries travel as texts joined by bars, the postings
 # of each by spaces, which no account, currency, amount or movement holds, its figures as an array of rows. (An entry
 # without postings is an empty text: alone it splits into nothing, hence the coalesce.) A stripe that does not accept
-# bets, or not under these table limits, leaves `seq` null, and an entry's cannot be: so the whole transaction fails,
-# also where its commit is already on the way. The database logs that as an error, so bets of a jackpot that is known to
-# be suspended are not sent here: it is left to those that meet the act.
+# bets, or not under these table limits, leaves `seq` null, and an entry's cannot be. So the whole transaction fails,
+# also where its commit is already on the way. The database logs that as an error. So bets of a jackpot that is known to
+# be suspended are not sent here, but only those that meet the act.
 _POST = """
 WITH new AS (
     SELECT *

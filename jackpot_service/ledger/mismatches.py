@@ -56,7 +56,7 @@ class Code(StrEnum):
     RECONCILED_DAY = "reconciled-day"
     """A day that was reconciled is not what was booked in it, or does not say what its documents and entries make."""
 
-    # What entries recorded, and what is recorded without one.
+    # The records of entries, and those without one.
     BOOK_UNKNOWN = "book-unknown"
     """Rows belong to a jackpot that does not exist."""
     ROUND_MISSING = "round-missing"
@@ -195,7 +195,11 @@ class Code(StrEnum):
     CHANGE_DONE = "change-done"
     """An approved change was not done right after its approval, or not as it was asked for, or one was done without."""
     EXCEPTION_CHAIN = "exception-chain"
-    """Exceptions are not as they were noted, or not numbered 1, 2, 3: one was changed, removed or added."""
+    """Exceptions are not as they were noted, or not numbered 1, 2, 3, or end elsewhere than their chain.
+
+    One was changed, removed or added, or its count was left behind.
+    """
+
     SHEET_RATES = "sheet-rates"
     """A rate sheet has no rates or lacks its base currency, or rates have no sheet."""
     SHEET_CHANGE = "sheet-change"

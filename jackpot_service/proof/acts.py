@@ -27,17 +27,11 @@ from jackpot_service.proof.references import RecordedEffect, References
 from jackpot_service.proof.sequence_checks import Seen
 from jackpot_service.usecases.acts import Done
 from jackpot_service.usecases.changes.jackpots import JackpotKind, JackpotState
-from jackpot_service.usecases.changes.kinds import Conditions
+from jackpot_service.usecases.changes.kinds import BookedKind, Conditions
 from jackpot_service.usecases.changes.registry import CARRIES_OUT
 from jackpot_service.usecases.changes.retirement import RetireJackpot, receive
 
-BOOKS_AN_ENTRY: Final = frozenset(CARRIES_OUT) - {
-    EntryKind.RATES_PUBLISHED,
-    EntryKind.PAYMENT_REVERSED,
-    EntryKind.CHANGE_POLICY_CHANGED,
-    EntryKind.WITHHOLDING_CHANGED,
-    EntryKind.CASINO_CLAIMS_CHANGED,
-} | {
+BOOKS_AN_ENTRY: Final = frozenset(act for act, kind in CARRIES_OUT.items() if issubclass(kind, BookedKind)) | {
     EntryKind.JACKPOT_OPENED,
     EntryKind.STRIPES_ADDED,
     EntryKind.JACKPOT_SUSPENDED,
@@ -187,7 +181,7 @@ EXPECTED: Mapping[str, Callable[[Scene], Done]] = {
 
 
 def check_decisions(jackpot: Jackpot, entries: Sequence[BookedEntry]) -> Found:
-    """Check every effect of the kinds in DUE: what they saw, what it booked and recorded. Approvals: see `changes`."""
+    """Check each effect of the kinds in `EXPECTED`: what it saw, booked and recorded. Approvals: see `changes`."""
     for entry in entries:
         effect = jackpot.effects.get(entry.seq) if entry.stripe_no == 0 else None
         if effect is None or effect.kind != entry.kind or entry.kind not in EXPECTED:

@@ -33,7 +33,7 @@ def _read(row: Row[Any]) -> KindPolicy:
     try:
         return kind_policy(row)
     except UNDERIVABLE:
-        return NOBODY  # What the act shows instead is named by the check of documents.
+        return NOBODY  # The check of documents names what the act shows instead.
 
 
 def first_version_is_as_shipped(references: References) -> Found:

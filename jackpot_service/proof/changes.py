@@ -128,7 +128,7 @@ def what_was_done_was_asked_for(references: References, _entries: Entries) -> Fo
 
 
 def _not_as_asked(request: Row[Any], act: Row[Any]) -> Iterator[str]:
-    """Say in what an act does not show what its change request asked for. The rest: see `expected_acts`."""
+    """Say in what an act does not show what its change request asked for. The rest: see `proof.acts`."""
     try:
         kind = KINDS.get(request.kind)
         asked = {"jackpot_id": request.payload.get("jackpot_id"), **(kind.stated(request.payload) if kind else {})}

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from sqlalchemy import Row, func, select
 
-from jackpot_service.database.models import ExceptionCountRow, ExceptionRow
+from jackpot_service.database.models import ExceptionChainRow, ExceptionCountRow, ExceptionRow
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain import facts
 from jackpot_service.domain.entries import REFERENCE_BOOK
@@ -20,6 +20,14 @@ PAGE: Final = 1000
 """How many exceptions are in memory at a time."""
 
 _TABLE: Final = ExceptionRow.__table__
+_COUNTS_ALONE: Final = (
+    select(ExceptionCountRow.exception_id)
+    .join(ExceptionRow, ExceptionRow.exception_id == ExceptionCountRow.exception_id, isouter=True)
+    .where(ExceptionRow.exception_id.is_(None))
+    .order_by(ExceptionCountRow.exception_id)
+)
+"""Counts that their exceptions left behind."""
+
 _CHAINED: Final = [column.name for column in _TABLE.columns if column.name not in {"exception_id", "head"}]
 
 
@@ -42,10 +50,26 @@ def check(session: Session, decoder: Decoder, references: References) -> Found:
         act = None if acknowledgement is None else references.acts.get(acknowledgement.entry_seq)
         if act is not None:
             yield from _is_closed_as_due(row, act, references)
+    yield from _ends_there(session, number, head)
+    for exception_id in session.scalars(_COUNTS_ALONE):
+        yield _mismatch(exception_id, "was counted, and it is not there")
     for exception_id, acknowledgement in waiting.items():
         act = references.acts.get(acknowledgement.entry_seq)
         if act is not None and (act.before or {}).get("kind") not in {ROUND_OPEN, EMERGENCY_APPROVAL}:
             yield _mismatch(exception_id, f"act {act.seq} acknowledged it, and it is not there")
+
+
+def _ends_there(session: Session, number: int, head: bytes) -> Found:
+    """The chain's row has the number and the head of the last exception."""
+    end = session.execute(select(ExceptionChainRow.number, ExceptionChainRow.head)).one_or_none()
+    if end is None:
+        yield Mismatch(Code.EXCEPTION_CHAIN, REFERENCE_BOOK, "exceptions", "it is not kept where their chain ends")
+    elif end.number != number:
+        detail = f"the last has the number {number}, due was {end.number}"
+        yield Mismatch(Code.EXCEPTION_CHAIN, REFERENCE_BOOK, "exceptions", detail)
+    elif end.head != head:
+        detail = f"the last has the head {head.hex()}, due was {end.head.hex()}"
+        yield Mismatch(Code.EXCEPTION_CHAIN, REFERENCE_BOOK, "exceptions", detail)
 
 
 def _is_closed_as_due(row: Row[Any], act: Row[Any], references: References) -> Found:

@@ -8,15 +8,17 @@ from sqlalchemy import Row
 
 from jackpot_service.domain import held_awards
 from jackpot_service.domain.awards import TO_PAY, AwardState, AwardStep, state_of
+from jackpot_service.domain.errors import Conflict, NotFound
 from jackpot_service.domain.held_awards import AwardKey, MadeAward
 from jackpot_service.domain.journal import EntryKind
+from jackpot_service.domain.payments import Payment
 from jackpot_service.ledger.mismatches import Code, Found, Mismatch
 from jackpot_service.ledger.replay import BookedEntry
 from jackpot_service.proof import acts, payout_tiers, withholding
 from jackpot_service.proof.documents import HIGHEST_KEY, RoundDocuments
 from jackpot_service.proof.jackpots import Jackpot
-from jackpot_service.records.payments import payment_of
-from jackpot_service.usecases.changes.payment_reversal import POSSIBLE_IN
+from jackpot_service.records.payments import RecordedPayment, payment_of
+from jackpot_service.usecases.changes.payment_reversal import PaidAward, ReversePayment
 
 
 def paid_before(seq: int, round_: RoundDocuments) -> Counter[AwardKey]:
@@ -84,20 +86,48 @@ def _reasons_against(act: Row[Any], award: MadeAward, minor: int, round_: RoundD
     before = [row for row in round_.of("payments") if key_of(row) == award.key and row.act_seq < act.seq]
     paid_minor = sum(row.amount_minor for row in before)
     state = state_before(act.seq, award, round_)
-    if state not in (TO_PAY if minor > 0 else POSSIBLE_IN):
-        yield f"a {act.kind} while it was {state}"
     if not 0 <= paid_minor + minor <= award.amount_minor:
         yield f"{paid_minor + minor} of {award.amount_minor} would be paid"
+    if minor < 0:
+        corrected = sum(row.act_seq < act.seq for row in round_.of("corrections"))
+        seen = PaidAward(round_.round, award.correction, corrected, state, _recorded(before))
+        yield from _reasons_against_reversal(act, seen)
+        return
     reference = act.after["payment"]["reference"]
-    same = [row for row in before if row.reference == reference]
-    if minor > 0 and same:
+    if state not in TO_PAY:
+        yield f"a {act.kind} while it was {state}"
+    if any(row.reference == reference for row in before):
         yield f"its reference {reference} named another payment"
-    stood = [(row.act_seq, row.amount_minor, row.withheld_minor) for row in same]
-    if minor < 0 and any(row.number > award.correction and row.act_seq < act.seq for row in round_.of("corrections")):
-        yield "a correction before it had counted the payment"
-    withheld_minor = act.after["payment"]["withheld_minor"]
-    if minor < 0 and stood != [(act.after["reverses"], -minor, withheld_minor)]:
-        yield f"no payment {reference} of act {act.after['reverses']} stood"
+
+
+def _reasons_against_reversal(act: Row[Any], seen: PaidAward) -> Iterator[str]:
+    """The same code that decided it chooses the payment that it reverses."""
+    shown = payment_of(act.after["payment"])
+    request = ReversePayment(
+        jackpot_id=seen.round.jackpot_id, award_id=act.subject.removeprefix("award "), reference=shown.reference
+    )
+    try:
+        due = request.decide(seen)
+    except (Conflict, NotFound) as refusal:
+        yield str(refusal)
+        return
+    stood, reversed_ = due.payment, (act.after["reverses"], shown.amount_minor, shown.withheld_minor)
+    if (due.act_seq, stood.amount_minor, stood.withheld_minor) != reversed_:
+        yield f"it reversed {reversed_}, due was {due}"
+
+
+def _recorded(rows: Sequence[Row[Any]]) -> Sequence[RecordedPayment]:
+    """Read payments from their rows, as far as a reversal looks at them."""
+    reversed_by = {row.reverses: row.act_seq for row in rows if row.reverses is not None}
+    return [
+        RecordedPayment(
+            Payment(row.amount_minor, row.reference, withheld_minor=row.withheld_minor),
+            row.act_seq,
+            reversed_by.get(row.act_seq),
+        )
+        for row in rows
+        if row.reverses is None
+    ]
 
 
 def _reversed_awards_are_unpaid(round_: RoundDocuments) -> Found:

@@ -7,8 +7,8 @@ from jackpot_service.domain.bets import Bet, Bets, BookedBet
 from jackpot_service.domain.rounds import Round
 from jackpot_service.records.rounds import RoundName, name_columns
 
-# Columns travel as one text each, the values of a round joined by spaces, the rounds by bars, which no value holds:
-# the driver's own encoding of arrays costs more than everything else that is done to a bet.
+# Columns travel as one text each: the values of a round joined by spaces, the rounds by bars, which no value holds. The
+# driver's own encoding of arrays costs more than everything else that is done to a bet.
 _ADD = """
 INSERT INTO bets (jackpot_id, round_key, bet_id, step, player_id, hand, currency, stake_minor, occurred_at)
 SELECT %(jackpot_id)s, batch.round_key, bet_id, batch.step, player_id, hand, currency, stake_minor, occurred_at
@@ -29,7 +29,7 @@ WHERE current_setting('jackpot.guess', true) IS DISTINCT FROM 'wrong'
 _BET_COLUMNS = ("bet_ids", "player_ids", "hands", "currencies", "stakes_minor", "occurred_at")
 
 # A plan is kept for as long as its connection, also one that was made while the tables were empty. OFFSET keeps each
-# round's lookup by itself in it; so do LATERAL and LIMIT each bet's void: a join would hold every bet of a round
+# round's lookup by itself in it; so do LATERAL and LIMIT each bet's void. A join would hold every bet of a round
 # against every void of it, while the tables are thought to be small.
 _BOOKED = """
 SELECT booked.*
@@ -51,7 +51,7 @@ CROSS JOIN LATERAL (
         LIMIT 1
     ) AS v ON true
     WHERE b.jackpot_id = %(jackpot_id)s AND b.round_key = r.round_key
-    OFFSET 0
+    OFFSET 0  -- One round at a time: a plan may be kept from when the tables were empty.
 ) AS booked (round_key, bet_id, player_id, hand, currency, stake_minor, occurred_at, step, void_step)
 """
 
@@ -78,7 +78,7 @@ CROSS JOIN LATERAL (
     SELECT w.round_key, w.bet_id, w.step
     FROM voids w
     WHERE w.jackpot_id = %(jackpot_id)s AND w.round_key = r.round_key AND w.is_tombstone
-    OFFSET 0
+    OFFSET 0  -- As the bets above: one round at a time, whatever the plan was made for.
 ) AS v
 ORDER BY v.round_key, v.bet_id
 """

@@ -62,7 +62,7 @@ def period_of(row: Row[Any]) -> ClosedPeriod:
     return ClosedPeriod(Period(row.starts_at, row.ends_at), reports, row.entry_seq)
 
 
-# What is booked first after the last day that was read is of the next: days without an entry have no row.
+# The first entry after the last day that was read is of the next: days without an entry have no row.
 _TO_RECONCILE = text(
     """
     SELECT jackpots.jackpot_id, jackpots.base, (next.booked_at AT TIME ZONE 'UTC')::date AS day

@@ -10,7 +10,7 @@ import orjson
 from sqlalchemy import ColumnElement, LargeBinary, Text, any_, bindparam, func, insert, literal, select, text, update
 from sqlalchemy.dialects.postgresql import ARRAY
 
-from jackpot_service.database.models import AcknowledgementRow, ExceptionCountRow, ExceptionRow
+from jackpot_service.database.models import AcknowledgementRow, ExceptionChainRow, ExceptionCountRow, ExceptionRow
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain import facts
 from jackpot_service.domain.entries import REFERENCE_BOOK
@@ -42,10 +42,7 @@ class ExceptionRecord:
 
 
 FIRST_HEAD: Final = hashlib.sha256(b"exceptions").digest()
-"""The head before the first exception."""
-
-# Exceptions are kept one after another: each needs the head of the one before it, as committed.
-_ONE_BY_ONE = text("SELECT pg_advisory_xact_lock(hashtext('jackpot: the chain of exceptions'))")
+"""The head before the first exception; the chain's row begins with it."""
 
 
 def keep(session: Session, records: Sequence[ExceptionRecord]) -> int:
@@ -61,9 +58,8 @@ def keep(session: Session, records: Sequence[ExceptionRecord]) -> int:
     stripes before: none of them waits for another lock while it holds the chain.
     """
     by_digest = {_digest_of(record): record for record in records}
-    session.execute(_ONE_BY_ONE)
+    last, head = session.execute(_LOCK_END).one()
     first = records[0]
-    last, head = session.execute(_TAIL).one_or_none() or (0, FIRST_HEAD)
     of_round = {"of_kind": first.kind, "of_table": first.table_id, "of_round": first.round_id}
     kept = set(session.execute(_KEPT, {**of_round, "digests": list(by_digest)}).scalars())
     jackpot_id = immutable.table(session, first.table_id).jackpot_id or ""
@@ -87,6 +83,7 @@ def keep(session: Session, records: Sequence[ExceptionRecord]) -> int:
         rows.append({**row, "head": head, "since": noticed_at, "what": what})
     if rows:
         session.execute(_ADD, rows)
+        session.execute(_MOVE_END, {"last": rows[-1]["number"], "last_head": head})
     return len(rows)
 
 
@@ -147,7 +144,10 @@ def id_of(since: Any, *what: Any) -> ColumnElement[str]:  # noqa: ANN401  values
     return func.exception_id(since, func.concat_ws(" ", *what), type_=Text(collation="C"))
 
 
-_TAIL = select(ExceptionRow.number, ExceptionRow.head).order_by(ExceptionRow.number.desc()).limit(1)
+# Exceptions are kept one after another: each needs the head of the one before it, as committed.
+_LOCK_END = select(ExceptionChainRow.number, ExceptionChainRow.head).with_for_update(key_share=True)
+
+_MOVE_END = update(ExceptionChainRow).values(number=bindparam("last"), head=bindparam("last_head", type_=LargeBinary))
 
 _KEPT = select(ExceptionRow.digest).where(
     ExceptionRow.kind == bindparam("of_kind"),

@@ -95,7 +95,7 @@ def latest(
     session: Session, filters: ExceptionFilters, *, opened_before: datetime, limit: int, before: str | None = None
 ) -> Sequence[NotedException]:
     """List exceptions, the latest first: those before one; of rounds, those open since before an instant."""
-    # Each kind is cut to the page by itself, so that none is read whole to be put in order with the others.
+    # Each kind is cut to the page by itself, so that none is read whole to be sorted with the others.
     parts = []
     for source in _sources(opened_before):
         part = _with_acknowledgements(source).where(*_conditions(source, filters))

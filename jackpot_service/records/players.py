@@ -33,7 +33,7 @@ def within(column: InstrumentedAttribute[int], span: KeyRange) -> ColumnElement[
     return and_(column >= _edge("first", span.first), column < _edge("end", span.end))
 
 
-# What belongs to a bet is looked up for each by itself: a join could read all rounds.
+# The rows of a bet are looked up for each by itself: a join could read all rounds.
 _BETS: Final = text("""
 SELECT found.*, entry.received_at, entry.booked_at, void.bet_id IS NOT NULL AS is_void
 FROM (

@@ -47,8 +47,8 @@ WHERE current_setting('jackpot.guess', true) IS DISTINCT FROM 'wrong'
 ORDER BY table_id, round_id
 """
 
-# A known round is changed by a statement of its own, by its ids: a join with the rounds to be changed could be planned
-# the other way round while the table is new, and read all of a jackpot's rounds for good.
+# A known round is changed by a statement of its own, by its ids. A join with the rounds to be changed could be planned
+# the other way round while the table is new. It would read all of a jackpot's rounds for good.
 _CHANGE = """
 UPDATE rounds
 SET state = %(state)s, steps = %(steps)s, bet_count = %(bet_count)s, weight = %(weight)s,

@@ -52,7 +52,7 @@ def latest_acts(session: Session, query: ActQuery, *, limit: int, before: int | 
 
     Acts are numbered in the order of their commits without a gap, so a page lacks none that was late.
     """
-    # What an emergency did is the act after its approval.
+    # The act after its approval is what an emergency did.
     emergency = and_(
         ChangeDecisionRow.request_id == ActRow.decides,
         ChangeDecisionRow.is_emergency,

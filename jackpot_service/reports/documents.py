@@ -77,7 +77,8 @@ class Document:
     `start` and `end` bound its period, the end not included; None is the beginning of the books, and all that was
     booked when it was made. `positions` are those of each of its books, at its end: as of the same instant, it is the
     same for ever. `opening_positions` are those at its start, if it has one, of the jackpots that were open by then.
-    `kept` is the hash, and the version of the report, that was kept when exactly its period was closed.
+    `kept` is the hash, and the version of the report, that was kept when exactly its period was closed. `signs` says
+    who owes a positive balance, in a report of balances. Like titles it is no part of the hash.
     """
 
     name: str
@@ -92,6 +93,7 @@ class Document:
     sections: Sequence[Section]
     report_version: int = 1
     kept: KeptReport | None = None
+    signs: str | None = None
 
     @property
     def content_sha256(self) -> str | None:
@@ -130,6 +132,7 @@ def head_of(document: Document) -> list[tuple[str, str]]:
     return [
         ("report", document.name),
         ("title", document.title),
+        *([] if document.signs is None else [("signs", document.signs)]),
         ("from", as_text(document.start) or "the beginning"),
         ("to", as_text(document.end) or "all that was booked"),
         *document.scope.items(),

@@ -40,7 +40,7 @@ STALL_MS = 1_000
 ATTEMPTS = 30
 PAUSE_S = 0.5
 
-# Whoever makes months at the same time waits here, and then finds them made. It conflicts with no reading or writing.
+# Another that makes months meanwhile waits here, and then finds them made. It conflicts with no reading or writing.
 _ONE_BY_ONE = text("LOCK TABLE bets IN SHARE UPDATE EXCLUSIVE MODE")
 
 _MAKE = """

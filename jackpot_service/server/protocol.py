@@ -82,7 +82,7 @@ class Connection(HttpToolsProtocol):
         self._framing_bytes = 0
         self._began_now = True
 
-    # What asyncio calls.
+    # Called by asyncio.
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Take the connection, or close it if no other can make place."""
@@ -112,7 +112,7 @@ class Connection(HttpToolsProtocol):
         """Keep the connection for the answers to what came whole: a client may say so that it sends no more."""
         self._is_half_closed = True
         self._presence.leave()
-        self.transport.flush()  # What is closed now is closed behind its back.
+        self.transport.flush()  # A connection that is closed now is closed behind its back.
         return self._is_busy() or (self._refusal is None and bool(self._early))
 
     def resume_writing(self) -> None:
@@ -120,7 +120,7 @@ class Connection(HttpToolsProtocol):
         self._taken_at = self._clock()
         super().resume_writing()
 
-    # What httptools calls.
+    # Called by httptools.
 
     def on_message_begin(self) -> None:
         """Begin a request."""
@@ -180,7 +180,7 @@ class Connection(HttpToolsProtocol):
             self._clients.work_for(self)
         super().on_message_complete()
 
-    # What uvicorn calls when the worker ends.
+    # Called by uvicorn when the worker ends.
 
     def shutdown(self) -> None:
         """
@@ -197,13 +197,13 @@ class Connection(HttpToolsProtocol):
         if not self._is_over:
             super().shutdown()
 
-    # What the application calls.
+    # Called by the application.
 
     def _listen(self) -> None:
         self._is_listening = True
         self._clients.listen(self)
 
-    # What the worker calls.
+    # Called by the worker.
 
     def request_answered(self) -> None:
         """Go on with what follows a request that the application has answered."""
@@ -291,7 +291,7 @@ class Connection(HttpToolsProtocol):
         self._received_before = self._received
         super().data_received(data)
         if self._began_now:
-            self._framing_bytes = 0  # What came in one piece with its beginning is bounded by the piece.
+            self._framing_bytes = 0  # A body that came in one piece with its head is bounded by the piece.
         else:
             self._framing_bytes += len(data)
             if self._is_in_request and self._framing_bytes > LONGEST_HEAD:

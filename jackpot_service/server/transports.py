@@ -32,7 +32,7 @@ class ClientTransport(asyncio.Transport):
         self._is_paused = False
         self._is_held = False
 
-    # What goes.
+    # Output.
 
     def write(self, data: bytes) -> None:  # type: ignore[override]
         """Send data with what else is written in this turn of the loop."""
@@ -90,7 +90,7 @@ class ClientTransport(asyncio.Transport):
         """Return a fact about the connection, such as its socket."""
         return self._transport.get_extra_info(name, default)
 
-    # What comes.
+    # Input.
 
     def is_reading(self) -> bool:
         """Return whether what comes is read."""

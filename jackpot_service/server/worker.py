@@ -64,7 +64,7 @@ def _application() -> Application:
         raise LookupError(message)
     config = replace(config, listeners=listeners_within_limit(config.listeners))
     app = create_app(config, create_engine(config, url))
-    gc.freeze()  # What is made at the start lives as long as the worker; no collection need look at it again.
+    gc.freeze()  # Objects of the start live as long as the worker; no collection need look at them again.
     gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
     return app
 

@@ -114,7 +114,7 @@ def find_replay(session: Session, act: Act, kind: EntryKind, request: Facts) -> 
     if found is None:
         return None
     if (found.kind, found.principal, found.request) != (kind, act.principal.name, dict(request)):
-        # Whose it was and what, not everybody who meets the id may know.
+        # Not everybody who meets the id may know whose it was and what.
         message = f"Request {act.request_id} was made before, by somebody else or for something else."
         raise RequestConflict(message, request_id=act.request_id)
     return found

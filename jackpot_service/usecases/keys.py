@@ -220,6 +220,6 @@ def require_not_maker(session: Session, act: Act, *, jackpot_id: str, round_key:
     """Raises: KeyMaker if who acts, or made the key of who acts, made a key by which a round was played."""
     name = act.principal.name
     if keys.is_maker_on_both_sides(session, jackpot_id=jackpot_id, round_key=round_key, actor=name, at=act.now):
-        # Whose keys those are is not for everybody who may pay.
+        # Not everybody who may pay may know whose keys those are.
         message = f"A key by which this round was played was made by {name}, or by who made a key of {name}."
         raise KeyMaker(message, principal=name)

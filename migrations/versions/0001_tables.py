@@ -33,7 +33,7 @@ DROPS = """
 DROP TABLE job_chunks, jobs;
 DROP TABLE closed_periods, reconciled_days, seals, verifications;
 DROP TABLE days, past_days;
-DROP TABLE exceptions, exception_counts, exception_acknowledgements;
+DROP TABLE exceptions, exception_chain, exception_counts, exception_acknowledgements;
 DROP TABLE acts, change_decisions, change_requests, change_policies, emergency_switches;
 DROP TABLE awards, award_steps, payments, slip_prints, compensations, statement_settlements;
 DROP TABLE rounds, bets, voids, corrections;
@@ -47,7 +47,7 @@ DROP TABLE schema_versions;
 
 
 def upgrade() -> None:
-    """Make the tables. What the service may do with them is granted after the last revision: see `service_role`."""
+    """Make the tables. The service gets its rights on them after the last revision: see `database/role.py`."""
     for part in PARTS:
         op.execute((SQL / f"{part}.sql").read_text(encoding="utf-8"))
 

@@ -2,7 +2,7 @@
 Names: which letters a principal's name may have, and that names in another case, or that look alike, are one name.
 
 Facts about letters that look alike: Unicode Security Mechanisms (UTS #39), confusables.txt, version 17.0.0 of
-2025-07-22, restricted to the letters that a name may have and to what one letter can be taken for. Added to them are
+2025-07-22. They are restricted to the letters that a name may have and to what one letter can be taken for. Added are
 small letters that are drawn as small capitals, and i, since I and l look alike in many typefaces. The two functions are
 made from that table here: written out, they are four lines of some two hundred letters each.
 """
@@ -20,7 +20,7 @@ depends_on: str | Sequence[str] | None = None
 compatible_from: str = "0002"
 
 LETTERS = " -~À-ÖØ-öø-ıĴ-ľŁ-ňŊ-žƠơƯưȘ-țḀ-ẕẞẠ-ỹΆΈ-ΊΌΎ-ΡΣ-ώЀ-џҊ-ӿ"
-"""What a name is written in: ASCII, and the precomposed letters of Latin, Greek and Cyrillic."""
+"""The letters of a name: ASCII, and the precomposed letters of Latin, Greek and Cyrillic."""
 
 ALIKE = """
 '`" 3ЗзӠ 6б aΑαАа bΒВвЬь cСс eΕЕеҽ hΗНнһ jЈј kĸΚκКк l1Ii|ıΙιІіӀӏ mΜМм nΝ o0ΟοσОо pþΡρРр rг sЅѕ tΤτТт uυ vν wш xΧχХх

@@ -220,6 +220,30 @@ def test_the_head_of_a_report_is_a_section_that_can_be_asked_for(world: World, f
     assert [line.split(",")[0] for line in lines[1:]] == [name for name, _ in workbooks.texts(sheets["head"])]
 
 
+@pytest.mark.parametrize(
+    ("name", "more", "signs"),
+    [
+        (
+            "trial-balance",
+            "",
+            "A balance is what the ledger owes to the account's owner: negative where the owner owes it.",
+        ),
+        ("casino-statement", "&casino_id=c1", "A positive balance is owed by the casino, a negative one to it."),
+        ("liability", "", None),
+    ],
+)
+def test_a_report_of_balances_says_in_its_head_who_owes_a_positive_one(
+    world: World, fay: str, name: str, more: str, signs: str | None
+) -> None:
+    path = f"/v1/reports/{name}?section=head{more}"
+    workbook = workbooks.read(downloaded(world, fay, f"{path}&format=xlsx"))["head"]
+    rows = list(csv.reader(world.get(f"{path}&format=csv", key=fay).text.splitlines()))
+
+    assert world.get(path, key=fay).ok()["signs"] == signs
+    assert [row[1] for row in workbooks.texts(workbook) if row[0] == "signs"] == ([signs] if signs else [])
+    assert [row[1] for row in rows if row[0] == "signs"] == ([signs] if signs else [])
+
+
 @pytest.mark.parametrize("form", FORMATS)
 def test_a_head_request_is_answered_without_a_body_and_keeps_nothing_open(world: World, fay: str, form: str) -> None:
     answer = world.call("HEAD", f"{BALANCE}?format={form}", key=fay)

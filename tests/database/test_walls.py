@@ -24,6 +24,7 @@ UPDATABLE = {
     | {"meter_players", "meter_house", "reserve", "prize_fund"},
     "days": {"number", "minor", "value"},
     "rounds": {"state", "steps", "bet_count", "weight", "replays", "game_number"},
+    "exception_chain": {"number", "head"},
     "exception_counts": {"refusals"},
     "keys": {"revoked_at", "last_used_at"},
     "jobs": {

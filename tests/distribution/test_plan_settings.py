@@ -18,13 +18,12 @@ from jackpot_service.database.connections import create_engine
 from tests.support.logins import owner_conninfo
 
 STATED: Final[Mapping[str, str]] = {
-    # Hot statements have their parameters in arrays of any length: a plan of their own would cost more than they do.
+    # Without it three statements of each bet and result are planned at every call: four times what they cost.
     "plan_cache_mode": "force_generic_plan",
-    # A plan that is made and kept while tables are empty would read them whole. Feed and exceptions need it so far.
+    # Without it a plan that is made and kept while tables are empty reads them whole.
     "enable_seqscan": "off",
-    # Without it a page of the feed is merged with all rounds (tests/events/test_event_plans.py).
-    "enable_mergejoin": "off",
 }
+"""Each with the reason that tests/records/test_planner_settings.py shows."""
 
 _CHANGED: Final = text(
     "SELECT name, setting FROM pg_settings WHERE category LIKE 'Query Tuning%' AND setting IS DISTINCT FROM boot_val"

@@ -3,7 +3,13 @@
 import pytest
 from sqlalchemy import text
 
-from jackpot_service.database.models import AcknowledgementRow, Base, ExceptionCountRow, ExceptionRow
+from jackpot_service.database.models import (
+    AcknowledgementRow,
+    Base,
+    ExceptionChainRow,
+    ExceptionCountRow,
+    ExceptionRow,
+)
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain.principals import Role
 from jackpot_service.ledger.mismatches import Code
@@ -37,6 +43,7 @@ EXCEPTIONS = (
     change(NOTED, "number = 7", LAST, "exception-chain"),
     change(NOTED, "head = sha256(head)", LAST, "exception-chain"),
     remove(NOTED, MIDDLE, "exception-chain"),
+    remove(NOTED, "number = (SELECT max(number) FROM exceptions)", "exception-chain"),
     remove(NOTED, "number = 1", "exception-chain"),
     forge(
         NOTED,
@@ -44,6 +51,15 @@ EXCEPTIONS = (
         f"{NOTED} WHERE {LAST}",
         "exception-chain",
     ),
+)
+
+CHAIN = ExceptionChainRow.__tablename__
+
+ENDS = (
+    change(CHAIN, "number = number - 1", "true", "exception-chain"),
+    change(CHAIN, "number = number + 1", "true", "exception-chain"),
+    change(CHAIN, "head = sha256(head)", "true", "exception-chain"),
+    remove(CHAIN, "true", "exception-chain"),
 )
 
 COUNTS = ExceptionCountRow.__tablename__
@@ -56,6 +72,7 @@ COUNTED = (
 
 CORRUPTIONS = (
     *EXCEPTIONS,
+    *ENDS,
     *COUNTED,
     change(TABLE, "exception_id = exception_id || 'x'", SECOND, "entry-digest exception-chain"),
     change(TABLE, "entry_seq = entry_seq + 1000", SECOND, "document-without-entry entry-digest"),
@@ -115,3 +132,20 @@ def test_an_acknowledged_exception_is_missed_where_the_chain_ends_before_it(supe
     superuser.execute(text("DELETE FROM exceptions WHERE number >= 2"))
 
     assert {mismatch.code for mismatch in verify(superuser).mismatches} == {Code.EXCEPTION_CHAIN}
+
+
+def test_the_last_exception_is_missed_though_the_end_of_the_chain_is_removed_with_it(superuser: Session) -> None:
+    superuser.execute(text("DELETE FROM exceptions WHERE number = (SELECT max(number) FROM exceptions)"))
+    superuser.execute(text("DELETE FROM exception_chain"))
+
+    assert {mismatch.code for mismatch in verify(superuser).mismatches} == {Code.EXCEPTION_CHAIN}
+
+
+def test_a_count_that_its_exception_left_behind_is_named_though_the_chain_ends_before_it(superuser: Session) -> None:
+    last = "number = (SELECT max(number) FROM exceptions)"
+    (removed,) = superuser.scalars(text(f"DELETE FROM exceptions WHERE {last} RETURNING exception_id"))  # noqa: S608  a constant
+    set_back = f"(number, head) = (SELECT number, head FROM exceptions WHERE {last})"  # noqa: S608  as above
+    superuser.execute(text(f"UPDATE exception_chain SET {set_back}"))  # noqa: S608  as above
+
+    (found,) = verify(superuser).mismatches
+    assert (found.code, found.place) == (Code.EXCEPTION_CHAIN, f"exception {removed}")

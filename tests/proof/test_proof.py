@@ -44,6 +44,7 @@ PROVED_ELSEWHERE: Final = {
     "days": "test_days",
     "emergency_switches": "test_people",
     "exception_acknowledgements": "test_exceptions",
+    "exception_chain": "test_exceptions",
     "exception_counts": "test_exceptions",
     "exceptions": "test_exceptions",
     "past_days": "test_reconciled_days",

@@ -1,5 +1,5 @@
 """
-What a table server imports: `from jackpot_client import JackpotClient, Bet, Hand`.
+A table server imports `from jackpot_client import JackpotClient, Bet, Hand`.
 
 The one package whose `__init__` is not empty: other people's programs import these names, so where they live inside
 is ours to change.

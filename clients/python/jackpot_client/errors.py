@@ -1,4 +1,4 @@
-"""What a call may end with instead of an answer; each says what a table server may do next."""
+"""The errors that a call may end with instead of an answer; each says what a table server may do next."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -23,8 +23,8 @@ class Refusal(ClientError):
     The service refused, definitely: the same request sent again is refused again, so it is not.
 
     `facts` are the problem's further members (of a `bet-count-mismatch` the ledger's count and ids). With
-    `earlier_attempts_unknown` > 0 earlier sendings of the same request got no answer: a replay is recognised before a
-    round's state is looked at, but after the key, so a 401, 403 or 404 then says nothing about those.
+    `earlier_attempts_unknown` > 0 earlier sendings of the same request got no answer. A replay is recognised before a
+    round's state is looked at, but after the key: a 401, 403 or 404 then says nothing about those.
     """
 
     def __init__(
@@ -82,5 +82,5 @@ class ProtocolError(ClientError):
     """
     An answer came that is not the contract's (a missing field, a float for money, a proxy's page).
 
-    What was asked may have been booked; the same ids may be repeated once the cause is mended.
+    The request may have been booked; the same ids may be repeated once the cause is mended.
     """

@@ -30,7 +30,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What came back, and how many earlier sendings may have had an effect without saying so."""
+    """The answer, and how many earlier sendings may have had an effect without saying so."""
 
     status: int
     headers: httpx.Headers

@@ -1,4 +1,4 @@
-"""What a table server sends and gets. Payable money is whole minor units with its currency; pool amounts are exact."""
+"""Values that a table server sends and gets. Payable money is whole minor units; pool amounts are exact."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -28,7 +28,7 @@ class RoundState(StrEnum):
 
 
 class AwardState(StrEnum):
-    """Whether an award may be paid out to its player now, or was; the answer to a result tells how it began."""
+    """Whether an award may be paid out to its player now, or was; the answer to a result says how it began."""
 
     PAYABLE = "payable"
     HELD = "held"

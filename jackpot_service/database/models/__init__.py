@@ -1,10 +1,11 @@
 """
 The tables as statements name them: columns, their types, and which of them may be null.
 
-Laws, keys and indexes stand in `migrations/` alone. Every table but `stripes`, `days`, `rounds`, `keys` and those of
-jobs is append-only: the service's login may only insert, and triggers refuse the rest. Tables of a jackpot carry
-`jackpot_id` in every key; reference tables (casinos, tables, keys, rate sheets) never point at them. `entry_seq` is the
-entry of the reference stripe that wrote a reference row. `jackpot db check` compares all of it with the revisions.
+Laws, keys and indexes stand in `migrations/` alone. Every table but `stripes`, `days`, `rounds`, `keys`,
+`exception_chain`, `exception_counts` and those of jobs is append-only: the service's login may only insert, and
+triggers refuse the rest. Tables of a jackpot carry `jackpot_id` in every key; reference tables (casinos, tables, keys,
+rate sheets) never point at them. `entry_seq` is the entry of the reference stripe that wrote a reference row. `jackpot
+db check` compares all of it with the revisions.
 """
 
 from jackpot_service.database.models.administration import (
@@ -26,7 +27,12 @@ from jackpot_service.database.models.base import Base
 from jackpot_service.database.models.books import CycleRow, EntryRow, StripeRow
 from jackpot_service.database.models.checkpoints import ClosedPeriodRow, ReconciledDayRow, SealRow, VerificationRow
 from jackpot_service.database.models.days import DayRow, PastDayRow
-from jackpot_service.database.models.exceptions import AcknowledgementRow, ExceptionCountRow, ExceptionRow
+from jackpot_service.database.models.exceptions import (
+    AcknowledgementRow,
+    ExceptionChainRow,
+    ExceptionCountRow,
+    ExceptionRow,
+)
 from jackpot_service.database.models.jackpots import JackpotRow, RateRow, RateSheetRow, RulesVersionRow, TableLimitsRow
 from jackpot_service.database.models.jobs import IS_TO_DO, IS_TO_REMOVE, JobChunkRow, JobRow
 from jackpot_service.database.models.parties import (
@@ -61,6 +67,7 @@ __all__ = [
     "DayRow",
     "EmergencySwitchRow",
     "EntryRow",
+    "ExceptionChainRow",
     "ExceptionCountRow",
     "ExceptionRow",
     "JackpotRow",

@@ -31,6 +31,20 @@ class ExceptionRow(Base):
     head: Mapped[bytes]
 
 
+class ExceptionChainRow(Base):
+    """
+    Where the chain of exceptions ends: the number and the head of the last one.
+
+    It is one row. The schema begins with it, at number 0.
+    """
+
+    __tablename__ = "exception_chain"
+
+    chain: Mapped[str] = primary_key()
+    number: Mapped[int]
+    head: Mapped[bytes]
+
+
 class ExceptionCountRow(Base):
     """How many refusals of an hour an exception stands for, of the kinds that are counted by kind, table and hour."""
 

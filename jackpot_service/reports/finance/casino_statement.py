@@ -150,4 +150,5 @@ REPORT = Report(
     sections=("accounts", "days", "settled"),
     is_for_casinos=True,
     is_kept=False,
+    signs="A positive balance is owed by the casino, a negative one to it.",
 )

@@ -108,7 +108,7 @@ _OPEN = text(
     WHERE (CAST(:casino_id AS text) IS NULL OR r.casino_id = :casino_id)
       AND (CAST(:table_id AS text) IS NULL OR r.table_id = :table_id)
     ORDER BY r.round_key
-    """  # noqa: S608  the parts are ours
+    """  # noqa: S608  conditions that other modules have as constants
 )
 
 

@@ -47,7 +47,7 @@ class Report:
     `sections` are the names of its sections, in their order, whatever the question. `optional` parameters may be
     stated, `required` ones must be. `is_for_casinos`: a key that is bound to a casino may read it, of that casino.
     `is_kept`: closing a period keeps its hash. `report_version` is raised whenever it says something else of the same
-    books.
+    books. `signs` says, in the head of a report of balances, who owes a positive one.
     """
 
     name: str
@@ -61,6 +61,7 @@ class Report:
     is_for_casinos: bool = False
     is_kept: bool = True
     report_version: int = 1
+    signs: str | None = None
 
 
 def books_of(session: Session, parameters: Parameters) -> tuple[str, ...]:
@@ -147,6 +148,7 @@ def make(session: Session, report: Report, parameters: Parameters, *, made_at: d
         sections=report.make(session, scope),
         report_version=report.report_version,
         kept=kept(session, report, parameters),
+        signs=report.signs,
     )
 
 
@@ -199,7 +201,7 @@ class LongList:
 
     def count(self) -> int:
         """Count the rows: the database looks for all of them, and hands over none."""
-        query = text(f"SELECT count(*) FROM ({self.statement}) AS listed")  # noqa: S608  the statements are ours
+        query = text(f"SELECT count(*) FROM ({self.statement}) AS listed")  # noqa: S608  it counts a statement of a report
         counts = (
             self.session.scalar(query, {**list_parameters(self.scope, book), **self.more}) for book in self.scope.books
         )

@@ -28,7 +28,7 @@ BETWEEN: Final = """
         FROM {relation} e
         WHERE e.jackpot_id = :jackpot_id AND e.stripe_no = part.stripe_no AND e.seq > part.start AND e.seq <= part.upto
           AND {condition}
-        OFFSET 0
+        OFFSET 0  -- Each stripe by its seqs: no statistics count the rows between two.
     ) AS e
 """
 """FROM this: the rows `e` of a relation with seqs that stand in a part, or in its partial days."""

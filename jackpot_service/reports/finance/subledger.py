@@ -97,8 +97,8 @@ _STAKES = text(
 )
 
 # The refunds of each entry are looked up by its round, in one of three places. A bet's cycle had been won when it was
-# refunded if it books at or before the cut of the cycle that then ran: the last one that the refund books after. Each
-# bet is looked up with all that belongs to it (LIMIT): few are refunded.
+# refunded if it books at or before the cut of the cycle that then ran. That is the last cycle that the refund books
+# after. Each bet is looked up with all that belongs to it (LIMIT): few are refunded.
 _REFUNDS = text(
     """
     WITH refunded_bets AS (

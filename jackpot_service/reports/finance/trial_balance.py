@@ -69,4 +69,11 @@ def _amount(value: object) -> Decimal:
     return value
 
 
-REPORT = Report("trial-balance", "Trial balance", make, sections=("accounts", "totals"), report_version=2)
+REPORT = Report(
+    "trial-balance",
+    "Trial balance",
+    make,
+    sections=("accounts", "totals"),
+    report_version=2,
+    signs="A balance is what the ledger owes to the account's owner: negative where the owner owes it.",
+)

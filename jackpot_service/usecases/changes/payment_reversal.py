@@ -1,6 +1,6 @@
 """The reversal of a payment that was recorded wrongly: the award, or that part of it, is to be paid again."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar
 
@@ -25,6 +25,22 @@ POSSIBLE_IN = frozenset({AwardState.PART_PAID, AwardState.PAID})
 """The states of an award whose payments are reversed. A stopped one is released first."""
 
 
+@dataclass(frozen=True, slots=True)
+class PaidAward:
+    """
+    An award as the reversal of a payment sees it.
+
+    `correction` is that of the verdict which made it, and `corrections` how many its round has. `state` is None where
+    the award had taken no step, which only a proof of changed books meets.
+    """
+
+    round: Round
+    correction: int
+    corrections: int
+    state: AwardState | None
+    payments: Sequence[RecordedPayment]
+
+
 @dataclass(frozen=True, kw_only=True)
 class ReversePayment(Kind):
     """A payment is reversed, which its award and its reference name; why, the request and its approval say."""
@@ -47,44 +63,52 @@ class ReversePayment(Kind):
 
     def version(self, session: Session) -> str:
         """Name the payment, the award's last act, and the round's corrections. Raises: as `apply`."""
-        record, payment = self._found(session)
-        corrected = corrections.count(session, _round_of(session, record))
-        return f"{payment.act_seq}.{record.last_act}.{corrected}"
+        record = self._found(session)
+        state = self._state_of(session, record)
+        return f"{self.decide(state).act_seq}.{record.last_act}.{state.corrections}"
 
     def releases(self, session: Session) -> Round | None:
-        """Return the round: what is reversed is to be paid again."""
-        return _round_of(session, self._found(session)[0])
+        """Return the round: what is reversed is to be paid again. Raises: as `apply`."""
+        state = self._state_of(session, self._found(session))
+        self.decide(state)
+        return state.round
 
     def apply(self, session: Session, act: Act) -> Applied:
-        """
-        Reverse the payment.
-
-        Raises: UnknownAward, UnknownPayment, PaymentReversed, AwardStateConflict; RoundCorrected where a later verdict
-        counted the payment.
-        """
-        record, recorded = self._found(session)
-        shown = payment_acts.reverse(session, act, record, recorded, round_=_round_of(session, record))
+        """Reverse the payment. Raises: UnknownAward, and as `decide`."""
+        record = self._found(session)
+        state = self._state_of(session, record)
+        shown = payment_acts.reverse(session, act, record, self.decide(state), round_=state.round)
         return Applied({"state": record.award.state.value}, shown)
 
-    def _found(self, session: Session) -> tuple[AwardRecord, RecordedPayment]:
-        record = records.of_jackpot(session, self.jackpot_id, self.award_id)
-        found = next((one for one in record.payments if one.payment.reference == self.reference), None)
+    def decide(self, state: PaidAward) -> RecordedPayment:
+        """
+        Return the payment that is reversed.
+
+        Raises: UnknownPayment, PaymentReversed, AwardStateConflict; RoundCorrected where a later verdict counted the
+        payment.
+        """
+        found = next((one for one in state.payments if one.payment.reference == self.reference), None)
         if found is None:
             message = f"Award {self.award_id} has no payment under the reference {self.reference}."
             raise UnknownPayment(message, award_id=self.award_id, reference=self.reference)
         if found.reversed_by is not None:
             message = f"Payment {self.reference} of award {self.award_id} was reversed before."
             raise PaymentReversed(message, award_id=self.award_id, reference=self.reference)
-        state = record.award.state
-        if state not in POSSIBLE_IN:
-            advice = "release it first" if state is AwardState.STOPPED else "no payment of it is reversed"
-            message = f"Award {self.award_id} is {state}: {advice}."
-            raise AwardStateConflict(message, award_id=self.award_id, state=str(state))
-        if corrections.count(session, _round_of(session, record)) > record.award.correction:
-            message = f"Round {record.table_id}/{record.round_id} was corrected since, and counted what was paid."
+        if state.state not in POSSIBLE_IN:
+            advice = "release it first" if state.state is AwardState.STOPPED else "no payment of it is reversed"
+            message = f"Award {self.award_id} is {state.state}: {advice}."
+            raise AwardStateConflict(message, award_id=self.award_id, state=str(state.state))
+        if state.corrections > state.correction:
+            message = (
+                f"Round {state.round.table_id}/{state.round.round_id} was corrected since, and counted what was paid."
+            )
             raise RoundCorrected(message, award_id=self.award_id)
-        return record, found
+        return found
 
+    def _found(self, session: Session) -> AwardRecord:
+        return records.of_jackpot(session, self.jackpot_id, self.award_id)
 
-def _round_of(session: Session, record: AwardRecord) -> Round:
-    return rounds.require(session, record.jackpot_id, RoundName(record.table_id, record.round_id))
+    def _state_of(self, session: Session, record: AwardRecord) -> PaidAward:
+        round_ = rounds.require(session, record.jackpot_id, RoundName(record.table_id, record.round_id))
+        award, corrected = record.award, corrections.count(session, round_)
+        return PaidAward(round_, award.correction, corrected, award.state, record.payments)

@@ -58,7 +58,7 @@ def request_change(session: Session, command: RequestChange) -> ChangeRequested:
     """
     change_policy.require_of_house(command.act.principal, kind=command.kind)
     acts.lock(session)
-    if not _is_repeated(session, command.act):  # Whatever the policy says by now: the request is there.
+    if not _is_repeated(session, command.act):  # The policy may say something else by now: the request is there.
         change_policy.require_asker(policy_of(session, command.kind), command.act.principal, kind=command.kind)
     request = KINDS[command.kind].read(command.payload)
     replayed = acts.find_replay(session, command.act, EntryKind.CHANGE_REQUESTED, _request_of(command))

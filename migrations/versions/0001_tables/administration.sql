@@ -65,8 +65,8 @@ CREATE TABLE change_decisions (
 
 CREATE UNIQUE INDEX uq_change_decisions_final ON change_decisions (request_id) WHERE is_final;
 
--- Who asks for which kind of change and who decides it: the latest version of a kind says what is so now. Version 1 is of
--- no act, as the service is shipped.
+-- The roles and departments that request and decide each kind of change: the latest version of a kind is in force.
+-- Version 1 is of no act, as the service is shipped.
 CREATE TABLE change_policies (
     kind TEXT COLLATE "C" NOT NULL,
     version INTEGER NOT NULL,

@@ -1,4 +1,4 @@
--- What players get: awards and the steps of their lives, and compensations. What casinos pay, or are paid: statements.
+-- The money of players: awards with the steps of their lives, and compensations. The statements of casinos, as settled.
 
 -- `correction` numbers the verdict that made the award: 0 for the round's settlement. `is_open` is false once the award
 -- is paid, forfeited or reversed, and nothing else of a row ever changes: it derives from steps and payments, and lists

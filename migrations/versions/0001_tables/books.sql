@@ -31,7 +31,7 @@ INSERT INTO stripes (jackpot_id, stripe_no, added_by, seq, head, meter_players, 
                      accepting, booked_at)
 VALUES ('-', 0, 1, 0, sha256('-/0'), 0, 0, 0, 0, true, '-infinity');
 
--- What an entry comes to, as far as its postings do not tell. What a kind of figure does not have is null.
+-- One sum of an entry that its postings do not show. A member that a kind of figure does not have is null.
 CREATE TYPE figure AS (
     kind TEXT COLLATE "C",
     currency TEXT COLLATE "C",
@@ -45,9 +45,9 @@ CREATE TYPE figure AS (
 );
 
 -- The postings of an entry are four parallel arrays: a row each would cost a bet several times as much. Casino, table
--- and rules version are those of its figures, and empty, or 0, where there is none. `facts` are what a
--- closing, a result, a cancellation or voids recorded, and the game number or the table limits that bets or a result
--- named; views show the columns of results and cancellations.
+-- and rules version are those of its figures, and empty, or 0, where there is none. `facts` are what a closing, a
+-- result, a cancellation or voids recorded. Of bets or a result they are also the game number or the table limits that
+-- they named. Views show the columns of results and cancellations.
 CREATE TABLE entries (
     jackpot_id TEXT COLLATE "C" NOT NULL,
     stripe_no INTEGER NOT NULL,

@@ -1,6 +1,6 @@
 -- Sums of figures by day. Only who holds the stripe's lock touches its rows. Half of a page stays free, so that the next
 -- version of a row finds room there and no index is touched.
--- What is accepted is added here later, by transactions of others, which no bound may make fail.
+-- Accepted bets are added here later, by transactions of others, which no bound may make fail.
 CREATE TABLE days (
     jackpot_id TEXT COLLATE "C" NOT NULL,
     stripe_no INTEGER NOT NULL,

@@ -1,5 +1,5 @@
 -- Refusals that finance must see, and who looked into them. Each refusal's head is the hash of the head before it and of
--- what it says: none can be changed, or removed from between others.
+-- what it says: none can be changed, or removed from between others. `exception_chain` says where the chain ends.
 
 CREATE TABLE exceptions (
     exception_id TEXT COLLATE "C" NOT NULL,
@@ -19,6 +19,18 @@ CREATE TABLE exceptions (
     CONSTRAINT ck_exceptions_digest CHECK (length(digest) = 32),
     CONSTRAINT ck_exceptions_chain CHECK (number >= 1 AND length(head) = 32)
 );
+
+-- The number and the head of the last exception. A transaction that writes one locks this row and changes it.
+CREATE TABLE exception_chain (
+    chain TEXT COLLATE "C" NOT NULL,
+    number BIGINT NOT NULL,
+    head BYTEA NOT NULL,
+    CONSTRAINT pk_exception_chain PRIMARY KEY (chain),
+    CONSTRAINT ck_exception_chain_one CHECK (chain = 'exceptions'),
+    CONSTRAINT ck_exception_chain_end CHECK (number >= 0 AND length(head) = 32)
+);
+
+INSERT INTO exception_chain (chain, number, head) VALUES ('exceptions', 0, sha256('exceptions'));
 
 -- How many refusals a line stands for that counts those of a table in an hour. The line itself never changes.
 CREATE TABLE exception_counts (

@@ -1,4 +1,4 @@
--- Who takes part: casinos, their tables, people and machines, and the keys that show who somebody is.
+-- The parties: casinos, their tables, people and machines, and the keys that show who somebody is.
 
 -- A gaming day starts at a wall-clock time of the casino's zone. The check of the zone is that it can be used.
 CREATE TABLE casinos (

@@ -25,8 +25,9 @@ CREATE TABLE rounds (
 ) WITH (fillfactor = 70);
 
 -- The value itself, which seems to cost much: so a plan finds it in an index, and compares it with no row. Until the
--- table is analysed all its indexes seem to cost the same but for their height, and the lowest, the primary key's, would
--- have all rounds of the jackpot read for one. No SQL function: that would become a part of the query, and cost nothing.
+-- table is analysed all its indexes seem to cost the same but for their height. The lowest, the primary key's, would
+-- have all rounds of the jackpot read for one. No SQL function: that would become a part of the query, and cost
+-- nothing.
 CREATE FUNCTION by_index(value text) RETURNS text LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1000
     AS 'BEGIN RETURN value; END';
 
@@ -55,14 +56,14 @@ CREATE TABLE bets (
     CONSTRAINT ck_bets_stake_minor CHECK (stake_minor > 0)
 ) PARTITION BY RANGE (round_key);
 
--- For a player's bets. It knows of every 16 pages who may have bets in them, and of which rounds; nothing is added to it
--- by a bet, but once by the autovacuum when the next pages are begun. The pages that it does not know yet are read.
+-- For a player's bets. It knows of every 16 pages who may have bets in them, and of which rounds. No bet adds to it:
+-- the autovacuum does, once, when the next pages are begun. The pages that it does not know yet are read.
 CREATE INDEX ix_bets_player ON bets
     USING brin (player_id text_bloom_ops (n_distinct_per_range = 1000), round_key)
     WITH (pages_per_range = 16, autosummarize = on);
 
 -- The first partition ends with this month, on its last day with the next one: the months after it are made meanwhile.
--- What is in no month's range goes to the default partition.
+-- A bet in no month's range goes to the default partition.
 DO $$
 DECLARE
     month_end timestamp := date_trunc('month', (now() + interval '1 day') AT TIME ZONE 'UTC') + interval '1 month';

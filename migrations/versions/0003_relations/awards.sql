@@ -1,7 +1,7 @@
--- One row an award, with its round, its bet, the steps that it took, in their order, its payments, the withholding rule
--- that it stands under, and for how many days since its last step it can be claimed at its casino now. Rounds, bets,
--- steps and payments are looked up by their keys for each award (LATERAL, LIMIT): a join would read all of a jackpot's
--- while the tables are thought to be small.
+-- One row an award, with its round, its bet, its steps in their order, its payments and the withholding rule that it
+-- stands under. `claim_days` is for how many days since its last step it can be claimed at its casino now. Rounds,
+-- bets, steps and payments are looked up by their keys for each award (LATERAL, LIMIT). A join would read all of a
+-- jackpot's while the tables are thought to be small.
 CREATE VIEW award_records AS
 SELECT a.jackpot_id, a.round_key, r.table_id, r.round_id, r.casino_id, a.award_id, a.bet_id, b.player_id, b.hand,
        a.tier, a.amount_minor, a.currency, a.cost, a.funded_by, taken.steps, taken.times, taken.acts,

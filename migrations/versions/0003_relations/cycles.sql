@@ -1,5 +1,5 @@
--- Where the cuts of a jackpot cross each of its stripes, up to the highest that is looked at: the cycles in their order,
--- and the seq on this stripe at which each began. Books that are being proved may hold any stripe number.
+-- The cycles of a jackpot in their order, on each of its stripes, with the seq at which each began. Stripes count up to
+-- the highest that is looked at: books that are being proved may hold any stripe number.
 CREATE FUNCTION cuts_of_stripes(of_jackpot text, highest integer)
 RETURNS TABLE (stripe_no integer, cycles integer[], cuts bigint[]) LANGUAGE sql STABLE ROWS 16 AS $$
     SELECT stripe.stripe_no, array_agg(passed.cycle ORDER BY passed.cycle),

@@ -2,8 +2,8 @@
 CREATE FUNCTION gaming_day(at timestamptz, zone text, day_starts time) RETURNS date LANGUAGE sql STABLE
     RETURN coalesce((at AT TIME ZONE zone) - day_starts, at AT TIME ZONE 'UTC')::date;
 
--- One row a figure; every posting is one too, but those of bets: where bets go, their rules tell. Postings of acts are at
--- no table. Both parts have columns of the very same types, so that a question about one kind does not read the other.
+-- One row a figure; every posting is one too, but those of bets: rules say where bets go. Postings of acts are at no
+-- table. Both parts have columns of the very same types, so that a question about one kind does not read the other.
 CREATE VIEW figures AS
 SELECT e.jackpot_id, e.stripe_no, e.seq, e.kind AS entry_kind, e.movements,
        (e.booked_at AT TIME ZONE 'UTC')::date AS day, gaming_day(e.booked_at, c.zone, c.day_starts) AS gaming_day,
@@ -53,7 +53,7 @@ CREATE FUNCTION days_with_recent(of_jackpot text, of_kinds text[]) RETURNS SETOF
         FROM figures
         WHERE jackpot_id = of_jackpot AND stripe_no = stripe.stripe_no AND seq > stripe.summed_to
           AND kind = ANY (of_kinds)
-        OFFSET 0  -- The entries of each stripe are looked up by their seqs: that few are behind, no statistics tell.
+        OFFSET 0  -- Each stripe by its seqs: no statistics say that few entries are behind.
     ) AS f
     LEFT JOIN LATERAL (
         SELECT cycle, coalesce(cut[stripe.stripe_no + 1], 0) AS cut

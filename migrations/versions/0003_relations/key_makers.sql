@@ -1,4 +1,4 @@
--- Who made whose keys. An entry does not record the key that posted it, only the key's principal: so every key counts
+-- The makers of keys. An entry does not record the key that posted it, only the key's principal: so every key counts
 -- that the principal could have used then. A process believes in a revoked key for 15 seconds, and clocks may differ by
 -- two.
 CREATE VIEW key_makers AS
@@ -9,7 +9,7 @@ FROM keys AS key
 JOIN entries AS made ON made.jackpot_id = '-' AND made.stripe_no = 0 AND made.seq = key.entry_seq
 WHERE made.principal <> 'cli';
 
--- Whether an actor made a key of a round's table server, or has a key from the same maker: such an actor could have
+-- Whether an actor made a key of a round's table server, or has a key from the same maker. Such an actor could have
 -- made a round, and then release what it won.
 CREATE FUNCTION is_key_maker_on_both_sides(of_jackpot text, of_round bigint, actor text, acted_at timestamptz)
 RETURNS boolean LANGUAGE sql STABLE SET search_path = public, pg_temp AS $$

@@ -1,6 +1,6 @@
--- Parts of a jackpot's book: on each of some stripes, the entries after one seq, up to another. Each stripe's entries are
--- looked up by their seqs, few or many: a fence keeps it so. Joined, all entries that there are might be read for those of a few
--- hours: how many are between two positions, no statistics tell.
+-- Parts of a jackpot's book: on each of some stripes, the entries after one seq, up to another. Each stripe's entries
+-- are looked up by their seqs, few or many: a fence keeps it so. Joined, all entries that there are might be read for
+-- those of a few hours, since no statistics say how many are between two positions.
 CREATE FUNCTION entries_between(of_jackpot text, of_stripes integer[], starts bigint[], ends bigint[])
 RETURNS SETOF entries LANGUAGE sql STABLE AS $$
     SELECT e.*
@@ -9,7 +9,7 @@ RETURNS SETOF entries LANGUAGE sql STABLE AS $$
         SELECT *
         FROM entries
         WHERE jackpot_id = of_jackpot AND stripe_no = part.stripe_no AND seq > part.start AND seq <= part.upto
-        OFFSET 0
+        OFFSET 0  -- Each stripe by its seqs: joined, all entries might be read.
     ) AS e
 $$;
 
@@ -23,13 +23,13 @@ RETURNS SETOF entries LANGUAGE sql STABLE AS $$
         FROM entries
         WHERE jackpot_id = of_jackpot AND stripe_no = part.stripe_no AND seq > part.start AND seq <= part.upto
           AND kind = 'result' AND movements @> ARRAY['award']
-        OFFSET 0
+        OFFSET 0  -- As above, by the index of such entries.
     ) AS e
 $$;
 
--- What acts booked in a part of a jackpot's book, all on stripe 0, and these acts. They are acts that name a jackpot, and
--- not those of all: payments come by the thousand, and name none. What a jackpot receives is an effect of an act on
--- another.
+-- The effects of acts in a part of a jackpot's book, all on stripe 0, and these acts. They are acts that name a
+-- jackpot, and not those of all: payments come by the thousand, and name none. The money that a jackpot receives is an
+-- effect of an act on another.
 CREATE FUNCTION effects_of_acts(of_jackpot text, after_seq bigint, upto_seq bigint)
 RETURNS TABLE (act_seq bigint, subject text, decides text, before jsonb, after jsonb, seq bigint, kind text,
                recorded jsonb, round_key bigint) LANGUAGE sql STABLE AS $$
@@ -80,7 +80,7 @@ CREATE FUNCTION acts_with_effects(of_jackpot text) RETURNS TABLE (act_seq bigint
     GROUP BY a.seq
 $$;
 
--- What one minor unit of a currency is in its units, for each that a base currency has had a rate for.
+-- The worth of one minor unit of a currency in its units, for each that a base currency has had a rate for.
 CREATE FUNCTION currency_units(of_base text) RETURNS TABLE (currency text, one numeric) LANGUAGE sql STABLE AS $$
     SELECT DISTINCT r.currency, ('1e-' || r.exponent)::numeric
     FROM rates r

@@ -1,4 +1,4 @@
--- What belongs to a round, looked up by its key, whatever statistics say (LIMIT, a fence): of a new jackpot they know
+-- The rows of a round, looked up by its key, whatever statistics say (LIMIT, a fence). Of a new jackpot they know
 -- nothing for a while, and all of its rounds might be read for each.
 CREATE FUNCTION round_of_key(of_jackpot text, of_round bigint) RETURNS SETOF rounds LANGUAGE sql STABLE ROWS 1 AS $$
     SELECT * FROM rounds WHERE jackpot_id = of_jackpot AND round_key = of_round LIMIT 1
@@ -9,7 +9,7 @@ CREATE FUNCTION entry_of_step(of_jackpot text, of_round bigint, of_step integer)
     SELECT * FROM entries WHERE jackpot_id = of_jackpot AND round_key = of_round AND step = of_step LIMIT 1
 $$;
 
--- What results and cancellations recorded: the facts of entries as columns. A round has one of them at most.
+-- The records of results and cancellations: the facts of entries as columns. A round has one of them at most.
 CREATE VIEW results AS
 SELECT e.jackpot_id, e.round_key, e.step, (e.facts #>> '{result,bet_count}')::int AS bet_count,
        ARRAY(SELECT jsonb_array_elements_text(e.facts #> '{result,dealer}')) AS dealer,
@@ -54,7 +54,7 @@ CREATE FUNCTION live_bets(of_jackpot text, of_round bigint) RETURNS SETOF bets L
           FROM voids v
           WHERE v.jackpot_id = of_jackpot AND v.round_key = of_round AND v.bet_id = b.bet_id
       )
-    OFFSET 0
+    OFFSET 0  -- One round by its key: joined, the bets of all rounds might be read.
 $$;
 
 -- A round's bets, what they are worth by a sheet of rates, and by which steps of the round they were accepted and
@@ -74,5 +74,5 @@ RETURNS TABLE (bet_id text, player_id text, hand text, currency text, step integ
                      AND refunds_dead_hands(of_jackpot, (SELECT o.rules_version FROM round_of_key(of_jackpot, of_round) AS o))
     LEFT JOIN results d ON d.jackpot_id = of_jackpot AND d.round_key = h.round_key
     WHERE b.jackpot_id = of_jackpot AND b.round_key = of_round
-    OFFSET 0
+    OFFSET 0  -- One round by its key: the caller has a list of rounds.
 $$;

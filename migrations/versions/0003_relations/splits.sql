@@ -1,6 +1,6 @@
--- What of a value goes where, by a version of the rules. A split is linear: that of a sum is the sum of the splits, exactly.
--- Always one row: a part is NaN where the document is missing or cannot be read. With it no sum is right, and none is an
--- error: reports show that something is wrong, and the proof can name it.
+-- The parts of a value, by a version of the rules. A split is linear: that of a sum is the sum of the splits, exactly.
+-- Always one row: a part is NaN where the document is missing or cannot be read. With it no sum is right, and none is
+-- an error: reports show that something is wrong, and the proof can name it.
 CREATE FUNCTION rules_split(of_jackpot text, of_version integer)
 RETURNS TABLE (to_meter numeric, to_reserve numeric, to_prize_fund numeric, to_house numeric)
 LANGUAGE sql STABLE ROWS 1 AS $$

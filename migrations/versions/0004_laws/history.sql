@@ -19,7 +19,7 @@ DECLARE
     ];
     -- The service's rights say which columns change.
     updated text[] := ARRAY[
-        'awards', 'days', 'exception_counts', 'keys', 'rounds', 'stripes'
+        'awards', 'days', 'exception_chain', 'exception_counts', 'keys', 'rounds', 'stripes'
     ];
     -- Row triggers go to every partition; one on TRUNCATE each partition needs for itself.
     partitions text[] := ARRAY['bets_before', 'bets_default'];

@@ -1,5 +1,5 @@
--- Every act has an actor, another person decides what one requests, and nobody releases what an own key won. Whose keys
--- those are is asked for the time that a row states and for now: a row may state any time.
+-- Every act has an actor, another person decides what one requests, and nobody releases what an own key won. The keys
+-- are looked up for the time that a row states and for now: a row may state any time.
 
 CREATE FUNCTION require_actor() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
 BEGIN
@@ -16,7 +16,7 @@ $$;
 
 CREATE TRIGGER require_actor BEFORE INSERT ON acts FOR EACH ROW EXECUTE FUNCTION require_actor();
 
--- Who asks is of the house, and of a role that the policy in force lets ask.
+-- A maker is of the house, and of a role that the policy in force lets request.
 CREATE FUNCTION require_asker() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
 DECLARE
     policy change_policies;
@@ -118,8 +118,8 @@ $$;
 CREATE TRIGGER require_payer BEFORE INSERT ON payments
     FOR EACH ROW WHEN (NEW.reverses IS NULL) EXECUTE FUNCTION require_payer();
 
--- A stopped award is not paid until two people released it, nor a held one until they made it payable. What was paid of
--- an award lies between nothing and all of it, and its payments withhold the due amount at most.
+-- A stopped award is not paid until two people released it, nor a held one until they made it payable. The payments of
+-- an award lie between nothing and all of it, and they withhold the due amount at most.
 CREATE FUNCTION require_unpaid() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
 DECLARE
     taken text[] := ARRAY(
