@@ -22,8 +22,8 @@ TEXT: Final = (DOCS / "changes.md").read_text(encoding="utf-8")
 ON_REPORTS: Final = (DOCS / "reports.md").read_text(encoding="utf-8")
 
 ROLES: Final = {
-    kind: (asked_by, decided_by)
-    for kind, asked_by, decided_by in re.findall(r"^\| `([a-z-]+)` \| (`.*?) \| (`.*?) \|", TEXT, re.MULTILINE)
+    kind: (requested_by, decided_by)
+    for kind, requested_by, decided_by in re.findall(r"^\| `([a-z-]+)` \| (`.*?) \| (`.*?) \|", TEXT, re.MULTILINE)
 }
 EXAMPLES: Final = dict(re.findall(r"^`([a-z-]+)`:(?:(?!```).)*```json\n(.*?)```", TEXT, re.MULTILINE | re.DOTALL))
 
@@ -33,10 +33,10 @@ def test_every_kind_of_change_is_listed_with_who_asks_and_who_decides() -> None:
 
 
 def _in_words(policy: KindPolicy) -> tuple[str, str]:
-    asked_by, decided_by = (
-        ", ".join(f"`{role}`" for role in sorted(one)) for one in (policy.asked_by, policy.decided_by)
+    requested_by, decided_by = (
+        ", ".join(f"`{role}`" for role in sorted(one)) for one in (policy.requested_by, policy.decided_by)
     )
-    return asked_by, decided_by + _apart_in_words(policy)
+    return requested_by, decided_by + _apart_in_words(policy)
 
 
 def _apart_in_words(policy: KindPolicy) -> str:

@@ -59,7 +59,7 @@ class KindPolicySchema(AnswerSchema):
     """The policy of a kind of change. Nobody decides an own request."""
 
     kind = fields.String(required=True)
-    asked_by = fields.List(word(Role), required=True, metadata={"description": "The roles that ask."})
+    requested_by = fields.List(word(Role), required=True, metadata={"description": "The roles that request."})
     decided_by = fields.List(word(Role), required=True, metadata={"description": "The roles that decide."})
     needs_other_department = described(fields.Boolean, "Whether the checker is of another department than the maker.")
     needs_other_role = described(fields.Boolean, "Whether the checker is of another role than the maker.")

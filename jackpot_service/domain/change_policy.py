@@ -19,7 +19,7 @@ from jackpot_service.domain.principals import Principal, Role
 class KindPolicy:
     """The roles that ask for a kind of change and that decide it, and whether departments and roles must differ."""
 
-    asked_by: frozenset[Role]
+    requested_by: frozenset[Role]
     decided_by: frozenset[Role]
     needs_other_department: bool = False
     needs_other_role: bool = False
@@ -28,7 +28,7 @@ class KindPolicy:
     def facts(self) -> Facts:
         """The facts that acts record of it."""
         return {
-            "asked_by": sorted(self.asked_by),
+            "requested_by": sorted(self.requested_by),
             "decided_by": sorted(self.decided_by),
             "needs_other_department": self.needs_other_department,
             "needs_other_role": self.needs_other_role,
@@ -36,11 +36,11 @@ class KindPolicy:
 
     def is_decider(self, checker: Principal, *, maker: str) -> bool:
         """Whether a role decides. The maker decides in an emergency alone, for which it is enough that they may ask."""
-        return is_of_roles(checker, self.asked_by if checker.name == maker else self.decided_by)
+        return is_of_roles(checker, self.requested_by if checker.name == maker else self.decided_by)
 
     def is_decidable_among(self, people: Collection[Principal]) -> bool:
         """Whether one of these people may ask, and another one, who is no service account, may decide then."""
-        makers = [one for one in people if is_of_roles(one, self.asked_by)]
+        makers = [one for one in people if is_of_roles(one, self.requested_by)]
         checkers = [one for one in people if one.may_approve and is_of_roles(one, self.decided_by)]
         return any(
             maker.name != checker.name and not self.is_too_close(maker, checker)
@@ -105,8 +105,8 @@ def require_of_house(asker: Principal, *, kind: str) -> None:
 
 def require_asker(policy: KindPolicy, asker: Principal, *, kind: str) -> None:
     """Raises: KindForbidden for a role that does not ask for such a change, and for everybody of a casino."""
-    if not is_of_roles(asker, policy.asked_by):
-        raise _forbidden(asker, f"A change of kind {kind} is asked for by {_listed(policy.asked_by)}")
+    if not is_of_roles(asker, policy.requested_by):
+        raise _forbidden(asker, f"A change of kind {kind} is requested by {_listed(policy.requested_by)}")
 
 
 def require_decider(policy: KindPolicy, change: Change, checker: Principal) -> None:

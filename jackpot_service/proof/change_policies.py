@@ -50,7 +50,7 @@ def documents(references: References) -> Iterator[Document]:
     versions: defaultdict[tuple[int, int], dict[str, Any]] = defaultdict(dict)
     for row in references.change_policies:
         if row.version != 1 or row.entry_seq != 0:
-            stated = {"asked_by": sorted(row.asked_by), "decided_by": sorted(row.decided_by)}
+            stated = {"requested_by": sorted(row.requested_by), "decided_by": sorted(row.decided_by)}
             versions[row.version, row.entry_seq][row.kind] = {
                 **stated,
                 "needs_other_department": row.needs_other_department,

@@ -191,7 +191,7 @@ SHAPES: Final = {
         "effects": Shape(_are_effects, list),
     },
     "change_decisions": {"confirmed": _FIGURES},
-    "change_policies": {"asked_by": _TEXTS, "decided_by": _TEXTS},
+    "change_policies": {"requested_by": _TEXTS, "decided_by": _TEXTS},
     "change_requests": {"payload": _OBJECT, "to_confirm": _FIGURES},
     "closed_periods": {"reports": Shape(_are_reports, dict)},
     "exceptions": {"detail": _OBJECT},

@@ -68,9 +68,9 @@ def _roles_of(act: Row[Any], references: References) -> frozenset[Role]:
         return frozenset(Role)  # Named by the check of changes.
     policy = change_policies.policy_at(references, request.kind, act.seq)
     if act.decides is None:
-        return policy.asked_by
+        return policy.requested_by
     decision = references.change_decisions.get((act.decides, act.principal, Outcome.APPROVED.value))
-    return policy.asked_by if decision is not None and decision.is_emergency else policy.decided_by
+    return policy.requested_by if decision is not None and decision.is_emergency else policy.decided_by
 
 
 ROLES: Final[Mapping[str, frozenset[Role]]] = {

@@ -46,7 +46,7 @@ def _policy(session: Session, question: Select[*tuple[Any, ...]]) -> ChangePolic
 def kind_policy(row: Row[Any]) -> KindPolicy:
     """Read what a row says of its kind of change. Raises: ValueError for a role that there is not."""
     return KindPolicy(
-        frozenset(map(Role, row.asked_by)),
+        frozenset(map(Role, row.requested_by)),
         frozenset(map(Role, row.decided_by)),
         needs_other_department=row.needs_other_department,
         needs_other_role=row.needs_other_role,

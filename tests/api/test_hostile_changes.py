@@ -101,7 +101,7 @@ WHOLE: Final[Mapping[str, Sequence[Body]]] = {
         {
             "kinds": {
                 "rules": {
-                    "asked_by": ["operator"],
+                    "requested_by": ["operator"],
                     "decided_by": ["operator"],
                     "needs_other_department": True,
                     "needs_other_role": True,

@@ -72,14 +72,14 @@ PAYLOADS: Final[Mapping[str, Body]] = {
         "reference": "2026-10",
     },
     "casino-withholding": {"casino_id": "c1", "currency": "EUR", "report_at_minor": 60_000},
-    "change-policy": {"kinds": {"rules": {"asked_by": ["operator"], "decided_by": ["operator"]}}},
+    "change-policy": {"kinds": {"rules": {"requested_by": ["operator"], "decided_by": ["operator"]}}},
 }
 """What may be asked for in the house `played`, so that nothing but a role can be wrong with it."""
 
 ALLOWED: Final = [
     (kind, maker, checker)
     for kind, policy in SHIPPED_POLICY.items()
-    for maker in sorted(policy.asked_by)
+    for maker in sorted(policy.requested_by)
     for checker in sorted(policy.decided_by)
     if not (policy.needs_other_role and maker is checker)
 ]
@@ -142,7 +142,11 @@ def refused(world: World, kind: str, *, request_id: str) -> int:
     policy, keys = SHIPPED_POLICY[kind], {role: world.key(role) for role in Role}
     before = world.books.counts()
     answers = [
-        *(one for role in set(Role) - policy.asked_by for one in asking(world, kind, key=keys[role], request_id="q1")),
+        *(
+            one
+            for role in set(Role) - policy.requested_by
+            for one in asking(world, kind, key=keys[role], request_id="q1")
+        ),
         *(
             one
             for role in set(Role) - policy.decided_by

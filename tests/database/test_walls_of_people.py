@@ -58,7 +58,7 @@ def test_another_person_whose_role_decides_it_is_let(application: psycopg.Connec
 def test_the_maker_decides_nothing_of_their_own(
     world: World, application: psycopg.Connection[Any], outcome: str
 ) -> None:
-    by_both = {"asked_by": BOTH, "decided_by": BOTH}
+    by_both = {"requested_by": BOTH, "decided_by": BOTH}
     world.change("change-policy", {"kinds": {"held-awards": by_both}}, request_id="policy")
     with pytest.raises(errors.CheckViolation, match="ck_change_decisions_two_people"):
         decide(application, "Ann", outcome=outcome)
@@ -185,7 +185,7 @@ def test_the_makers_role_decides_nothing_where_another_must_whatever_the_departm
 
 
 def test_the_policy_in_force_is_the_latest(world: World, application: psycopg.Connection[Any]) -> None:
-    of_rates = {"asked_by": ["rates"], "decided_by": ["operator"]}
+    of_rates = {"requested_by": ["rates"], "decided_by": ["operator"]}
     world.change("change-policy", {"kinds": {"held-awards": of_rates}}, request_id="policy")
 
     with pytest.raises(errors.InsufficientPrivilege, match="the role finance decides no change of kind held-awards"):
@@ -197,7 +197,7 @@ def test_the_policy_in_force_is_the_latest(world: World, application: psycopg.Co
 
 
 ADD_POLICY: Final = """
-INSERT INTO change_policies (kind, version, asked_by, decided_by, needs_other_department, needs_other_role, entry_seq)
+INSERT INTO change_policies (kind, version, requested_by, decided_by, needs_other_department, needs_other_role, entry_seq)
 VALUES ('held-awards', %s, %s, %s, false, false, %s)
 """
 BOTH: Final = ["finance", "operator"]
@@ -206,7 +206,7 @@ BOTH: Final = ["finance", "operator"]
 def test_no_act_of_one_person_changes_the_policy(world: World, application: psycopg.Connection[Any]) -> None:
     world.person("Rolf", Role.RATES)
     rejected = "SELECT max(seq) FROM entries WHERE jackpot_id = '-' AND kind = 'change_rejected'"
-    world.ask("change-policy", {"kinds": {"rules": {"asked_by": ["rates"], "decided_by": ["rates"]}}}).ok(201)
+    world.ask("change-policy", {"kinds": {"rules": {"requested_by": ["rates"], "decided_by": ["rates"]}}}).ok(201)
     body = {"reason": "not so"}
     world.post("/v1/change-requests/q1/rejection", body, key=world.person("Oskar", Role.OPERATOR)).ok()
 
@@ -259,13 +259,13 @@ def test_the_limits_of_another_table_than_was_approved_are_refused(
 
 
 @pytest.mark.parametrize(
-    ("version", "asked_by", "decided_by", "seq", "constraint"),
+    ("version", "requested_by", "decided_by", "seq", "constraint"),
     [
         (2, BOTH, BOTH, 0, "ck_change_policies_version"),
         (1, BOTH, BOTH, 5, "ck_change_policies_version"),
-        (2, [], BOTH, 5, "ck_change_policies_asked_by"),
+        (2, [], BOTH, 5, "ck_change_policies_requested_by"),
         (2, BOTH, [], 5, "ck_change_policies_decided_by"),
-        (2, ["table"], BOTH, 5, "ck_change_policies_asked_by"),
+        (2, ["table"], BOTH, 5, "ck_change_policies_requested_by"),
         (2, BOTH, ["operator", "auditor"], 5, "ck_change_policies_decided_by"),
         (2, BOTH, ["operator", None], 5, "ck_change_policies_decided_by"),
     ],
@@ -273,13 +273,13 @@ def test_the_limits_of_another_table_than_was_approved_are_refused(
 def test_a_policy_that_leaves_a_kind_with_nobody_is_refused(  # noqa: PLR0917  what one row says
     application: psycopg.Connection[Any],
     version: int,
-    asked_by: list[str],
+    requested_by: list[str],
     decided_by: list[str | None],
     seq: int,
     constraint: str,
 ) -> None:
     with pytest.raises(errors.CheckViolation, match=constraint):
-        application.execute(ADD_POLICY, [version, asked_by, decided_by, seq])
+        application.execute(ADD_POLICY, [version, requested_by, decided_by, seq])
 
 
 def test_a_principal_has_a_department_and_it_is_written_in_one_way(application: psycopg.Connection[Any]) -> None:
@@ -334,7 +334,7 @@ def test_the_application_does_not_switch_it(application: psycopg.Connection[Any]
 def test_who_made_a_key_of_a_round_releases_none_of_its_awards(
     world: World, application: psycopg.Connection[Any]
 ) -> None:
-    by_both = {"asked_by": BOTH, "decided_by": BOTH}
+    by_both = {"requested_by": BOTH, "decided_by": BOTH}
     world.change("change-policy", {"kinds": {"held-awards": by_both}}, request_id="policy")
     with pytest.raises(errors.InsufficientPrivilege, match="who made a key of a round approves nothing"):
         decide(application, "Olga")

@@ -208,7 +208,7 @@ EXEMPTIONS: Final = (
         {Rule.UNRESTRICTED: "award_steps awards cycles entries rounds"},
     ),
     Exemption(
-        "SELECT v.version, e.booked_at, request.maker AS asked_by",
+        "SELECT v.version, e.booked_at, request.maker AS requested_by",
         _REPORT,
         {Rule.UNRESTRICTED: "cycles entries"},
     ),

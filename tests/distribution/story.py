@@ -169,7 +169,7 @@ def _change(world: World) -> None:
     for round_id in ("new-3", "new-4", "new-5", "r2"):
         world.put_cancellation(round_id=round_id).ok(201)
     world.change("prize-fund-true-up", {"jackpot_id": "j1"}, request_id="true-up")
-    policy = {"rules": {"asked_by": ["operator"], "decided_by": ["operator"]}}
+    policy = {"rules": {"requested_by": ["operator"], "decided_by": ["operator"]}}
     world.change("change-policy", {"kinds": policy}, request_id="policy")
     world.change("retirement", {"jackpot_id": "j1", "to": "j2"}, request_id="retired")
 

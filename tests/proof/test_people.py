@@ -91,7 +91,7 @@ ADJUSTMENT: Final = {"jackpot_id": "live", "account": "reserve", "amount": "1"} 
     "document": "memo 1",
     "cause": "count-error",
 }
-POLICY: Final = {"kinds": {"rules": {"asked_by": ["operator"], "decided_by": ["operator"]}}}
+POLICY: Final = {"kinds": {"rules": {"requested_by": ["operator"], "decided_by": ["operator"]}}}
 CHANGES: Final[Mapping[str, Mapping[str, Any]]] = {
     "held-awards": {"jackpot_id": "live", "table_id": "T1", "round_id": "held", "decision": "approve"},
     "compensation": {
@@ -172,7 +172,7 @@ CORRUPTIONS: Final = (
     change("change_policies", "kind = 'x'", "kind = 'held-awards' AND version = 1", "document-without-entry"),
     remove("change_policies", "kind = 'held-awards' AND version = 1", "document-without-entry"),
     change("change_policies", "decided_by = '{operator}'", GRANTS, "entry-digest change-principal act-principal"),
-    change("change_policies", "asked_by = '{rates}'", GRANTS, "entry-digest act-principal"),
+    change("change_policies", "requested_by = '{rates}'", GRANTS, "entry-digest act-principal"),
     change("change_policies", "decided_by = '{finance,rates}'", GRANTS, "entry-digest"),
     change("change_policies", "needs_other_department = true", GRANTS, "entry-digest"),
     change("change_policies", "needs_other_role = true", GRANTS, "entry-digest"),
@@ -182,7 +182,7 @@ CORRUPTIONS: Final = (
     remove("change_policies", GRANTS, "entry-digest"),
     forge(
         "change_policies",
-        "kind, 3, asked_by, '{operator}', false, false, 1000",
+        "kind, 3, requested_by, '{operator}', false, false, 1000",
         f"change_policies WHERE {GRANTS}",
         "document-without-entry",
     ),
@@ -195,7 +195,7 @@ CORRUPTIONS: Final = (
     change("acts", "before = '{}'", "decides = 'policy' AND after ? 'kinds'", "entry-digest change-done"),
     change(
         "change_requests",
-        "payload = jsonb_set(payload, '{kinds,rules,asked_by}', '[\"rates\"]')",
+        "payload = jsonb_set(payload, '{kinds,rules,requested_by}', '[\"rates\"]')",
         "request_id = 'policy'",
         "entry-digest change-done",
     ),

@@ -38,7 +38,7 @@ def change_the_policy(racer: Racer) -> list[bool]:
     """Let operators and finance decide about rules by turns."""
     for number in range(10):
         roles = ["finance"] if number % 2 else ["operator"]
-        payload = {"kinds": {"rules": {"asked_by": ["operator"], "decided_by": roles}}}
+        payload = {"kinds": {"rules": {"requested_by": ["operator"], "decided_by": roles}}}
         transact(racer.engine, partial(two_people.change, kind="change-policy", payload=payload, now=scene.now()))
     return []
 

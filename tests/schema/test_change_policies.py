@@ -9,9 +9,7 @@ from jackpot_service.schema import migrate
 from jackpot_service.usecases.changes.registry import SHIPPED_POLICY
 from tests.support.logins import owner_conninfo
 
-FOUND: Final = (
-    "SELECT kind, asked_by, decided_by, needs_other_department, needs_other_role FROM change_policies WHERE version = 1"
-)
+FOUND: Final = "SELECT kind, requested_by, decided_by, needs_other_department, needs_other_role FROM change_policies WHERE version = 1"
 
 
 def _found(url: str) -> dict[str, dict[str, Any]]:
@@ -19,12 +17,12 @@ def _found(url: str) -> dict[str, dict[str, Any]]:
         rows = owner.execute(FOUND).fetchall()
     return {
         kind: {
-            "asked_by": asked_by,
+            "requested_by": requested_by,
             "decided_by": decided_by,
             "needs_other_department": needs_other_department,
             "needs_other_role": needs_other_role,
         }
-        for kind, asked_by, decided_by, needs_other_department, needs_other_role in rows
+        for kind, requested_by, decided_by, needs_other_department, needs_other_role in rows
     }
 
 

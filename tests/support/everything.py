@@ -117,7 +117,7 @@ def _administer(engine: sqlalchemy.Engine) -> None:
     transact(engine, partial(two_people.change, kind="casino-withholding", payload=rule, now=scene.now()))
     claims = {"casino_id": "c1", "claim_days": 90}
     transact(engine, partial(two_people.change, kind="casino-claims", payload=claims, now=scene.now()))
-    policy = {"kinds": {"rules": {"asked_by": ["operator"], "decided_by": ["operator"]}}}
+    policy = {"kinds": {"rules": {"requested_by": ["operator"], "decided_by": ["operator"]}}}
     transact(engine, partial(two_people.change, kind="change-policy", payload=policy, now=scene.now()))
 
 

@@ -17,10 +17,10 @@ from tests.support.logins import owner_url
 
 def asker_of(kind: str) -> Principal:
     """Somebody whom the shipped policy lets ask for a kind of change: Ann the operator, if she may."""
-    asked_by = SHIPPED_POLICY[kind].asked_by
-    if Role.OPERATOR in asked_by:
+    requested_by = SHIPPED_POLICY[kind].requested_by
+    if Role.OPERATOR in requested_by:
         return Principal("Ann", Role.OPERATOR)
-    return Principal("Fay", Role.FINANCE) if Role.FINANCE in asked_by else Principal("Rita", Role.RATES)
+    return Principal("Fay", Role.FINANCE) if Role.FINANCE in requested_by else Principal("Rita", Role.RATES)
 
 
 def checker_of(kind: str) -> Principal:

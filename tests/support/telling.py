@@ -181,5 +181,5 @@ def _end(world: World) -> None:
 
 
 def _change_policy(world: World) -> None:
-    rules = {"asked_by": ["operator"], "decided_by": ["finance"], "needs_other_department": True}
+    rules = {"requested_by": ["operator"], "decided_by": ["finance"], "needs_other_department": True}
     world.change("change-policy", {"kinds": {"rules": rules}}, request_id="policy")

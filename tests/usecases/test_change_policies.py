@@ -21,7 +21,7 @@ pytestmark = pytest.mark.slow
 
 __all__ = ["books_verify"]
 
-BY_OPERATORS: Final[Body] = {"asked_by": ["operator"], "decided_by": ["operator"]}
+BY_OPERATORS: Final[Body] = {"requested_by": ["operator"], "decided_by": ["operator"]}
 UNBOUND: Final[Body] = {"needs_other_department": False, "needs_other_role": False}
 ADJUSTMENT: Final[Body] = {
     "jackpot_id": "j1",
@@ -92,7 +92,7 @@ def test_a_policy_that_was_changed_back_is_a_further_version(opened: World) -> N
 def test_nobody_changes_the_policy_alone_whatever_it_says(opened: World) -> None:
     for name in ("Rita", "Rolf"):
         opened.person(name, Role.RATES)
-    asked(opened, {"change-policy": {"asked_by": ["rates"], "decided_by": ["rates"]}}, request_id="policy").ok(201)
+    asked(opened, {"change-policy": {"requested_by": ["rates"], "decided_by": ["rates"]}}, request_id="policy").ok(201)
     opened.approve("policy", by="Ann").problem(403, "same-user")
     opened.approve("policy", by="Ann", emergency=True).problem(403, "emergency-off")
     opened.approve("policy").ok()
@@ -115,7 +115,7 @@ def test_another_department_may_be_asked_for_and_a_department_is_for_ever(opened
 
 def test_another_role_may_be_asked_for(opened: World) -> None:
     opened.person("Bob", Role.FINANCE)
-    two = {"asked_by": ["operator"], "decided_by": ["finance", "operator"], "needs_other_role": True}
+    two = {"requested_by": ["operator"], "decided_by": ["finance", "operator"], "needs_other_role": True}
     opened.change("change-policy", {"kinds": {"adjustment": two}}, request_id="policy")
     opened.ask("adjustment", ADJUSTMENT).ok(201)
     night = opened.key_of(Principal("Nina", Role.OPERATOR, department="night-shift"))
@@ -142,7 +142,7 @@ def test_the_same_call_again_is_a_replay_under_a_later_policy_too(opened: World)
     opened.approve().ok()
     for name in ("Rita", "Rolf"):
         opened.person(name, Role.RATES)
-    of_rates = {"asked_by": ["rates"], "decided_by": ["rates"]}
+    of_rates = {"requested_by": ["rates"], "decided_by": ["rates"]}
     opened.change("change-policy", {"kinds": {"adjustment": of_rates}}, request_id="policy")
 
     assert opened.ask("adjustment", ADJUSTMENT).ok(200)["state"] == "approved"
@@ -181,7 +181,7 @@ def test_the_command_line_shows_the_policy_in_force(
 
 
 def test_a_policy_that_leaves_a_kind_with_nobody_to_ask_or_decide_is_refused(opened: World) -> None:
-    of_rates = {"asked_by": ["operator"], "decided_by": ["rates"]}
+    of_rates = {"requested_by": ["operator"], "decided_by": ["rates"]}
     two_roles = {**BY_OPERATORS, "needs_other_role": True}
     two_desks = {**BY_OPERATORS, "needs_other_department": True}
     opened.person("Otto", Role.OPERATOR)
@@ -193,7 +193,7 @@ def test_a_policy_that_leaves_a_kind_with_nobody_to_ask_or_decide_is_refused(ope
     asked(opened, {"held-awards": of_rates}, query="?dry_run=true").problem(
         422, "payload-invalid", f"{KINDS}/held-awards"
     )
-    asked(opened, {"held-awards": {"asked_by": ["finance"], "decided_by": ["operator"]}}).problem(
+    asked(opened, {"held-awards": {"requested_by": ["finance"], "decided_by": ["operator"]}}).problem(
         422, "payload-invalid", f"{KINDS}/held-awards"
     )
     asked(opened, {"rules": two_desks}).problem(422, "payload-invalid", f"{KINDS}/rules")
@@ -206,7 +206,7 @@ def test_a_policy_that_leaves_a_kind_with_nobody_to_ask_or_decide_is_refused(ope
 
 def test_who_has_no_key_any_more_decides_nothing_and_an_approval_sees_that_too(opened: World) -> None:
     key = opened.person("Rita", Role.RATES)
-    asked(opened, {"rules": {"asked_by": ["operator"], "decided_by": ["rates"]}}).ok(201)
+    asked(opened, {"rules": {"requested_by": ["operator"], "decided_by": ["rates"]}}).ok(201)
     revoking = {"request_id": "gone", "reason": "she left"}
     operator = opened.person("Otto", Role.OPERATOR)
     opened.post(f"/v1/keys/{key.split('_')[1]}/revocation", revoking, key=operator).ok(201)
@@ -216,7 +216,7 @@ def test_who_has_no_key_any_more_decides_nothing_and_an_approval_sees_that_too(o
 
 def test_nobody_decides_what_they_alone_may_ask_for(world: World) -> None:
     world.person("Rita", Role.RATES)
-    of_rates = {"asked_by": ["rates"], "decided_by": ["rates"]}
+    of_rates = {"requested_by": ["rates"], "decided_by": ["rates"]}
 
     asked(world, {"rules": of_rates}).problem(422, "payload-invalid", f"{KINDS}/rules")
     world.person("Rolf", Role.RATES)
@@ -231,9 +231,9 @@ BAD: Final[Sequence[tuple[Any, str]]] = (
     ({"no-kind": BY_OPERATORS}, f"{KINDS}/no-kind"),
     ({"a/b~": BY_OPERATORS}, f"{KINDS}/a~1b~0"),
     ({"rules": None}, f"{KINDS}/rules"),
-    ({"rules": {"decided_by": ["operator"]}}, f"{KINDS}/rules/asked_by"),
-    ({"rules": {"asked_by": ["operator"]}}, f"{KINDS}/rules/decided_by"),
-    ({"rules": BY_OPERATORS | {"asked_by": []}}, f"{KINDS}/rules/asked_by"),
+    ({"rules": {"decided_by": ["operator"]}}, f"{KINDS}/rules/requested_by"),
+    ({"rules": {"requested_by": ["operator"]}}, f"{KINDS}/rules/decided_by"),
+    ({"rules": BY_OPERATORS | {"requested_by": []}}, f"{KINDS}/rules/requested_by"),
     ({"rules": BY_OPERATORS | {"decided_by": []}}, f"{KINDS}/rules/decided_by"),
     ({"rules": BY_OPERATORS | {"decided_by": None}}, f"{KINDS}/rules/decided_by"),
     ({"rules": BY_OPERATORS | {"decided_by": "operator"}}, f"{KINDS}/rules/decided_by"),
@@ -245,7 +245,7 @@ BAD: Final[Sequence[tuple[Any, str]]] = (
     ({"rules": BY_OPERATORS | {"needs_other_department": "yes"}}, f"{KINDS}/rules/needs_other_department"),
     ({"rules": BY_OPERATORS | {"needs_other_role": 1}}, f"{KINDS}/rules/needs_other_role"),
     ({"rules": BY_OPERATORS | {"approvals": 0}}, f"{KINDS}/rules/approvals"),
-    ({"rate-sheet": {"asked_by": ["rates"], "decided_by": ["rates"]}}, KINDS),
+    ({"rate-sheet": {"requested_by": ["rates"], "decided_by": ["rates"]}}, KINDS),
 )
 """What no policy can say, and where a problem points: nobody asks or decides, no such kind or role, or nothing new."""
 

@@ -61,7 +61,7 @@ def operator(world: World, name: str) -> str:
 
 def let_operators_decide(world: World, kind: str) -> None:
     """Change the policy so that operators decide what they ask for: only they make keys of servers over the API."""
-    policy = {"asked_by": ["operator"], "decided_by": ["operator"]}
+    policy = {"requested_by": ["operator"], "decided_by": ["operator"]}
     world.change("change-policy", {"kinds": {kind: policy}}, request_id="policy")
 
 

@@ -145,7 +145,7 @@ def second_year(years: Years) -> None:
     years.change("adjustment", adjustment("meter", "-50"))
     years.change("rules", {"jackpot_id": "j1", "settings": {"split.meter": "0.40"}})
     years.change("table-limits", {"jackpot_id": "j1", "table_id": "T1", "largest_stake": "100"})
-    by_operators = {"asked_by": ["operator"], "decided_by": ["operator"]}
+    by_operators = {"requested_by": ["operator"], "decided_by": ["operator"]}
     years.change("change-policy", {"kinds": {"rules": by_operators}})
     settlement = world.settle(hand("1", ROYAL_FLUSH), round_id="open")
     assert {award["state"] for award in settlement["awards"]} == {"held"}

@@ -84,7 +84,7 @@ class ChangePolicyRow(Base):
 
     kind: Mapped[str] = primary_key()
     version: Mapped[Count] = primary_key()
-    asked_by: Mapped[list[str]]
+    requested_by: Mapped[list[str]]
     decided_by: Mapped[list[str]]
     needs_other_department: Mapped[bool]
     needs_other_role: Mapped[bool]

@@ -27,7 +27,7 @@ PARAMETERS = columns(
     "jackpot_id",
     counts(version="Version"),
     "booked_at",
-    texts(asked_by="Asked by", done_by="Done by"),
+    texts(requested_by="Requested by", done_by="Done by"),
     "reason",
     counts(from_cycle="In force from cycle"),
     numbers(meter_rate="To the meter", reserve_rate="To the reserve", prize_fund_rate="To the prize fund"),
@@ -43,7 +43,7 @@ PARAMETERS = columns(
 # The entry that wrote a version is of stripe 0; the act that booked it names it among its effects.
 _VERSIONS = text(
     """
-    SELECT v.version, e.booked_at, request.maker AS asked_by, e.principal AS done_by,
+    SELECT v.version, e.booked_at, request.maker AS requested_by, e.principal AS done_by,
            coalesce(request.reason, t.reason) AS reason, v.document,
            (SELECT min(c.cycle) FROM cycles c
             WHERE c.jackpot_id = v.jackpot_id AND c.rules_version = v.version
@@ -117,4 +117,4 @@ def _parameters(session: Session, book: BookPeriod) -> Iterator[NamedRow]:
         yield {**version, **rates, **amounts_of_rules, **terms}
 
 
-REPORT = Report("meters", "Meters", make, sections=("meters", "parameters"))
+REPORT = Report("meters", "Meters", make, sections=("meters", "parameters"), report_version=2)

@@ -53,7 +53,7 @@ def _role(value: object) -> Role:
 class _KindPolicySchema(StrictSchema):
     """The policy that is requested for one kind of change."""
 
-    asked_by = RolesField(required=True)
+    requested_by = RolesField(required=True)
     decided_by = RolesField(required=True)
     needs_other_department = Truth(load_default=False)
     needs_other_role = Truth(load_default=False)
@@ -64,10 +64,10 @@ class KindPolicyField(ReadField[KindPolicy]):
 
     described: ClassVar = {
         "type": "object",
-        "required": ["asked_by", "decided_by"],
+        "required": ["requested_by", "decided_by"],
         "additionalProperties": False,
         "properties": {
-            "asked_by": dict(RolesField.described),
+            "requested_by": dict(RolesField.described),
             "decided_by": dict(RolesField.described),
             "needs_other_department": {"type": "boolean", "default": False},
             "needs_other_role": {"type": "boolean", "default": False},

@@ -70,20 +70,20 @@ CREATE UNIQUE INDEX uq_change_decisions_final ON change_decisions (request_id) W
 CREATE TABLE change_policies (
     kind TEXT COLLATE "C" NOT NULL,
     version INTEGER NOT NULL,
-    asked_by TEXT[] NOT NULL,
+    requested_by TEXT[] NOT NULL,
     decided_by TEXT[] NOT NULL,
     needs_other_department BOOLEAN NOT NULL,
     needs_other_role BOOLEAN NOT NULL,
     entry_seq BIGINT NOT NULL,
     CONSTRAINT pk_change_policies PRIMARY KEY (kind, version),
-    CONSTRAINT ck_change_policies_asked_by
-        CHECK (cardinality(asked_by) > 0 AND asked_by <@ ARRAY['finance', 'operator', 'rates']),
+    CONSTRAINT ck_change_policies_requested_by
+        CHECK (cardinality(requested_by) > 0 AND requested_by <@ ARRAY['finance', 'operator', 'rates']),
     CONSTRAINT ck_change_policies_decided_by
         CHECK (cardinality(decided_by) > 0 AND decided_by <@ ARRAY['finance', 'operator', 'rates']),
     CONSTRAINT ck_change_policies_version CHECK (version > 0 AND (version = 1) = (entry_seq = 0))
 );
 
-INSERT INTO change_policies (version, entry_seq, kind, asked_by, decided_by, needs_other_department,
+INSERT INTO change_policies (version, entry_seq, kind, requested_by, decided_by, needs_other_department,
                              needs_other_role)
 VALUES (1, 0, 'rate-sheet', '{rates}', '{rates}', false, false),
        (1, 0, 'rules', '{operator}', '{finance,operator}', false, false),

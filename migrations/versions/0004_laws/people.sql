@@ -27,7 +27,7 @@ BEGIN
         RETURN NEW;  -- The foreign key refuses it.
     END IF;
     SELECT * INTO policy FROM change_policies WHERE kind = NEW.kind ORDER BY version DESC LIMIT 1;
-    IF policy.kind IS NULL OR asker.casino_id IS NOT NULL OR asker.role <> ALL (policy.asked_by) THEN
+    IF policy.kind IS NULL OR asker.casino_id IS NOT NULL OR asker.role <> ALL (policy.requested_by) THEN
         RAISE insufficient_privilege
             USING MESSAGE = format('the role %s asks for no change of kind %s', asker.role, NEW.kind);
     END IF;
@@ -56,7 +56,7 @@ BEGIN
     END IF;
     -- An emergency is the maker's own: it is enough that the role may ask.
     IF policy.kind IS NULL OR decider.casino_id IS NOT NULL
-       OR decider.role <> ALL (CASE WHEN NEW.is_emergency THEN policy.asked_by ELSE policy.decided_by END) THEN
+       OR decider.role <> ALL (CASE WHEN NEW.is_emergency THEN policy.requested_by ELSE policy.decided_by END) THEN
         RAISE insufficient_privilege
             USING MESSAGE = format('the role %s decides no change of kind %s', decider.role, request.kind);
     END IF;

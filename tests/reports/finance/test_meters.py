@@ -120,9 +120,9 @@ def test_parameters_are_told_with_every_change_and_who_made_it(world: World) -> 
     pending = rows(world, "meters", "parameters", as_of=before_the_hit)[1]
 
     assert (first["version"], first["from_cycle"], first["meter_rate"], first["base_amount"]) == (1, 1, "0.45", "20")
-    assert (first["asked_by"], first["done_by"]) == (None, "cli")
+    assert (first["requested_by"], first["done_by"]) == (None, "cli")
     assert (second["version"], second["from_cycle"], second["meter_rate"], second["limit"]) == (2, 2, "0.4", "500")
-    assert (second["asked_by"], second["done_by"], second["reason"]) == ("Ann", "Bob", "as agreed")
+    assert (second["requested_by"], second["done_by"], second["reason"]) == ("Ann", "Bob", "as agreed")
     assert pending["from_cycle"] is None
 
 
