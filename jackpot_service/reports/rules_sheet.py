@@ -93,7 +93,7 @@ class RulesSheet:
 
 @dataclass(frozen=True, slots=True)
 class RulesQuestion:
-    """Who asks, about which jackpot, with amounts in which currency (None: its base), and for which stake."""
+    """A reader, the jackpot, the currency of amounts (None: its base), and a stake that prizes are asked for."""
 
     reader: Principal
     jackpot_id: str

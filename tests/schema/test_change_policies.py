@@ -9,7 +9,10 @@ from jackpot_service.schema import migrate
 from jackpot_service.usecases.changes.registry import SHIPPED_POLICY
 from tests.support.logins import owner_conninfo
 
-FOUND: Final = "SELECT kind, requested_by, decided_by, needs_other_department, needs_other_role FROM change_policies WHERE version = 1"
+FOUND: Final = """
+    SELECT kind, requested_by, decided_by, needs_other_department, needs_other_role
+    FROM change_policies WHERE version = 1
+"""
 
 
 def _found(url: str) -> dict[str, dict[str, Any]]:

@@ -1,7 +1,7 @@
 -- The money of players: awards with the steps of their lives, and compensations. The statements of casinos, as settled.
 
 -- `correction` numbers the verdict that made the award: 0 for the round's settlement. `is_open` is false once the award
--- is paid, forfeited or reversed, and nothing else of a row ever changes: it derives from steps and payments, and lists
+-- is paid, forfeited or reversed, and nothing else of a row ever changes. It derives from steps and payments, and lists
 -- of awards to pay start from it.
 CREATE TABLE awards (
     jackpot_id TEXT COLLATE "C" NOT NULL,
