@@ -1,0 +1,56 @@
+"""
+What is wrong with a batch of bets whose shape is wrong: also the meaning of those of its bets that are right.
+
+A table server mends a batch once. Such a batch is answered by `validation`, as it is nothing that finance has to see.
+"""
+
+from collections.abc import Callable
+from functools import partial, wraps
+from typing import Any
+
+import flask
+import sqlalchemy
+
+from jackpot_service.api.parsing import Invalid
+from jackpot_service.api.request_context import context, now, principal
+from jackpot_service.database.transactions import transact
+from jackpot_service.domain.bets import Bets
+from jackpot_service.domain.errors import LedgerError, in_order
+from jackpot_service.usecases.accept_bets import AcceptBets, flaws
+
+View = Callable[..., flask.Response]
+CommandOf = Callable[[dict[str, Any]], AcceptBets]
+
+
+def all_named(invalid: Invalid, command_of: CommandOf, engine: sqlalchemy.Engine) -> Invalid:
+    """
+    Return the error of a batch with all that is wrong with its bets.
+
+    `command_of` makes a command of the body that is right. Where the books have no answer, the shape alone is named.
+    """
+    body = invalid.valid_data
+    if not isinstance(body, dict) or not isinstance(body.get("bets"), Bets):
+        return invalid
+    try:
+        found = transact(engine, partial(flaws, command=command_of({"occurred_at": None, "game_number": None, **body})))
+    except LedgerError:
+        return invalid
+    more = [flaw for refusal in found for flaw in refusal.field_errors]
+    return Invalid(in_order([*invalid.problem_field_errors, *more])) if more else invalid
+
+
+def names_all_flaws(command_of: Callable[..., AcceptBets]) -> Callable[[View], View]:
+    """Have a view of Flask answer a batch of the wrong shape with all that is wrong with it."""
+
+    def decorate(view: View) -> View:
+        @wraps(view)
+        def named(*args: Any, table_id: str, round_id: str, **kwargs: Any) -> flask.Response:  # noqa: ANN401
+            try:
+                return view(*args, table_id=table_id, round_id=round_id, **kwargs)
+            except Invalid as invalid:
+                command = partial(command_of, principal(), table_id, round_id, now=now())
+                raise all_named(invalid, command, context().engine) from None
+
+        return named
+
+    return decorate
