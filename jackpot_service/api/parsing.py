@@ -17,6 +17,7 @@ import orjson
 from webargs.flaskparser import FlaskParser
 from werkzeug.exceptions import BadRequest, RequestEntityTooLarge, UnprocessableEntity, UnsupportedMediaType
 
+from jackpot_service.api.problem_catalogue import http
 from jackpot_service.domain.errors import FieldError, in_order
 from jackpot_service.usecases.payloads import field_errors_in
 
@@ -32,13 +33,13 @@ MOST_SAID = 3
 class NotJson(BadRequest):
     """The body is no JSON."""
 
-    problem_code = "not-json"
+    problem = http.NOT_JSON
 
 
 class DuplicateMember(BadRequest):
     """An object of the body names a member twice, so two readers could see two contents."""
 
-    problem_code = "duplicate-member"
+    problem = http.DUPLICATE_MEMBER
 
 
 class Invalid(UnprocessableEntity):
@@ -48,7 +49,7 @@ class Invalid(UnprocessableEntity):
     `valid_data` are the fields that are right, as they were read.
     """
 
-    problem_code = "validation"
+    problem = http.VALIDATION
 
     def __init__(self, field_errors: tuple[FieldError, ...], valid_data: object = None) -> None:
         self.valid_data = valid_data
@@ -79,7 +80,7 @@ class Parser(FlaskParser):
         twice = [name for name, values in req.args.lists() if len(values) > 1]
         if twice:
             raise Invalid(
-                tuple(FieldError(f"?{name}", Invalid.problem_code, "stands twice") for name in twice[:MOST_ERRORS])
+                tuple(FieldError(f"?{name}", Invalid.problem.code, "stands twice") for name in twice[:MOST_ERRORS])
             )
         return super().load_querystring(req, schema)
 
@@ -113,16 +114,16 @@ _PARSER: Final = Parser()
 
 def invalid_by(error: marshmallow.ValidationError, *, most: int = MOST_ERRORS) -> Invalid:
     """Make the error of a body about which marshmallow has something to say, with `most` field errors at most."""
-    field_errors = islice(field_errors_in(error.messages, "", code=Invalid.problem_code), most)
+    field_errors = islice(field_errors_in(error.messages, "", code=Invalid.problem.code), most)
     return Invalid(in_order(field_errors), error.valid_data)
 
 
 def refuse_query(names: Iterable[str]) -> None:
     """Refuse a query of a call that takes none. Raises: Invalid."""
     field_errors = [
-        FieldError(f"?{name}", Invalid.problem_code, "Unknown field.") for name in islice(names, MOST_ERRORS)
+        FieldError(f"?{name}", Invalid.problem.code, "Unknown field.") for name in islice(names, MOST_ERRORS)
     ]
-    raise Invalid(tuple(field_errors) or (FieldError("?", Invalid.problem_code, "takes no query"),))
+    raise Invalid(tuple(field_errors) or (FieldError("?", Invalid.problem.code, "takes no query"),))
 
 
 def read_json(body: bytes) -> Any:  # noqa: ANN401  any JSON

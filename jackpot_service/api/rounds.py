@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import flask
 from marshmallow import Schema, ValidationError, fields, validate
 
-from jackpot_service.api import bet_flaws, fast_path
+from jackpot_service.api import batch_errors, fast_path
 from jackpot_service.api.asgi import by_thread
 from jackpot_service.api.exceptions import CallContent, keep_all, kept_if_refused, records_of
 from jackpot_service.api.parsing import Invalid, invalid_by, read_json
@@ -203,7 +203,7 @@ def _command(caller: Principal, table_id: str, round_id: str, body: dict[str, An
 
 @blueprint.route("/<id:round_id>/bets", methods=["POST"])
 @allow(*TABLE_SERVERS)
-@bet_flaws.names_all_flaws(_command)
+@batch_errors.names_all(_command)
 @blueprint.arguments(BetsSchema())
 @blueprint.response(201, BetsAcceptedSchema(), description="Some bets were booked.")
 @blueprint.alt_response(200, schema=BetsAcceptedSchema(), description="All were replays.")
@@ -236,7 +236,7 @@ def bets_call(config: Config) -> fast_path.Call:
             try:
                 command = command_of(schema.read(read_json(request.body)))
             except ValidationError as error:
-                raise await _with_all_flaws(error, command_of, context, ends_at=request.ends_at) from None
+                raise await _with_all_errors(error, command_of, context, ends_at=request.ends_at) from None
             try:
                 done = await context.bet_groups.accept_async(command, ends_at=request.ends_at)
             except LedgerError as refusal:
@@ -250,12 +250,12 @@ def bets_call(config: Config) -> fast_path.Call:
     return fast_path.Call("POST", path, allowed(post_bets), take)
 
 
-async def _with_all_flaws(
-    error: ValidationError, command_of: bet_flaws.CommandOf, context: RequestContext, *, ends_at: float
+async def _with_all_errors(
+    error: ValidationError, command_of: batch_errors.CommandOf, context: RequestContext, *, ends_at: float
 ) -> Invalid:
     invalid = invalid_by(error, most=BetsSchema.most_errors)
     with suppress(Busy):
-        naming = partial(bet_flaws.all_named, invalid, command_of, context.engine)
+        naming = partial(batch_errors.all_named, invalid, command_of, context.engine)
         return await by_thread(context.threads, naming, ends_at=ends_at)
     return invalid
 

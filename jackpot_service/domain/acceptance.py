@@ -14,7 +14,7 @@ from jackpot_service.domain.rules import JackpotRules
 
 
 class StakeOutOfRange(Refused, code="stake-out-of-range", title="The stake is out of range"):
-    """A stake beyond what the rules take."""
+    """A stake is beyond what the rules, or the limits of the table, take."""
 
 
 class CurrencyNotAccepted(Refused, code="currency-not-accepted", title="The jackpot does not take this currency"):

@@ -1,7 +1,7 @@
 """
 The meaning of a batch of bets: the first thing that refuses it, and everything that is wrong with any of its bets.
 
-The order decides which code a refused batch is answered by. Whoever mends the batch sees all that is wrong at once.
+The order decides which code a refused batch is answered by. A caller who mends the batch sees all of it at once.
 """
 
 from collections.abc import Collection, Iterator, Sequence
@@ -22,7 +22,7 @@ from jackpot_service.domain.table_limits import SetLimits
 
 @dataclass(frozen=True, slots=True)
 class BatchTerms:
-    """What the bets of a batch have to keep: the rules, sheet and limits of their round, and the time it came."""
+    """The rules, the sheet and the limits that the bets of a batch have to keep, and the time at which it came."""
 
     rules: JackpotRules
     sheet: RateSheet
@@ -60,11 +60,11 @@ def refusals(
 def with_all(refusal: LedgerError, found: Sequence[LedgerError]) -> None:
     """Let the refusal of a batch name everything that was found, as errors of its own and as those that follow it."""
     further = tuple(error for error in found if (error.code, error.detail) != (refusal.code, refusal.detail))
-    flaws = in_order(chain(refusal.field_errors, *(error.field_errors for error in further)))
-    more = len(flaws) - len(refusal.field_errors)
+    errors = in_order(chain(refusal.field_errors, *(error.field_errors for error in further)))
+    more = len(errors) - len(refusal.field_errors)
     if more > 0:
         refusal.detail += f" The errors name {more} more that the bets have."
-        refusal.field_errors, refusal.further = flaws, further
+        refusal.field_errors, refusal.further = errors, further
 
 
 def _refusals(new: Bets, once: Bets, booked: Sequence[BookedBet], terms: BatchTerms) -> Iterator[LedgerError]:

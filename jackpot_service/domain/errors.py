@@ -86,7 +86,11 @@ class LimitReached(LedgerError, code="limit-reached", title="Limit reached"):
 
 
 class BooksBroken(LedgerError, code="books-broken", title="A bookkeeping law was broken"):
-    """A law of the books would be or was broken: a bug, raised and never caught on the way up."""
+    """
+    A law of the books would be or was broken, which is a bug; nothing of it was booked.
+
+    It is raised, and never caught on the way up.
+    """
 
 
 def raised_by(check: Callable[[], object]) -> Iterator[LedgerError]:

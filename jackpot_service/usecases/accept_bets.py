@@ -123,12 +123,12 @@ def accept_group(
     for number, (place, command) in enumerate(asked.items()):
         if place in refused and refused[place].field_errors:
             terms = RoundTerms(tables[place], in_force, number)
-            batches.with_all(refused[place], tuple(_refusals(session, command, terms, seen)))
+            batches.with_all(refused[place], tuple(_found(session, command, terms, seen)))
     answers = _book(session, in_force, decisions) if decisions else {}
     return _in_order(answers, {**refusals, **refused})
 
 
-def flaws(session: Session, command: AcceptBets) -> tuple[LedgerError, ...]:
+def refusals_of(session: Session, command: AcceptBets) -> tuple[LedgerError, ...]:
     """
     Find everything that would refuse a batch for one of its bets; nothing is written. Locks the round, if it is known.
 
@@ -136,13 +136,13 @@ def flaws(session: Session, command: AcceptBets) -> tuple[LedgerError, ...]:
     """
     table, jackpot_id = immutable.table_with_jackpot(session, command.principal, command.table_id)
     in_force, seen = _read(session, jackpot_id, [command])
-    return tuple(_refusals(session, command, RoundTerms(table, in_force), seen))
+    return tuple(_found(session, command, RoundTerms(table, in_force), seen))
 
 
-def _refusals(
+def _found(
     session: Session, command: AcceptBets, terms: RoundTerms, seen: Mapping[RoundName, BatchSeen]
 ) -> Iterator[LedgerError]:
-    """Find what refuses a batch for its bets. Raises: as `flaws`."""
+    """Find what refuses a batch for its bets. Raises: as `refusals_of`."""
     known = seen.get(command.name, BatchSeen())
     round_ = known.round or terms.open_round(command.round_id, now=command.now)
     kept = _terms_of(session, round_, terms, command) if round_.state is RoundState.OPEN else None

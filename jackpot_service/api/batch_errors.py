@@ -1,7 +1,7 @@
 """
-What is wrong with a batch of bets whose shape is wrong: also the meaning of those of its bets that are right.
+The errors of a batch of bets whose shape is wrong: of its shape, and of the meaning of those bets that are right in it.
 
-A table server mends a batch once. Such a batch is answered by `validation`, as it is nothing that finance has to see.
+So a table server mends a batch once. The answer is `validation`, which is nothing that finance has to see.
 """
 
 from collections.abc import Callable
@@ -16,7 +16,7 @@ from jackpot_service.api.request_context import context, now, principal
 from jackpot_service.database.transactions import transact
 from jackpot_service.domain.bets import Bets
 from jackpot_service.domain.errors import LedgerError, in_order
-from jackpot_service.usecases.accept_bets import AcceptBets, flaws
+from jackpot_service.usecases.accept_bets import AcceptBets, refusals_of
 
 View = Callable[..., flask.Response]
 CommandOf = Callable[[dict[str, Any]], AcceptBets]
@@ -32,14 +32,16 @@ def all_named(invalid: Invalid, command_of: CommandOf, engine: sqlalchemy.Engine
     if not isinstance(body, dict) or not isinstance(body.get("bets"), Bets):
         return invalid
     try:
-        found = transact(engine, partial(flaws, command=command_of({"occurred_at": None, "game_number": None, **body})))
+        found = transact(
+            engine, partial(refusals_of, command=command_of({"occurred_at": None, "game_number": None, **body}))
+        )
     except LedgerError:
         return invalid
-    more = [flaw for refusal in found for flaw in refusal.field_errors]
+    more = [one for refusal in found for one in refusal.field_errors]
     return Invalid(in_order([*invalid.problem_field_errors, *more])) if more else invalid
 
 
-def names_all_flaws(command_of: Callable[..., AcceptBets]) -> Callable[[View], View]:
+def names_all(command_of: Callable[..., AcceptBets]) -> Callable[[View], View]:
     """Have a view of Flask answer a batch of the wrong shape with all that is wrong with it."""
 
     def decorate(view: View) -> View:

@@ -1,4 +1,4 @@
-"""A refused batch names every flaw of every bet, by the loop and by Flask alike. Issue 25, demand 2."""
+"""A refused batch names all that is wrong with every bet, by the loop and by Flask alike. Issue 25, demand 2."""
 
 from typing import Any
 
@@ -28,15 +28,15 @@ def _way(request: pytest.FixtureRequest, world: World) -> None:
         world.app.asgi._calls = ()
 
 
-def flaws(problem: Body) -> list[tuple[str, str]]:
-    return [(flaw["pointer"], flaw["code"]) for flaw in problem["errors"]]
+def errors_of(problem: Body) -> list[tuple[str, str]]:
+    return [(error["pointer"], error["code"]) for error in problem["errors"]]
 
 
 def post(world: World, *bets: Any, table_id: str = "T1") -> Answer:
     return world.send("POST", table_id, "r1/bets", {"bets": list(bets)})
 
 
-def test_every_flaw_of_every_bet_is_named_by_the_code_that_comes_first(opened: World) -> None:
+def test_all_that_is_wrong_with_every_bet_is_named_by_the_code_that_comes_first(opened: World) -> None:
     before = opened.books.counts_but_exceptions()
 
     problem = post(
@@ -50,7 +50,7 @@ def test_every_flaw_of_every_bet_is_named_by_the_code_that_comes_first(opened: W
         bet("dear", currency="GBP", stake_minor=9_999, player_id="player-of-known"),
     ).problem(422, "duplicate-bet")
 
-    assert flaws(problem) == [
+    assert errors_of(problem) == [
         ("/bets/1/bet_id", "duplicate-bet"),
         ("/bets/2/bet_id", "duplicate-bet"),
         ("/bets/2/stake_minor", "stake-out-of-range"),
@@ -70,13 +70,13 @@ def test_a_batch_that_was_mended_by_what_it_was_answered_is_taken(opened: World)
     wrong = [bet("a", stake_minor=10_001), bet("b", currency="CHF"), bet("c", player_id="player-of-known")]
     problem = post(opened, *wrong, bet("fine")).problem(422, "no-rate")
 
-    places = {int(flaw["pointer"].split("/")[2]) for flaw in problem["errors"]}
+    places = {int(error["pointer"].split("/")[2]) for error in problem["errors"]}
 
     assert places == {0, 1, 2}
     assert post(opened, bet("fine")).ok(201)["accepted"] == 1
 
 
-def test_flaws_of_one_code_are_one_problem_of_that_code(opened: World) -> None:
+def test_errors_of_one_code_are_one_problem_of_that_code(opened: World) -> None:
     problem = post(opened, *(bet(f"b{place}", stake_minor=10_001) for place in range(12))).problem(
         422, "stake-out-of-range", *(f"/bets/{place}/stake_minor" for place in range(12))
     )
@@ -97,7 +97,7 @@ def test_currencies_without_a_rate_are_all_named(opened: World) -> None:
         422, "no-rate"
     )
 
-    assert flaws(problem) == [
+    assert errors_of(problem) == [
         ("/bets/0/currency", "no-rate"),
         ("/bets/1/currency", "unknown-currency"),
         ("/bets/2/currency", "no-rate"),
@@ -109,7 +109,7 @@ def test_a_token_in_another_currency_does_not_hide_a_token_of_another_size(world
 
     problem = post(world, bet("a", currency="GBP"), bet("b", stake_minor=101)).problem(422, "currency-not-accepted")
 
-    assert flaws(problem) == [
+    assert errors_of(problem) == [
         ("/bets/0/currency", "currency-not-accepted"),
         ("/bets/1/stake_minor", "stake-out-of-range"),
     ]
@@ -125,7 +125,7 @@ def test_stakes_above_and_below_and_those_of_the_table_are_all_named(world: Worl
         world, bet("dear", stake_minor=10_001), bet("cheap", stake_minor=49), bet("here", stake_minor=9_001)
     ).problem(422, "stake-out-of-range")
 
-    said = [(flaw["pointer"], flaw["detail"].partition(" is worth")[0]) for flaw in problem["errors"]]
+    said = [(error["pointer"], error["detail"].partition(" is worth")[0]) for error in problem["errors"]]
     assert said == [
         ("/bets/0/stake_minor", "The largest stake"),
         ("/bets/0/stake_minor", "The largest stake of this table"),
@@ -137,7 +137,7 @@ def test_stakes_above_and_below_and_those_of_the_table_are_all_named(world: Worl
 def test_a_conflict_is_a_conflict_though_other_bets_are_wrong_too(opened: World) -> None:
     problem = post(opened, bet("a", currency="CHF"), bet("known", stake_minor=7)).problem(409, "bet-conflict")
 
-    assert flaws(problem) == [("/bets/0/currency", "no-rate"), ("/bets/1", "bet-conflict")]
+    assert errors_of(problem) == [("/bets/0/currency", "no-rate"), ("/bets/1", "bet-conflict")]
 
 
 def test_of_a_round_that_is_over_only_the_identity_of_bets_is_looked_at(opened: World) -> None:
@@ -146,7 +146,7 @@ def test_of_a_round_that_is_over_only_the_identity_of_bets_is_looked_at(opened: 
     problem = post(opened, bet("a", currency="CHF"), bet("known", stake_minor=7)).problem(409, "bet-conflict")
     late = post(opened, bet("a", currency="CHF")).problem(409, "round-settled")
 
-    assert flaws(problem) == [("/bets/1", "bet-conflict")]
+    assert errors_of(problem) == [("/bets/1", "bet-conflict")]
     assert "errors" not in late
 
 
@@ -167,7 +167,7 @@ def test_a_bet_of_the_wrong_shape_does_not_hide_what_the_others_mean(
         opened, wrong, bet("b", currency="CHF"), bet("known", stake_minor=3), bet("d", stake_minor=10_001)
     ).problem(422, "validation")
 
-    assert flaws(problem) == [
+    assert errors_of(problem) == [
         (pointer, "validation"),
         ("/bets/1/currency", "no-rate"),
         ("/bets/2", "bet-conflict"),
@@ -183,12 +183,16 @@ def test_a_batch_in_which_no_bet_has_the_right_shape_names_all(opened: World) ->
     assert problem["errors"][-1]["pointer"] == "/bets/1199/stake_minor"
 
 
-def test_a_wrong_field_next_to_the_bets_is_named_with_their_flaws(opened: World) -> None:
+def test_a_wrong_field_next_to_the_bets_is_named_too(opened: World) -> None:
     body = {"bets": [bet("a", currency="CHF")], "occurred_at": "yesterday", "extra": 1}
 
     problem = opened.send("POST", "T1", "r1/bets", body).problem(422, "validation")
 
-    assert flaws(problem) == [("/bets/0/currency", "no-rate"), ("/extra", "validation"), ("/occurred_at", "validation")]
+    assert errors_of(problem) == [
+        ("/bets/0/currency", "no-rate"),
+        ("/extra", "validation"),
+        ("/occurred_at", "validation"),
+    ]
 
 
 def test_where_there_is_no_such_table_the_shape_alone_is_named(opened: World) -> None:
@@ -221,7 +225,7 @@ def test_a_repeated_batch_is_one_exception_a_kind(opened: World) -> None:
     assert kinds(opened) == ["bet-conflict", "stake-out-of-range"]
 
 
-def test_a_suspended_jackpot_names_the_flaws_of_bets_and_is_seen_by_finance(opened: World) -> None:
+def test_a_suspended_jackpot_names_what_is_wrong_with_bets_and_is_seen_by_finance(opened: World) -> None:
     body = {"request_id": "s1", "reason": "the display shows another meter"}
     opened.put("/v1/jackpots/j1/suspension", body, key=opened.person("Ann", Role.OPERATOR)).ok(201)
 
