@@ -6,13 +6,14 @@ So a table server mends a batch once. The answer is `validation`, which is nothi
 
 from collections.abc import Callable
 from functools import partial, wraps
-from typing import Any
+from typing import Any, Final
 
 import flask
 import sqlalchemy
 
 from jackpot_service.api.parsing import Invalid
 from jackpot_service.api.request_context import context, now, principal
+from jackpot_service.database import deadlines
 from jackpot_service.database.transactions import transact
 from jackpot_service.domain.bets import Bets
 from jackpot_service.domain.errors import LedgerError, in_order
@@ -20,6 +21,9 @@ from jackpot_service.usecases.accept_bets import AcceptBets, refusals_of
 
 View = Callable[..., flask.Response]
 CommandOf = Callable[[dict[str, Any]], AcceptBets]
+
+LONGEST_S: Final = 0.5
+"""For the books' answer about such a batch. If they take longer, its shape alone is named."""
 
 
 def all_named(invalid: Invalid, command_of: CommandOf, engine: sqlalchemy.Engine) -> Invalid:
@@ -31,10 +35,10 @@ def all_named(invalid: Invalid, command_of: CommandOf, engine: sqlalchemy.Engine
     body = invalid.valid_data
     if not isinstance(body, dict) or not isinstance(body.get("bets"), Bets):
         return invalid
+    command = command_of({"occurred_at": None, "game_number": None, **body})
     try:
-        found = transact(
-            engine, partial(refusals_of, command=command_of({"occurred_at": None, "game_number": None, **body}))
-        )
+        with deadlines.within(LONGEST_S):
+            found = transact(engine, partial(refusals_of, command=command))
     except LedgerError:
         return invalid
     more = [one for refusal in found for one in refusal.field_errors]

@@ -1,6 +1,7 @@
 """The table servers' calls: bets, voids, closing, result, cancellation."""
 
 import re
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime
@@ -256,7 +257,7 @@ async def _with_all_errors(
     invalid = invalid_by(error, most=BetsSchema.most_errors)
     with suppress(Busy):
         naming = partial(batch_errors.all_named, invalid, command_of, context.engine)
-        return await by_thread(context.threads, naming, ends_at=ends_at)
+        return await by_thread(context.threads, naming, ends_at=min(ends_at, time.monotonic() + batch_errors.LONGEST_S))
     return invalid
 
 

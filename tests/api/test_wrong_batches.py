@@ -1,5 +1,6 @@
 """A refused batch names all that is wrong with every bet, by the loop and by Flask alike. Issue 25, demand 2."""
 
+import time
 from typing import Any
 
 import pytest
@@ -199,6 +200,16 @@ def test_where_there_is_no_such_table_the_shape_alone_is_named(opened: World) ->
     post(opened, bet("a", currency="CHF"), {}, table_id="T9").problem(
         422, "validation", *(f"/bets/1/{name}" for name in ("bet_id", "currency", "player_id", "stake_minor"))
     )
+
+
+def test_where_the_books_do_not_answer_soon_the_shape_alone_is_named(opened: World) -> None:
+    with opened.engine.begin() as other:
+        other.exec_driver_sql("SELECT 1 FROM rounds WHERE round_id = 'r1' FOR UPDATE")
+        began = time.monotonic()
+
+        post(opened, bet("a", currency="CHF"), bet("b") | {"hand": ""}).problem(422, "validation", "/bets/1/hand")
+
+        assert time.monotonic() - began < 3
 
 
 def kinds(world: World) -> list[str]:
