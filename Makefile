@@ -119,6 +119,8 @@ define CHECK_INSTALL
     elsewhere=$$(mktemp --directory)
     trap 'rm -rf "$$elsewhere"' EXIT; trap 'exit 130' INT TERM
     cp dist/*.whl requirements.txt requirements-client.txt requirements-embedded.txt openapi.yaml "$$elsewhere"
+    mkdir "$$elsewhere/docs"
+    cp docs/errors.md "$$elsewhere/docs"
     cd "$$elsewhere"
     pip() {
         into=$$1; shift

@@ -30,6 +30,7 @@ from jackpot_service.api import (
     parsing,
     periods,
     players,
+    problem_pages,
     problems,
     rates,
     reports,
@@ -104,6 +105,7 @@ BLUEPRINTS = (
     periods.blueprint,
     events.blueprint,
     jobs.blueprint,
+    problem_pages.blueprint,
     monitoring.health,
     monitoring.metrics,
 )

@@ -11,6 +11,7 @@ from flask_smorest.spec import FlaskPlugin
 from werkzeug.routing import BaseConverter
 
 from jackpot_service.api import problems
+from jackpot_service.api.problem_catalogue.schemas import response_of
 from jackpot_service.auth.authenticator import roles_of
 from jackpot_service.config.settings import Config
 from jackpot_service.domain.shapes import IDENTIFIER, IDENTIFIER_PATTERN
@@ -112,26 +113,19 @@ def _described_kinds(components: Components) -> Mapping[str, Any]:
 
 _LIMITED_NAME = "TOO_MANY_REQUESTS"
 
-_LIMITED = {
-    "description": "The limit of the key is reached, or that of failed sign-ins from the address; nothing was done.",
-    "headers": {
-        "Retry-After": {
-            "description": "Seconds until the next call is let in.",
-            "required": True,
-            "schema": {"type": "integer", "minimum": 1},
-        }
-    },
-    "content": {problems.MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}},
-}
+_LIMITED = response_of(
+    ["too-many-requests"],
+    description="The limit of the key is reached, or that of failed sign-ins from the address; nothing was done.",
+)
 
 _DESCRIPTION = """\
 The ledger of record for progressive jackpots at poker tables.
 
 Every call can be repeated with the same ids and has the same effect; a 2xx means committed and flushed. Money that a
 player pays or gets is whole minor units in fields ending in `_minor`; pool amounts and rates are decimal texts, exact.
-Times are RFC 3339 in UTC. Errors are RFC 9457 problems with a stable `code`; `retryable` says whether the same call
-may be sent again, after `Retry-After`. Every answer carries `X-Request-Id`. `x-roles` names the roles whose keys may
-call an operation; what a key may not see is answered as if it were not there.
+Times are RFC 3339 in UTC. Errors are RFC 9457 problems with a stable `code` (`GET /problems`); `retryable` says whether
+the same call may be sent again, after `Retry-After`. Every answer carries `X-Request-Id`. `x-roles` names the roles
+whose keys may call an operation; what a key may not see is answered as if it were not there.
 
 Limits: {config.max_batch} bets or voids a batch, {config.max_body_bytes} bytes a body. Time: {config.pool_timeout_s:g}
 s for a connection, {config.lock_timeout_ms} ms waiting for a lock, {config.statement_timeout_ms} ms a statement,

@@ -141,7 +141,7 @@ def _last_event_id(shown: str) -> Cursor | None:
     try:
         return decode(shown)
     except ValueError as error:
-        raise Invalid((FieldError("Last-Event-ID", Invalid.problem_code, str(error)),)) from None
+        raise Invalid((FieldError("Last-Event-ID", Invalid.problem.code, str(error)),)) from None
 
 
 async def _pieces(pages: AsyncIterator[Page], reader: Principal) -> Pieces:

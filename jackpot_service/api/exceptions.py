@@ -1,6 +1,6 @@
 """Exceptions: the refusals that finance must see are kept; all that somebody has to look into is listed."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -110,10 +110,32 @@ def kept_if_refused(
     """
     try:
         return run()
-    except ALL_KEPT as refusal:
+    except LedgerError as refusal:
         name = RoundName(table_id, round_id)
-        keep(context().engine, record_of(refusal, content_of(), call=call, name=name, caller=principal(), at=now()))
+        records = records_of(refusal, content_of, call=call, name=name, caller=principal(), at=now())
+        keep_all(context().engine, records)
         raise
+
+
+def records_of(
+    refusal: LedgerError,
+    content_of: Callable[[], CallContent],
+    *,
+    call: str,
+    name: RoundName,
+    caller: Principal,
+    at: datetime,
+) -> Sequence[ExceptionRecord]:
+    """
+    Write down what of a refusal finance must see: one record a kind, also of the refusals that would have followed.
+
+    The caller mends all at once, so those that followed would never come. None for most refusals.
+    """
+    kept = {one.code: one for one in reversed((refusal, *refusal.further)) if isinstance(one, ALL_KEPT)}
+    if not kept:
+        return ()
+    said = content_of()
+    return [record_of(one, said, call=call, name=name, caller=caller, at=at) for one in reversed(kept.values())]
 
 
 def record_of(
@@ -145,6 +167,12 @@ def record_of(
         request={"call": call, **said.request},
         detail=refusal.detail,
     )
+
+
+def keep_all(engine: sqlalchemy.Engine, records: Iterable[ExceptionRecord]) -> None:
+    """Keep refusals, one after another."""
+    for record in records:
+        keep(engine, record)
 
 
 def keep(engine: sqlalchemy.Engine, record: ExceptionRecord) -> None:

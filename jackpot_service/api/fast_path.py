@@ -266,7 +266,7 @@ async def _send_stream(stream: Stream, named: str, send: Send) -> None:
 
 def _refused(error: Exception, scope: Scope) -> Problem:
     if isinstance(error, ValidationError):
-        error = invalid_by(error.messages)
+        error = invalid_by(error)
     return problem_of(error, instance=path_of(scope))
 
 

@@ -17,13 +17,14 @@ import orjson
 from webargs.flaskparser import FlaskParser
 from werkzeug.exceptions import BadRequest, RequestEntityTooLarge, UnprocessableEntity, UnsupportedMediaType
 
-from jackpot_service.domain.errors import FieldError
+from jackpot_service.api.problem_catalogue import http
+from jackpot_service.domain.errors import FieldError, in_order
 from jackpot_service.usecases.payloads import field_errors_in
 
 MEDIA_TYPES = frozenset({"application/json"})
 
 MOST_ERRORS = 1000
-"""How many field errors a problem holds; a body of nonsense has hundreds of thousands."""
+"""How many field errors a problem holds; a body of nonsense has hundreds of thousands. A schema may set more."""
 
 MOST_SAID = 3
 """How many field errors the sentence of a problem names; its `errors` hold more."""
@@ -32,21 +33,26 @@ MOST_SAID = 3
 class NotJson(BadRequest):
     """The body is no JSON."""
 
-    problem_code = "not-json"
+    problem = http.NOT_JSON
 
 
 class DuplicateMember(BadRequest):
     """An object of the body names a member twice, so two readers could see two contents."""
 
-    problem_code = "duplicate-member"
+    problem = http.DUPLICATE_MEMBER
 
 
 class Invalid(UnprocessableEntity):
-    """The body or the query is JSON, and not of the shape that the contract says."""
+    """
+    The body or the query is JSON, and not of the shape that the contract says.
 
-    problem_code = "validation"
+    `valid_data` are the fields that are right, as they were read.
+    """
 
-    def __init__(self, field_errors: tuple[FieldError, ...]) -> None:
+    problem = http.VALIDATION
+
+    def __init__(self, field_errors: tuple[FieldError, ...], valid_data: object = None) -> None:
+        self.valid_data = valid_data
         said = "; ".join(
             f"{error.pointer or 'the body'} {error.detail.rstrip('.')}" for error in field_errors[:MOST_SAID]
         )
@@ -74,15 +80,22 @@ class Parser(FlaskParser):
         twice = [name for name, values in req.args.lists() if len(values) > 1]
         if twice:
             raise Invalid(
-                tuple(FieldError(f"?{name}", Invalid.problem_code, "stands twice") for name in twice[:MOST_ERRORS])
+                tuple(FieldError(f"?{name}", Invalid.problem.code, "stands twice") for name in twice[:MOST_ERRORS])
             )
         return super().load_querystring(req, schema)
 
-    def handle_error(self, error: marshmallow.ValidationError, *_: object, **__: object) -> NoReturn:
+    def handle_error(
+        self,
+        error: marshmallow.ValidationError,
+        req: flask.Request,  # noqa: ARG002  as the base
+        schema: marshmallow.Schema,
+        **_: object,
+    ) -> NoReturn:
         """Turn marshmallow's nested messages into field errors with pointers."""
         messages = error.messages
         location = next(iter(messages), "json") if isinstance(messages, Mapping) else "json"
-        invalid = invalid_by(messages[location] if isinstance(messages, Mapping) else messages)
+        error.messages = messages[location] if isinstance(messages, Mapping) else messages
+        invalid = invalid_by(error, most=getattr(schema, "most_errors", MOST_ERRORS))
         if location == "query":
             field_errors = (
                 replace(error, pointer=f"?{error.pointer.removeprefix('/')}") for error in invalid.problem_field_errors
@@ -99,18 +112,18 @@ def read_query(schema: marshmallow.Schema, query: bytes) -> Any:  # noqa: ANN401
 _PARSER: Final = Parser()
 
 
-def invalid_by(messages: Any) -> Invalid:  # noqa: ANN401  marshmallow's nested messages
-    """Make the error of a body about which marshmallow has something to say."""
-    field_errors = islice(field_errors_in(messages, "", code=Invalid.problem_code), MOST_ERRORS)
-    return Invalid(tuple(sorted(field_errors, key=lambda error: error.pointer)))
+def invalid_by(error: marshmallow.ValidationError, *, most: int = MOST_ERRORS) -> Invalid:
+    """Make the error of a body about which marshmallow has something to say, with `most` field errors at most."""
+    field_errors = islice(field_errors_in(error.messages, "", code=Invalid.problem.code), most)
+    return Invalid(in_order(field_errors), error.valid_data)
 
 
 def refuse_query(names: Iterable[str]) -> None:
     """Refuse a query of a call that takes none. Raises: Invalid."""
     field_errors = [
-        FieldError(f"?{name}", Invalid.problem_code, "Unknown field.") for name in islice(names, MOST_ERRORS)
+        FieldError(f"?{name}", Invalid.problem.code, "Unknown field.") for name in islice(names, MOST_ERRORS)
     ]
-    raise Invalid(tuple(field_errors) or (FieldError("?", Invalid.problem_code, "takes no query"),))
+    raise Invalid(tuple(field_errors) or (FieldError("?", Invalid.problem.code, "takes no query"),))
 
 
 def read_json(body: bytes) -> Any:  # noqa: ANN401  any JSON

@@ -1,13 +1,13 @@
 """
-Problems as RFC 9457 shows them: the one table from kinds of error to statuses, and the handlers that use it.
+Problems as RFC 9457 shows them: how each error is answered, and the handlers that use it.
 
-Nothing else of the service knows a status code of an error.
+The kinds of error have their statuses in `problem_catalogue/rows.py`. Nothing else of the service knows one.
 """
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from http import HTTPStatus
-from typing import Any
+from typing import Any, Final
 
 import flask
 import orjson
@@ -16,15 +16,13 @@ from flask_smorest.error_handler import ErrorHandlerMixin
 from marshmallow import INCLUDE, Schema, fields
 from werkzeug.exceptions import HTTPException, InternalServerError
 
+from jackpot_service.api.problem_catalogue import http
+from jackpot_service.api.problem_catalogue.rows import RETRYABLE, Row, status_of, type_of
 from jackpot_service.domain.errors import (
     BooksBroken,
-    Conflict,
     FieldError,
-    Forbidden,
     LedgerError,
     LimitReached,
-    NotFound,
-    Refused,
     Unauthenticated,
     Unavailable,
 )
@@ -33,30 +31,15 @@ log = structlog.get_logger()
 
 MEDIA_TYPE = "application/problem+json"
 
-STATUS_OF_KIND: Mapping[type[LedgerError], int] = {
-    Refused: 422,
-    Conflict: 409,
-    NotFound: 404,
-    Forbidden: 403,
-    Unauthenticated: 401,
-    LimitReached: 429,
-    Unavailable: 503,
-    BooksBroken: 500,
-}
-
 RETRY_AFTER_S = 1
 
-HTTP_CODES = {
-    400: "not-json",
-    404: "not-found",
-    405: "method-not-allowed",
-    413: "body-too-large",
-    415: "unsupported-media-type",
-    422: "validation",
-    429: "too-many-requests",
-    500: "internal-error",
-    503: "unavailable",
+_OF_STATUS: Final[Mapping[int, Row]] = {
+    404: http.NOT_FOUND,
+    405: http.METHOD_NOT_ALLOWED,
+    413: http.BODY_TOO_LARGE,
+    415: http.UNSUPPORTED_MEDIA_TYPE,
 }
+"""Problems of the errors that Flask raises; any other one of the caller's is a bad request."""
 
 
 class ProblemSchema(Schema):
@@ -65,7 +48,9 @@ class ProblemSchema(Schema):
     class Meta:  # noqa: D106  marshmallow's options
         unknown = INCLUDE
 
-    type = fields.String(required=True, metadata={"description": "`urn:jackpot:problem:` and the code."})
+    type = fields.String(
+        required=True, metadata={"description": "Where the service describes the code: `/problems/` and the code."}
+    )
     title = fields.String(required=True)
     status = fields.Integer(required=True)
     detail = fields.String(required=True)
@@ -125,7 +110,7 @@ class ProblemMixin(ErrorHandlerMixin):  # type: ignore[misc]
 
 
 def _of_ledger_error(error: LedgerError, instance: str) -> Problem:
-    status = next(status for kind, status in STATUS_OF_KIND.items() if isinstance(error, kind))
+    status = status_of(type(error))
     headers = []
     if isinstance(error, LimitReached):
         headers.append(("Retry-After", str(error.retry_after_s)))
@@ -135,58 +120,49 @@ def _of_ledger_error(error: LedgerError, instance: str) -> Problem:
         headers.append(("WWW-Authenticate", "Bearer"))
     if isinstance(error, BooksBroken):
         log.critical("books-broken", code=error.code, detail=error.detail)
+    said = {"code": error.code, "title": error.title, "status": status, "retryable": status in RETRYABLE}
     return _problem(
-        instance,
-        status=status,
-        code=error.code,
-        title=error.title,
-        detail=error.detail,
-        field_errors=error.field_errors,
-        facts=error.facts,
-        headers=headers,
+        instance, said, detail=error.detail, field_errors=error.field_errors, facts=error.facts, headers=headers
     )
 
 
 def _of_http_exception(error: HTTPException, instance: str) -> Problem:
-    status = error.code or 500
-    if status == HTTPStatus.INTERNAL_SERVER_ERROR:
+    row = getattr(error, "problem", None) or _row_of(error.code or HTTPStatus.INTERNAL_SERVER_ERROR)
+    if row is http.INTERNAL_ERROR:
         log.error("internal-error", exc_info=getattr(error, "original_exception", None) or error)
-    detail = getattr(error, "problem_detail", None) or error.description or error.name
     return _problem(
         instance,
-        status=status,
-        code=getattr(error, "problem_code", None) or HTTP_CODES.get(status, "http-error"),
-        title=error.name,
-        detail=detail,
+        {"code": row.code, "title": row.title, "status": row.status, "retryable": row.retryable},
+        detail=error.description or error.name,
         field_errors=getattr(error, "problem_field_errors", ()),
         headers=error.get_headers(),
     )
 
 
+def _row_of(status: int) -> Row:
+    is_callers = HTTPStatus.BAD_REQUEST <= status < HTTPStatus.INTERNAL_SERVER_ERROR
+    return _OF_STATUS.get(status, http.BAD_REQUEST if is_callers else http.INTERNAL_ERROR)
+
+
 def _problem(
     instance: str,
+    said: Mapping[str, Any],
     *,
-    status: int,
-    code: str,
-    title: str,
     detail: str,
     field_errors: Iterable[FieldError] = (),
     facts: Mapping[str, Any] | None = None,
     headers: Iterable[tuple[str, str]] = (),
 ) -> Problem:
-    """Write a problem; facts are further members, and never replace a standard one."""
+    """Write a problem of what the catalogue says; facts are further members, and never replace a standard one."""
     body: dict[str, Any] = {
         **(facts or {}),
-        "type": f"urn:jackpot:problem:{code}",
-        "title": title,
-        "status": status,
+        "type": type_of(said["code"]),
+        **said,
         "detail": detail,
         "instance": instance,
-        "code": code,
-        "retryable": status in {429, 503},
     }
     errors = [{"pointer": error.pointer, "code": error.code, "detail": error.detail} for error in field_errors]
     if errors:
         body["errors"] = errors
     kept = tuple((name, value) for name, value in headers if name.lower() not in {"content-type", "content-length"})
-    return Problem(status, kept, orjson.dumps(body))
+    return Problem(body["status"], kept, orjson.dumps(body))

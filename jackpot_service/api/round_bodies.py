@@ -5,7 +5,8 @@ A batch of bets is read column by column; only to say what is wrong with it is i
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
 from datetime import datetime
 from itertools import repeat
 from operator import contains, itemgetter
@@ -61,7 +62,7 @@ class BetList(ReadField[Bets]):
         self.most = most
 
     def read(self, value: object) -> Bets:
-        """Raises: ValidationError."""
+        """Raises: ValidationError, with the bets that are right as its valid data, if there are any."""
         if type(value) is not list or not value:
             message = "must be a list of bets, at least one"
             raise ValidationError(message)
@@ -69,8 +70,16 @@ class BetList(ReadField[Bets]):
         bets = _columns_of(value)
         if bets is None:
             errors = {index: wrong for index, raw in enumerate(value) if (wrong := _field_errors_of(raw))}
-            raise ValidationError(errors)
+            # marshmallow takes whatever was read.
+            raise ValidationError(errors, valid_data=_right_ones(value, errors))  # type: ignore[arg-type]
         return bets
+
+
+def _right_ones(raws: list[Any], wrong: Collection[int]) -> Bets | None:
+    """Read the bets that are right, at their places in the batch."""
+    places = [place for place in range(len(raws)) if place not in wrong]
+    bets = _columns_of([raws[place] for place in places]) if places else None
+    return None if bets is None else replace(bets, places=places)
 
 
 _READERS: Mapping[str, Callable[[object], Any]] = {

@@ -1,20 +1,21 @@
 """The table servers' calls: bets, voids, closing, result, cancellation."""
 
 import re
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime
 from functools import partial
 from http import HTTPStatus
-from typing import Any
+from typing import Any, ClassVar
 
 import flask
 from marshmallow import Schema, ValidationError, fields, validate
 
-from jackpot_service.api import fast_path
+from jackpot_service.api import batch_errors, fast_path
 from jackpot_service.api.asgi import by_thread
-from jackpot_service.api.exceptions import ALL_KEPT, CallContent, keep, kept_if_refused, record_of
-from jackpot_service.api.parsing import read_json
+from jackpot_service.api.exceptions import CallContent, keep_all, kept_if_refused, records_of
+from jackpot_service.api.parsing import Invalid, invalid_by, read_json
 from jackpot_service.api.places import Caller
 from jackpot_service.api.request_context import Blueprint, RequestContext, act, answer, context, now, principal
 from jackpot_service.api.requests import Request
@@ -33,7 +34,9 @@ from jackpot_service.api.schemas import (
 )
 from jackpot_service.auth.authenticator import allow, allowed
 from jackpot_service.config.settings import Config
+from jackpot_service.database.failures import Busy
 from jackpot_service.domain import facts
+from jackpot_service.domain.errors import LedgerError
 from jackpot_service.domain.money import plain
 from jackpot_service.domain.outcomes import Cancellation, Closing, Result
 from jackpot_service.domain.principals import Principal, Role
@@ -128,6 +131,9 @@ class BetsSchema(RequestSchema):
     occurred_at = Instant(load_default=None, metadata={"description": "Of the bets that do not state their own."})
     game_number = game_number()
 
+    most_errors: ClassVar = 10_000
+    """So many field errors name all that is missing in the largest batch."""
+
     def __init__(self, *, most: Callable[[], int] = most_in_batch) -> None:
         super().__init__()
         bets = self.fields["bets"]
@@ -191,8 +197,14 @@ class RoundCancelledSchema(Schema):
     refunds = fields.List(fields.Nested(RefundSchema()), required=True)
 
 
+def _command(caller: Principal, table_id: str, round_id: str, body: dict[str, Any], *, now: datetime) -> AcceptBets:
+    bets = body["bets"].dated(body["occurred_at"]) if body["occurred_at"] else body["bets"]
+    return AcceptBets(caller, table_id, round_id, bets, now, body["game_number"])
+
+
 @blueprint.route("/<id:round_id>/bets", methods=["POST"])
 @allow(*TABLE_SERVERS)
+@batch_errors.names_all(_command)
 @blueprint.arguments(BetsSchema())
 @blueprint.response(201, BetsAcceptedSchema(), description="Some bets were booked.")
 @blueprint.alt_response(200, schema=BetsAcceptedSchema(), description="All were replays.")
@@ -220,16 +232,16 @@ def bets_call(config: Config) -> fast_path.Call:
         turn = await context.bets.take(
             Caller.of(caller), 1 + len(request.body) // BYTES_OF_A_PLACE, ends_at=request.ends_at
         )
+        command_of = partial(_command, caller, table_id, round_id, now=context.clock())
         try:
-            body = schema.read(read_json(request.body))
-            command = _command(caller, table_id, round_id, body, now=context.clock())
+            try:
+                command = command_of(schema.read(read_json(request.body)))
+            except ValidationError as error:
+                raise await _with_all_errors(error, command_of, context, ends_at=request.ends_at) from None
             try:
                 done = await context.bet_groups.accept_async(command, ends_at=request.ends_at)
-            except ALL_KEPT as refusal:
-                record = record_of(
-                    refusal, _content_of(command), call="bets", name=command.name, caller=caller, at=context.clock()
-                )
-                await by_thread(context.threads, partial(keep, context.engine, record), ends_at=request.ends_at)
+            except LedgerError as refusal:
+                await _keep_if_seen(refusal, command, context, ends_at=request.ends_at)
                 raise
         finally:
             turn.end()
@@ -239,9 +251,22 @@ def bets_call(config: Config) -> fast_path.Call:
     return fast_path.Call("POST", path, allowed(post_bets), take)
 
 
-def _command(caller: Principal, table_id: str, round_id: str, body: dict[str, Any], *, now: datetime) -> AcceptBets:
-    bets = body["bets"].dated(body["occurred_at"]) if body["occurred_at"] else body["bets"]
-    return AcceptBets(caller, table_id, round_id, bets, now, body["game_number"])
+async def _with_all_errors(
+    error: ValidationError, command_of: batch_errors.CommandOf, context: RequestContext, *, ends_at: float
+) -> Invalid:
+    invalid = invalid_by(error, most=BetsSchema.most_errors)
+    with suppress(Busy):
+        naming = partial(batch_errors.all_named, invalid, command_of, context.engine)
+        return await by_thread(context.threads, naming, ends_at=min(ends_at, time.monotonic() + batch_errors.LONGEST_S))
+    return invalid
+
+
+async def _keep_if_seen(refusal: LedgerError, command: AcceptBets, context: RequestContext, *, ends_at: float) -> None:
+    """Keep what of a refusal finance must see; see `kept_if_refused`."""
+    content_of, caller = partial(_content_of, command), command.principal
+    records = records_of(refusal, content_of, call="bets", name=command.name, caller=caller, at=context.clock())
+    if records:
+        await by_thread(context.threads, partial(keep_all, context.engine, records), ends_at=ends_at)
 
 
 def _content_of(command: AcceptBets) -> CallContent:

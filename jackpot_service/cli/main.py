@@ -28,7 +28,7 @@ MODULES: Final = {
     "jobs": "jobs",
     "keys": "keys",
     "meter": "books",
-    "openapi": "service",
+    "openapi": "contract",
     "rates": "rates",
     "reports": "reports",
     "run": "service",

@@ -1,19 +1,16 @@
-"""`jackpot serve|run|demo|openapi`: the service itself."""
+"""`jackpot serve|run|demo`: the service itself."""
 
 import os
 import signal
 import socket
 import sys
 import threading
-from pathlib import Path
 from typing import Final
 
 import click
 
-from jackpot_service.app import create_app, openapi_text
 from jackpot_service.cli.opening import opened_url, require_no_owner, require_ready
 from jackpot_service.config.settings import Config
-from jackpot_service.database.connections import create_engine
 from jackpot_service.server.supervisor import ServerFailed, bound
 from jackpot_service.server.supervisor import serve as serve_until_stopped
 
@@ -21,8 +18,6 @@ DEFAULT_HOST = "127.0.0.1"
 DEFAULT_PORT = 8000
 DEFAULT_WORKERS = 2
 SECONDS_BETWEEN_ROUNDS = 1.0
-
-OPENAPI_FILE = Path("openapi.yaml")
 
 DEMO: Final = frozenset({"jackpot_client", "jackpot_demo"})
 """The packages that play the demo; production has neither."""
@@ -113,17 +108,4 @@ def _free_port() -> int:
         return port
 
 
-@click.command("openapi")
-@click.option("--check", is_flag=True, help="Only check that openapi.yaml is what the service would write.")
-def openapi(*, check: bool) -> None:
-    """Write openapi.yaml from the service's own schemas."""
-    config = Config()
-    written = openapi_text(create_app(config, create_engine(config, "postgresql+psycopg://")))
-    if not check:
-        OPENAPI_FILE.write_text(written)
-    elif OPENAPI_FILE.read_text() != written:
-        message = f"{OPENAPI_FILE} is not what the service would write; run: jackpot openapi"
-        raise click.ClickException(message)
-
-
-COMMANDS = (serve, run, demo, openapi)
+COMMANDS = (serve, run, demo)

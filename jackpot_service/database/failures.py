@@ -38,7 +38,7 @@ NOT_AHEAD: Final = "booked_at_not_ahead"
 
 
 class Busy(Unavailable, code="busy", title="The ledger is busy"):
-    """The database could not do it now; nothing was written."""
+    """The ledger could not do this now; nothing was written."""
 
 
 HELD_UP: Final = "What this needs was held by others for too long; nothing was written."

@@ -1,18 +1,20 @@
 """Which bets a jackpot's rules take: their currencies, their stakes, and how many hands of a player's."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
+from functools import partial
 from typing import Final, NoReturn
 
 from jackpot_service.domain.bets import Bet, Bets
-from jackpot_service.domain.errors import Fact, FieldError, Refused
+from jackpot_service.domain.errors import Fact, FieldError, LedgerError, Refused, raised_by
 from jackpot_service.domain.money import Rate, RateSheet, plain
 from jackpot_service.domain.rules import JackpotRules
 
 
 class StakeOutOfRange(Refused, code="stake-out-of-range", title="The stake is out of range"):
-    """A stake beyond what the rules take."""
+    """A stake is beyond what the rules, or the limits of the table, take."""
 
 
 class CurrencyNotAccepted(Refused, code="currency-not-accepted", title="The jackpot does not take this currency"):
@@ -33,72 +35,84 @@ class Taker(StrEnum):
 _OF: Final = {Taker.JACKPOT: "", Taker.TABLE: " of this table"}
 
 
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """
+    The bounds that a stake has to keep, in the base currency: a token, or a least and a largest stake.
+
+    `own` are the largest stakes of other currencies, each in its own.
+    """
+
+    taker: Taker
+    token: Decimal | None
+    least_stake: Decimal | None
+    largest_stake: Decimal | None
+    own: Mapping[str, Decimal]
+
+    @classmethod
+    def of_rules(cls, rules: JackpotRules) -> "Bounds":
+        """Take those of a jackpot's rules."""
+        return cls(Taker.JACKPOT, rules.token, rules.least_stake, rules.largest_stake, rules.largest_stakes)
+
+
 def require_stakes(bets: Bets, *, rules: JackpotRules, sheet: RateSheet) -> None:
     """
-    Refuse a batch that holds a stake the rules do not take, naming every such bet.
+    Refuse a batch that holds a stake the rules do not take, naming every bet that is wrong in the same way.
 
     Raises: NoRate for a currency that the sheet lacks; CurrencyNotAccepted; StakeOutOfRange.
     """
-    bounds = rules.token, rules.least_stake, rules.largest_stake
-    require_within(bets, *bounds, own=rules.largest_stakes, sheet=sheet, taker=Taker.JACKPOT)
+    for refusal in stake_refusals(bets, Bounds.of_rules(rules), sheet=sheet):
+        raise refusal
 
 
-def require_within(
-    bets: Bets,
-    token: Decimal | None,
-    least_stake: Decimal | None,
-    largest_stake: Decimal | None,
-    *,
-    own: Mapping[str, Decimal],
-    sheet: RateSheet,
-    taker: Taker,
-) -> None:
+def stake_refusals(bets: Bets, bounds: Bounds, *, sheet: RateSheet) -> Iterator[LedgerError]:
     """
-    Refuse a batch with a stake out of bounds: a token, or a range in the base currency and largest stakes of others.
+    Find what refuses a batch for its stakes, one way of being wrong after another, each naming every such bet.
 
-    Raises: as `require_stakes`.
+    These are NoRate for a currency that the sheet lacks, CurrencyNotAccepted and StakeOutOfRange.
     """
-    if token is not None:
-        _require_currency(bets, base=sheet.base, taker=taker)
-        _require_token(bets, token=token, sheet=sheet, taker=taker)
-    elif largest_stake is not None:
-        _require_at_most(bets, largest_stake=largest_stake, own=own, sheet=sheet, taker=taker)
-    if least_stake is not None:
-        _require_at_least(bets, least_stake, sheet=sheet, taker=taker)
+    if bounds.token is not None:
+        yield from raised_by(partial(_require_currency, bets, bounds, sheet))
+        yield from raised_by(partial(_require_token, bets, bounds, sheet, bounds.token))
+    elif bounds.largest_stake is not None:
+        yield from raised_by(partial(_require_at_most, bets, bounds, sheet, bounds.largest_stake))
+    if bounds.least_stake is not None:
+        yield from raised_by(partial(_require_at_least, bets, bounds, sheet, bounds.least_stake))
 
 
-def _require_currency(bets: Bets, *, base: str, taker: Taker) -> None:
+def _require_currency(bets: Bets, bounds: Bounds, sheet: RateSheet) -> None:
     field_errors = tuple(
         FieldError(
-            f"/bets/{place}/currency", CurrencyNotAccepted.code, f"This {taker} takes {base} only, not {currency}."
+            f"/bets/{place}/currency",
+            CurrencyNotAccepted.code,
+            f"This {bounds.taker} takes {sheet.base} only, not {currency}.",
         )
         for place, currency in zip(bets.places, bets.currencies, strict=True)
-        if currency != base
+        if currency != sheet.base
     )
     if field_errors:
-        message = f"This {taker} takes its token in {base} only."
-        raise CurrencyNotAccepted(message, field_errors=field_errors, currency=base)
+        message = f"This {bounds.taker} takes its token in {sheet.base} only."
+        raise CurrencyNotAccepted(message, field_errors=field_errors, currency=sheet.base)
 
 
-def _require_token(bets: Bets, *, token: Decimal, sheet: RateSheet, taker: Taker) -> None:
+def _require_token(bets: Bets, bounds: Bounds, sheet: RateSheet, token: Decimal) -> None:
+    """Hold each stake in the base currency against the token."""
     wrong = {stake for stake in set(bets.stakes_minor) if sheet.base_value(stake, sheet.base) != token}
     field_errors = tuple(
         FieldError(f"/bets/{place}/stake_minor", StakeOutOfRange.code, f"The token is {token} {sheet.base}.")
-        for place, stake in zip(bets.places, bets.stakes_minor, strict=True)
-        if stake in wrong
+        for place, currency, stake in zip(bets.places, bets.currencies, bets.stakes_minor, strict=True)
+        if stake in wrong and currency == sheet.base
     )
     if field_errors:
-        message = f"This {taker} takes exactly its token of {token} {sheet.base} on a hand."
+        message = f"This {bounds.taker} takes exactly its token of {token} {sheet.base} on a hand."
         raise StakeOutOfRange(message, field_errors=field_errors, token=plain(token))
 
 
-def _require_at_most(
-    bets: Bets, *, largest_stake: Decimal, own: Mapping[str, Decimal], sheet: RateSheet, taker: Taker
-) -> None:
+def _require_at_most(bets: Bets, bounds: Bounds, sheet: RateSheet, largest_stake: Decimal) -> None:
     """Hold each stake against the largest in the base currency and, where there is one, its currency's own."""
     used = set(bets.currencies)
     largest_minor = {
-        currency: largest_minor_of(sheet.rate(currency), largest_stake, own.get(currency)) for currency in used
+        currency: largest_minor_of(sheet.rate(currency), largest_stake, bounds.own.get(currency)) for currency in used
     }
     if max(bets.stakes_minor) <= min(largest_minor.values()):
         return  # The usual batch: what no currency minds.
@@ -108,15 +122,15 @@ def _require_at_most(
         if stake > largest_minor[currency]
     }
     if beyond:
-        _refuse_beyond(beyond, largest_minor, largest_stake=largest_stake, own=own, sheet=sheet, taker=taker)
+        _refuse_beyond(beyond, largest_minor, bounds, sheet, largest_stake)
 
 
-def _require_at_least(bets: Bets, least_stake: Decimal, *, sheet: RateSheet, taker: Taker) -> None:
+def _require_at_least(bets: Bets, bounds: Bounds, sheet: RateSheet, least_stake: Decimal) -> None:
     """Hold each stake against the least in the base currency."""
     least_minor = {currency: sheet.rate(currency).least_minor_within(least_stake) for currency in set(bets.currencies)}
     if min(bets.stakes_minor) >= max(least_minor.values()):
         return  # The usual batch, as above.
-    said = f"The least stake{_OF[taker]} is worth {plain(least_stake)} {sheet.base}"
+    said = f"The least stake{_OF[bounds.taker]} is worth {plain(least_stake)} {sheet.base}"
     field_errors = tuple(
         FieldError(
             f"/bets/{place}/stake_minor",
@@ -140,17 +154,17 @@ def largest_minor_of(rate: Rate, largest_stake: Decimal, own: Decimal | None) ->
 def _refuse_beyond(
     beyond: Mapping[int, str],
     largest_minor: Mapping[str, int],
-    *,
-    largest_stake: Decimal,
-    own: Mapping[str, Decimal],
+    bounds: Bounds,
     sheet: RateSheet,
-    taker: Taker,
+    largest_stake: Decimal,
 ) -> NoReturn:
     """Refuse stakes, given as the currency at each place, naming of a currency's two bounds the narrower."""
     used = sorted(set(beyond.values()))
     within = {currency: sheet.rate(currency).most_minor_within(largest_stake) for currency in used}
-    narrower = {currency: plain(own[currency]) for currency in used if largest_minor[currency] < within[currency]}
-    said = dict.fromkeys(used, f"The largest stake{_OF[taker]} is worth {plain(largest_stake)} {sheet.base}")
+    narrower = {
+        currency: plain(bounds.own[currency]) for currency in used if largest_minor[currency] < within[currency]
+    }
+    said = dict.fromkeys(used, f"The largest stake{_OF[bounds.taker]} is worth {plain(largest_stake)} {sheet.base}")
     said |= {currency: f"The largest stake in {currency} is {most}" for currency, most in narrower.items()}
     field_errors = tuple(
         FieldError(
@@ -174,7 +188,7 @@ def require_hands(bets: Bets, *, live: Iterable[Bet], rules: JackpotRules) -> No
 
     `live` are the round's live bets already booked, of at least the batch's players.
 
-    Raises: HandLimit, naming the first bet of the batch that is too much for its player.
+    Raises: HandLimit, naming every bet of the batch that is too much for its player.
     """
     live = tuple(live)
     if not live and len(set(bets.player_ids)) == len(bets):
@@ -182,14 +196,17 @@ def require_hands(bets: Bets, *, live: Iterable[Bet], rules: JackpotRules) -> No
     hands_of: dict[str, set[str]] = {}
     for bet in live:
         hands_of.setdefault(bet.player_id, set()).add(bet.hand)
+    too_many: list[tuple[int, str]] = []
     for place, player_id, hand in zip(bets.places, bets.player_ids, bets.hands, strict=True):
         hands = hands_of.setdefault(player_id, set())
         if hand in hands:
-            _too_many(place, f"Player {player_id} already has a live bet on hand {hand}.")
-        hands.add(hand)
-        if len(hands) > rules.hands_per_player:
-            _too_many(place, f"A player may bet on {rules.hands_per_player} hand(s) of a round.")
-
-
-def _too_many(place: int, detail: str) -> None:
-    raise HandLimit(detail, field_errors=(FieldError(f"/bets/{place}/hand", HandLimit.code, detail),))
+            too_many.append((place, f"Player {player_id} already has a live bet on hand {hand}."))
+        elif len(hands) >= rules.hands_per_player:
+            too_many.append((place, f"A player may bet on {rules.hands_per_player} hand(s) of a round."))
+        else:
+            hands.add(hand)
+    if too_many:
+        raise HandLimit(
+            too_many[0][1],
+            field_errors=tuple(FieldError(f"/bets/{place}/hand", HandLimit.code, said) for place, said in too_many),
+        )

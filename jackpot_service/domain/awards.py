@@ -100,7 +100,7 @@ STATE_AFTER: Final[Mapping[AwardStep, AwardState]] = MappingProxyType(
 
 
 class AwardStateConflict(Conflict, code="award-state", title="The award's state does not allow this"):
-    """The award stands where it cannot take that step."""
+    """The award's state does not allow that step."""
 
 
 def last_step(taken: Collection[AwardStep]) -> AwardStep:

@@ -145,8 +145,7 @@ def sort_out(bets: Bets, booked: Sequence[BookedBet], tombstones: Collection[str
     """Divide a batch into new bets, replays and void ones. Raises: BetConflict."""
     if not booked and not tombstones:
         return SortedBatch(new=bets, replayed=0, void=())
-    known = {one.bet.bet_id: one for one in booked}
-    _require_same(bets, known)
+    known = require_same(bets, booked)
     new = [index for index, bet_id in enumerate(bets.bet_ids) if bet_id not in known and bet_id not in tombstones]
     void = {bet_id for bet_id in bets.bet_ids if bet_id in tombstones or (bet_id in known and known[bet_id].is_void)}
     return SortedBatch(
@@ -156,7 +155,13 @@ def sort_out(bets: Bets, booked: Sequence[BookedBet], tombstones: Collection[str
     )
 
 
-def _require_same(bets: Bets, known: Mapping[str, BookedBet]) -> None:
+def require_same(bets: Bets, booked: Sequence[BookedBet]) -> Mapping[str, BookedBet]:
+    """
+    Require that bets whose ids were booked before have the content that was booked; returns the booked ones by id.
+
+    Raises: BetConflict, naming every such bet.
+    """
+    known = {one.bet.bet_id: one for one in booked}
     field_errors = tuple(
         FieldError(f"/bets/{place}", BetConflict.code, _difference(known[bet.bet_id].bet, bet))
         for place, bet in zip(bets.places, bets, strict=True)
@@ -166,6 +171,7 @@ def _require_same(bets: Bets, known: Mapping[str, BookedBet]) -> None:
         ids = [bet.bet_id for bet in bets if bet.bet_id in known and known[bet.bet_id].bet.content != bet.content]
         message = f"{len(field_errors)} bet id(s) of the batch were booked with other content: {', '.join(ids)}."
         raise BetConflict(message, field_errors=field_errors, bet_ids=ids)
+    return known
 
 
 def _difference(booked: Bet, sent: Bet) -> str:

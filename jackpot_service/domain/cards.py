@@ -29,7 +29,7 @@ class BadCard(Refused, code="card-unknown", title="Unknown card"):
 
 
 class CardRepeated(Refused, code="card-repeated", title="A card was dealt twice"):
-    """A card was named more than once where one deck is dealt. Fact: `cards`, each repeated card once."""
+    """A card was named more than once where one deck is dealt."""
 
 
 def parse_cards(texts: Iterable[str]) -> tuple[Card, ...]:

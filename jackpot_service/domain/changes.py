@@ -98,7 +98,7 @@ class UnknownChange(NotFound, code="change-unknown", title="Unknown change reque
 
 
 class ChangeDecided(Conflict, code="change-decided", title="The change request was decided"):
-    """Somebody approved or rejected it before."""
+    """Somebody approved or rejected the request before."""
 
 
 class ChangeExpired(Conflict, code="change-expired", title="The change request has expired"):
@@ -106,7 +106,7 @@ class ChangeExpired(Conflict, code="change-expired", title="The change request h
 
 
 class ChangeStale(Conflict, code="change-stale", title="The change request was made against an older state"):
-    """It was made against an older state than the one that there is now."""
+    """The request was made against an older state than the one that there is now."""
 
 
 class SameUser(Forbidden, code="same-user", title="Another user must approve"):

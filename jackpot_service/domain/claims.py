@@ -63,7 +63,7 @@ NEVER_SET: Final = CasinoClaims(0)
 
 
 class AwardClaimable(Conflict, code="award-claimable", title="The award can still be claimed"):
-    """The period in which the award can be claimed is not over, or its casino sets none. Facts: `claimable_until`."""
+    """The period in which the award can be claimed is not over, or its casino sets none."""
 
 
 def claimable_until(state: AwardState, *, last_step_at: datetime, claim_days: int | None) -> datetime | None:

@@ -4,7 +4,7 @@ The kinds of error the service knows; each error itself stands next to the funct
 A kind says what the caller may do about it, never how it travels: `api/problems.py` alone turns kinds into statuses.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -20,16 +20,26 @@ class FieldError:
     detail: str
 
 
+def in_order(field_errors: Iterable[FieldError]) -> tuple[FieldError, ...]:
+    """Put field errors in the order of what they point at: the tenth bet comes after the second."""
+    return tuple(sorted(dict.fromkeys(field_errors), key=_place_of))
+
+
+def _place_of(error: FieldError) -> list[tuple[int, str]]:
+    return [(len(part) if part.isdigit() else 0, part) for part in error.pointer.split("/")]
+
+
 class LedgerError(Exception):
     """
     Anything that the ledger answers with something else than what was asked.
 
     `code` is stable and part of the contract; `facts` travel with the answer, so that a caller's program need not
-    read the sentence.
+    read the sentence. `further` are the errors that the request would meet next, if this one were mended.
     """
 
     code: ClassVar[str] = "ledger-error"
     title: ClassVar[str] = "The ledger could not do this"
+    further: "tuple[LedgerError, ...]" = ()
 
     def __init_subclass__(cls, *, code: str | None = None, title: str | None = None) -> None:
         """Take the code and the title that stand in the head of a class; those of its base where there are none."""
@@ -76,4 +86,16 @@ class LimitReached(LedgerError, code="limit-reached", title="Limit reached"):
 
 
 class BooksBroken(LedgerError, code="books-broken", title="A bookkeeping law was broken"):
-    """A law of the books would be or was broken: a bug, raised and never caught on the way up."""
+    """
+    A law of the books would be or was broken, which is a bug; nothing of it was booked.
+
+    It is raised, and never caught on the way up.
+    """
+
+
+def raised_by(check: Callable[[], object]) -> Iterator[LedgerError]:
+    """Run a check, and yield the error that it raises, if it does, instead of raising it."""
+    try:
+        check()
+    except LedgerError as error:
+        yield error.with_traceback(None)

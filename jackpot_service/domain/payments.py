@@ -63,7 +63,7 @@ class WithheldTooMuch(Refused, code="payment-withheld", title="More is withheld 
 
 
 class PaymentTooLarge(Conflict, code="payment-too-large", title="The payment is larger than what is unpaid"):
-    """The payments of an award are never more than the award. Facts: `unpaid_minor`, `currency`."""
+    """The payments of an award are never more than the award."""
 
 
 class PaymentReferenceTaken(Conflict, code="payment-reference-taken", title="The reference names another payment"):

@@ -76,7 +76,7 @@ class Costly(Protocol):
 
 
 class EvidenceMissing(Conflict, code="evidence-missing", title="Evidence is missing"):
-    """The payout tier of an award asks for evidence that nobody has recorded. Fact: `missing`, its kinds."""
+    """The payout tier of an award asks for evidence that nobody has recorded."""
 
 
 def is_any_reached(tiers: Sequence[PayoutTier], awards: Iterable[Costly]) -> bool:

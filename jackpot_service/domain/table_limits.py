@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import NamedTuple
 
-from jackpot_service.domain import acceptance
+from jackpot_service.domain.acceptance import Bounds, Taker, stake_refusals
 from jackpot_service.domain.bets import Bets
 from jackpot_service.domain.errors import Refused
 from jackpot_service.domain.money import ZERO, Rate, RateSheet, has_decimals, plain
@@ -94,14 +94,19 @@ LimitsOfTables = Mapping[str, SetLimits]
 """By table; a table without limits of its own is not there."""
 
 
+def bounds_of(limits: TableLimits) -> Bounds:
+    """Take the bounds that a table's limits set for a stake."""
+    return Bounds(Taker.TABLE, limits.token, limits.least_stake, limits.largest_stake, own={})
+
+
 def require_stakes(bets: Bets, limits: TableLimits, *, sheet: RateSheet) -> None:
     """
-    Refuse a batch that holds a stake the table does not take, naming every such bet.
+    Refuse a batch that holds a stake the table does not take, naming every bet that is wrong in the same way.
 
     Raises: NoRate for a currency that the sheet lacks; CurrencyNotAccepted; StakeOutOfRange.
     """
-    bounds = limits.token, limits.least_stake, limits.largest_stake
-    acceptance.require_within(bets, *bounds, own={}, sheet=sheet, taker=acceptance.Taker.TABLE)
+    for refusal in stake_refusals(bets, bounds_of(limits), sheet=sheet):
+        raise refusal
 
 
 def as_document(limits: TableLimits) -> dict[str, str]:

@@ -31,11 +31,7 @@ class BadWithholding(Refused, code="withholding-invalid", title="Invalid withhol
 
 
 class WithholdingTooLarge(Conflict, code="withholding-too-large", title="More than is due would be withheld"):
-    """
-    The payments of an award keep at most what its rule makes due. Facts: `due_minor`, `withheld_minor`, `currency`.
-
-    `withheld_minor` is the sum of what its payments withheld before, without reversed ones.
-    """
+    """The payments of an award keep at most what its rule makes due."""
 
 
 @dataclass(frozen=True, slots=True)

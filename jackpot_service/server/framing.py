@@ -14,6 +14,8 @@ import orjson
 from httptools import HttpParserError, HttpParserInvalidMethodError, HttpParserUpgrade, HttpRequestParser
 
 from jackpot_service.api.asgi import REQUEST_ID, request_id
+from jackpot_service.api.problem_catalogue import http
+from jackpot_service.api.problem_catalogue.rows import Row
 from jackpot_service.api.problems import MEDIA_TYPE
 
 LONGEST_HEAD: Final = 128 * 1024
@@ -35,43 +37,36 @@ _LONGEST_INSTANCE: Final = 1000
 class Refusal:
     """Why a request is refused, and its connection closed."""
 
-    status: HTTPStatus
-    code: str
+    problem: Row
     detail: str
 
 
-BAD_REQUEST: Final = Refusal(HTTPStatus.BAD_REQUEST, "bad-request", "This is no request of HTTP/1.1.")
-WRONG_VERSION: Final = Refusal(HTTPStatus.BAD_REQUEST, "bad-request", "The service speaks HTTP/1.1 and HTTP/1.0.")
-WRONG_TARGET: Final = Refusal(HTTPStatus.BAD_REQUEST, "bad-request", "A request names a path, without a fragment.")
-UNKNOWN_METHOD: Final = Refusal(HTTPStatus.NOT_IMPLEMENTED, "method-unknown", "The service knows no such method.")
-WRONG_HOST: Final = Refusal(HTTPStatus.BAD_REQUEST, "bad-request", "A request names one host, in one `Host` field.")
-WRONG_CODING: Final = Refusal(HTTPStatus.BAD_REQUEST, "bad-request", "The only transfer coding is `chunked`.")
-REQUEST_TIMEOUT: Final = Refusal(HTTPStatus.REQUEST_TIMEOUT, "request-timeout", "The request did not arrive in time.")
-BODY_TOO_LARGE: Final = Refusal(
-    HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "body-too-large", "The body is larger than the service takes."
-)
-TARGET_TOO_LONG: Final = Refusal(
-    HTTPStatus.REQUEST_URI_TOO_LONG, "uri-too-long", "The path and the query are longer than the service takes."
-)
+BAD_REQUEST: Final = Refusal(http.BAD_REQUEST, "This is no request of HTTP/1.1.")
+WRONG_VERSION: Final = Refusal(http.BAD_REQUEST, "The service speaks HTTP/1.1 and HTTP/1.0.")
+WRONG_TARGET: Final = Refusal(http.BAD_REQUEST, "A request names a path, without a fragment.")
+UNKNOWN_METHOD: Final = Refusal(http.METHOD_UNKNOWN, "The service knows no such method.")
+WRONG_HOST: Final = Refusal(http.BAD_REQUEST, "A request names one host, in one `Host` field.")
+WRONG_CODING: Final = Refusal(http.BAD_REQUEST, "The only transfer coding is `chunked`.")
+REQUEST_TIMEOUT: Final = Refusal(http.REQUEST_TIMEOUT, "The request did not arrive in time.")
+BODY_TOO_LARGE: Final = Refusal(http.BODY_TOO_LARGE, "The body is larger than the service takes.")
+TARGET_TOO_LONG: Final = Refusal(http.URI_TOO_LONG, "The path and the query are longer than the service takes.")
 HEAD_TOO_LARGE: Final = Refusal(
-    HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE,
-    "head-too-large",
-    "The header fields, or the framing of the body, are larger than the service takes.",
+    http.HEAD_TOO_LARGE, "The header fields, or the framing of the body, are larger than the service takes."
 )
 
 
 def answer(refusal: Refusal, *, path: bytes, named: str) -> bytes:
     """Write an answer as it is sent. `path` is the path of the request, `named` the id that the request gave itself."""
-    status = refusal.status
+    problem, status = refusal.problem, HTTPStatus(refusal.problem.status)
     body = orjson.dumps(
         {
-            "type": f"urn:jackpot:problem:{refusal.code}",
-            "title": status.phrase,
-            "status": status.value,
+            "type": problem.type,
+            "title": problem.title,
+            "status": problem.status,
             "detail": refusal.detail,
             "instance": path[:_LONGEST_INSTANCE].decode("latin-1") or "/",
-            "code": refusal.code,
-            "retryable": refusal is REQUEST_TIMEOUT,
+            "code": problem.code,
+            "retryable": problem.retryable,
         }
     )
     head = (

@@ -5,28 +5,26 @@ Batches of several rounds can be booked in one transaction (`accept_group`): the
 and nothing else. A batch that is refused harms no other.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from typing import NamedTuple
 
 from jackpot_service.database.pipelines import Cursor, Pipeline
-from jackpot_service.database.transactions import Session, committed, committed_nothing, pipelined
-from jackpot_service.domain import currencies, facts, figures, posting_rules, table_limits
-from jackpot_service.domain.acceptance import require_hands, require_stakes
+from jackpot_service.database.transactions import Session, committed, committed_nothing
+from jackpot_service.domain import batches, facts, figures, posting_rules
 from jackpot_service.domain.accounts import Meter
 from jackpot_service.domain.allocation import contribute, sums_by_currency
-from jackpot_service.domain.bets import Bet, Bets, BookedBet, SortedBatch, require_distinct, sort_out
+from jackpot_service.domain.batches import BatchTerms, require_acceptable
+from jackpot_service.domain.bets import Bets, SortedBatch, require_distinct, sort_out
 from jackpot_service.domain.entries import Entry, RoundStep
-from jackpot_service.domain.errors import FieldError, LedgerError
+from jackpot_service.domain.errors import LedgerError
 from jackpot_service.domain.journal import EntryKind
-from jackpot_service.domain.money import NoRate, Rate, RateSheet
-from jackpot_service.domain.occurrence import require_bets_not_ahead
+from jackpot_service.domain.money import Rate, RateSheet
 from jackpot_service.domain.principals import Principal
-from jackpot_service.domain.rounds import Round, RoundView, share_per_unit
+from jackpot_service.domain.rounds import Round, RoundState, RoundView, share_per_unit
 from jackpot_service.domain.rules import JackpotRules
-from jackpot_service.domain.table_limits import TableLimits
 from jackpot_service.ledger import books, journal, stripes
 from jackpot_service.records import bets as bet_records
 from jackpot_service.records import immutable, rounds, settings_in_force, verdicts
@@ -34,6 +32,8 @@ from jackpot_service.records.immutable import Table
 from jackpot_service.records.lives import meter_of
 from jackpot_service.records.rounds import RoundName
 from jackpot_service.records.settings_in_force import InForce, NotAsExpected, OptimisticSettings
+from jackpot_service.usecases import batch_rounds
+from jackpot_service.usecases.batch_rounds import BatchSeen
 from jackpot_service.usecases.round_terms import RoundTerms
 
 
@@ -69,15 +69,6 @@ class BetsAccepted:
     meter: Meter
     base_rate: Rate
     share_per_unit: Decimal | None
-
-
-@dataclass(frozen=True, slots=True)
-class _Seen:
-    """The rows of a round that a batch may meet; none, if the round was never seen."""
-
-    round: Round | None = None
-    booked: Sequence[BookedBet] = ()
-    tombstones: Collection[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,8 +120,44 @@ def accept_group(
     if optimistic_settings is not None:
         optimistic_settings.note(in_force)
     decisions, refused = _decide(session, asked, tables, in_force, seen)
+    for number, (place, command) in enumerate(asked.items()):
+        if place in refused and refused[place].field_errors:
+            terms = RoundTerms(tables[place], in_force, number)
+            batches.with_all(refused[place], tuple(_found(session, command, terms, seen)))
     answers = _book(session, in_force, decisions) if decisions else {}
     return _in_order(answers, {**refusals, **refused})
+
+
+def refusals_of(session: Session, command: AcceptBets) -> tuple[LedgerError, ...]:
+    """
+    Find everything that would refuse a batch for one of its bets; nothing is written. Locks the round, if it is known.
+
+    Raises: UnknownTable, NoJackpot; NoRate if no rate sheet of the jackpot's base currency is in force.
+    """
+    table, jackpot_id = immutable.table_with_jackpot(session, command.principal, command.table_id)
+    in_force, seen = _read(session, jackpot_id, [command])
+    return tuple(_found(session, command, RoundTerms(table, in_force), seen))
+
+
+def _found(
+    session: Session, command: AcceptBets, terms: RoundTerms, seen: Mapping[RoundName, BatchSeen]
+) -> Iterator[LedgerError]:
+    """Find what refuses a batch for its bets. Raises: as `refusals_of`."""
+    known = seen.get(command.name, BatchSeen())
+    round_ = known.round or terms.open_round(command.round_id, now=command.now)
+    kept = _terms_of(session, round_, terms, command) if round_.state is RoundState.OPEN else None
+    return batches.refusals(command.bets, known.booked, known.tombstones, kept)
+
+
+def _terms_of(session: Session, round_: Round, terms: RoundTerms, command: AcceptBets) -> BatchTerms:
+    """Put together what the bets of a batch have to keep in their round."""
+    rules = immutable.rules(session, round_.jackpot_id, round_.rules_version)
+    return BatchTerms(
+        rules=rules,
+        sheet=immutable.sheet(session, rules.base, round_.rate_sheet),
+        limits=immutable.limits(session, round_.jackpot_id, terms.in_force.limits_version).get(round_.table_id),
+        now=command.now,
+    )
 
 
 def _in_order(
@@ -147,9 +174,7 @@ def _tables(session: Session, commands: Sequence[AcceptBets]) -> tuple[dict[int,
     refusals: dict[int, LedgerError] = {}
     for place, command in enumerate(commands):
         try:
-            table, _ = immutable.table_with_jackpot(session, command.principal, command.table_id)
-            require_distinct(command.bets)
-            tables[place] = table
+            tables[place], _ = immutable.table_with_jackpot(session, command.principal, command.table_id)
         except LedgerError as refusal:
             refusals[place] = _kept(refusal)
     return tables, refusals
@@ -175,13 +200,10 @@ def _require_rounds_once(commands: Sequence[AcceptBets]) -> None:
         raise ValueError(message)
 
 
-def _read(session: Session, jackpot_id: str, asked: Sequence[AcceptBets]) -> tuple[InForce, Mapping[RoundName, _Seen]]:
-    """Read what is in force, and what the books hold of the rounds that are known, which it locks."""
-    with pipelined(session) as pipe:
-        cursor = settings_in_force.send_read(pipe, jackpot_id, came=_came(asked), names=_names(asked))
-    in_force = settings_in_force.in_force_of(cursor, jackpot_id)
-    known = [asked[number - 1] for number in in_force.rounds_seen]
-    return in_force, _lock_and_read(session, jackpot_id, known) if known else {}
+def _read(
+    session: Session, jackpot_id: str, asked: Sequence[AcceptBets]
+) -> tuple[InForce, Mapping[RoundName, BatchSeen]]:
+    return batch_rounds.read(session, jackpot_id, _names(asked), [command.bets for command in asked], came=_came(asked))
 
 
 def _came(commands: Iterable[AcceptBets]) -> list[datetime]:
@@ -192,29 +214,12 @@ def _names(commands: Iterable[AcceptBets]) -> list[RoundName]:
     return [command.name for command in commands]
 
 
-def _lock_and_read(session: Session, jackpot_id: str, commands: Sequence[AcceptBets]) -> dict[RoundName, _Seen]:
-    """Lock the rounds, then read, in later statements, what they hold."""
-    names = _names(commands)
-    with pipelined(session) as pipe:
-        round_cursor = rounds.send_lock(pipe, jackpot_id, names)
-        booked_cursor = bet_records.send_of_batches(pipe, jackpot_id, names, [command.bets for command in commands])
-        tombstone_cursor = bet_records.send_tombstones(pipe, jackpot_id, names)
-    booked = bet_records.booked_by_round(booked_cursor)
-    tombstones = bet_records.tombstones_of(tombstone_cursor)
-    return {
-        RoundName(round_.table_id, round_.round_id): _Seen(
-            round_, booked.get(round_.round_key, ()), tombstones.get(round_.round_key, {}).keys()
-        )
-        for round_ in rounds.rounds_of(round_cursor)
-    }
-
-
 def _decide(
     session: Session,
     asked: Mapping[int, AcceptBets],
     tables: Mapping[int, Table],
     in_force: InForce,
-    seen: Mapping[RoundName, _Seen],
+    seen: Mapping[RoundName, BatchSeen],
 ) -> tuple[dict[int, _Decision], dict[int, LedgerError]]:
     """Decide each batch by itself: what becomes of it, or what refuses it, by their places."""
     decisions: dict[int, _Decision] = {}
@@ -222,34 +227,25 @@ def _decide(
     for number, (place, command) in enumerate(asked.items()):
         try:
             terms = RoundTerms(tables[place], in_force, number)
-            decisions[place] = _decision(session, command, terms, seen.get(command.name, _Seen()))
+            decisions[place] = _decision(session, command, terms, seen.get(command.name, BatchSeen()))
         except LedgerError as refusal:
             refusals[place] = _kept(refusal)
     return decisions, refusals
 
 
-def _decision(session: Session, command: AcceptBets, terms: RoundTerms, seen: _Seen) -> _Decision:
+def _decision(session: Session, command: AcceptBets, terms: RoundTerms, seen: BatchSeen) -> _Decision:
     """The ladder of a batch: identity, the round's state, meaning."""
+    require_distinct(command.bets)
     batch = sort_out(command.bets, seen.booked, seen.tombstones)
     round_ = seen.round or terms.open_round(command.round_id, now=command.now)
-    rules = immutable.rules(session, round_.jackpot_id, round_.rules_version)
-    sheet = immutable.sheet(session, rules.base, round_.rate_sheet)
+    kept = _terms_of(session, round_, terms, command)
     numbered = round_.numbered(command.game_number)
     if batch.new is None:
-        return _Decision(batch, round_, rules, sheet)
+        return _Decision(batch, round_, kept.rules, kept.sheet)
     round_.require_open()
-    require_bets_not_ahead(batch.new, now=command.now)
-    of_table = immutable.limits(session, round_.jackpot_id, terms.in_force.limits_version).get(round_.table_id)
-    _require_acceptable(
-        batch.new,
-        bet_records.live(seen.booked),
-        rules=rules,
-        sheet=sheet,
-        limits=None if of_table is None else of_table.limits,
-        now=command.now,
-    )
+    require_acceptable(batch.new, seen.booked, kept)
     stakes = sums_by_currency(zip(batch.new.currencies, batch.new.stakes_minor, strict=True))
-    contributed = contribute(stakes, split=rules.split, sheet=sheet)
+    contributed = contribute(stakes, split=kept.rules.split, sheet=kept.sheet)
     after = numbered.stepped(bets=len(batch.new), weight=contributed.value)
     columns = facts.of_bets(batch.new)
     entry = Entry(
@@ -257,40 +253,13 @@ def _decision(session: Session, command: AcceptBets, terms: RoundTerms, seen: _S
         kind=EntryKind.BETS,
         principal=command.principal.name,
         received_at=command.now,
-        facts={**facts.of_game_number(round_, after), **facts.of_limits(of_table)},
+        facts={**facts.of_game_number(round_, after), **facts.of_limits(kept.limits)},
         in_rows={"bets": columns, **facts.of_opening(after)},
-        postings=posting_rules.for_contribution(contributed, casino_id=round_.casino_id, sheet=sheet),
+        postings=posting_rules.for_contribution(contributed, casino_id=round_.casino_id, sheet=kept.sheet),
         round_step=RoundStep.of(after),
         figures=figures.of_bets(contributed, batch.new.currencies),
     )
-    return _Decision(batch, after, rules, sheet, columns, entry)
-
-
-def _require_acceptable(
-    new: Bets,
-    live: Sequence[Bet],
-    *,
-    rules: JackpotRules,
-    sheet: RateSheet,
-    limits: TableLimits | None,
-    now: datetime,
-) -> None:
-    """The ladder of meaning: currency, rate, stake, hands."""
-    for currency in sorted(set(new.currencies)):
-        try:
-            currencies.tender(currency, on=now.date())
-            sheet.rate(currency)
-        except (currencies.UnknownCurrency, NoRate) as error:
-            error.field_errors = tuple(
-                FieldError(f"/bets/{place}/currency", error.code, error.detail)
-                for place, other in zip(new.places, new.currencies, strict=True)
-                if other == currency
-            )
-            raise
-    require_stakes(new, rules=rules, sheet=sheet)
-    if limits is not None:
-        table_limits.require_stakes(new, limits, sheet=sheet)
-    require_hands(new, live=live, rules=rules)
+    return _Decision(batch, after, kept.rules, kept.sheet, columns, entry)
 
 
 def _book_as_expected(

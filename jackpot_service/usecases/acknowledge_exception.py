@@ -21,7 +21,7 @@ class UnknownException(NotFound, code="exception-unknown", title="Unknown except
 
 
 class ExceptionAcknowledged(Conflict, code="exception-acknowledged", title="The exception was acknowledged"):
-    """Somebody acknowledged it before."""
+    """Somebody acknowledged the exception before."""
 
 
 class AcknowledgerForbidden(Forbidden, code="role-forbidden"):

@@ -133,7 +133,7 @@ class UnknownKey(NotFound, code="key-unknown", title="Unknown key"):
 
 
 class KeyRevoked(Conflict, code="key-revoked", title="The key was revoked before"):
-    """It was revoked before, by another request."""
+    """The key was revoked before, by another request."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -84,7 +84,7 @@ def test_every_refusal_is_a_problem(opened: World) -> None:
     for status, answer in one_of_each(opened).items():
         if status >= 400:
             problem = answer.problem(status, answer.body["code"])
-            assert problem["type"] == f"urn:jackpot:problem:{problem['code']}"
+            assert problem["type"] == f"/problems/{problem['code']}"
             assert problem["retryable"] is False
             assert problem["instance"].startswith("/v1/")
 

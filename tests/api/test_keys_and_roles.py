@@ -46,7 +46,12 @@ def opened(world: World) -> World:
 
 def test_every_operation_states_its_roles_or_that_it_needs_no_key() -> None:
     assert [operation.label for operation in OPERATIONS if operation.roles == frozenset()] == []
-    assert {operation.label for operation in OPERATIONS if operation.roles is None} == {"GET /healthz", "GET /readyz"}
+    assert {operation.label for operation in OPERATIONS if operation.roles is None} == {
+        "GET /healthz",
+        "GET /readyz",
+        "GET /problems",
+        "GET /problems/{code}",
+    }
 
 
 def test_every_route_is_described_with_the_roles_that_it_lets_in(world: World) -> None:

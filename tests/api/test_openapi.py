@@ -369,6 +369,8 @@ READS: Final = {
         "/v1/reports/none",
     ),
     "GET /metrics": ("/metrics",),
+    "GET /problems": ("/problems",),
+    "GET /problems/{code}": ("/problems/bet-conflict", "/problems/nothing"),
     "GET /healthz": ("/healthz",),
     "GET /readyz": ("/readyz",),
 }
@@ -392,6 +394,7 @@ MISSING: Final = {
     "/v1/reports/none": 404,
     "/v1/rates?base=USD": 422,
     "/v1/rates?base=EUR&number=9": 404,
+    "/problems/nothing": 404,
 }
 """Of these, what is not there to be read."""
 

@@ -277,6 +277,13 @@ def test_whatever_else_comes_in_is_one_line_and_nothing_is_written(
     opened("verify").ok()
 
 
+def test_a_document_that_is_none_and_one_of_a_day_to_come_have_codes_of_their_own(opened: Jackpot, file: File) -> None:
+    to_come = changed(str(DAY), str(DAY + timedelta(days=3)))
+
+    opened("rates", "import-ecb", file("<html/>")).refused(1, "jackpot: document-invalid: ")
+    opened("rates", "import-ecb", file(to_come)).refused(1, "jackpot: document-dated-ahead: ")
+
+
 def test_where_there_is_no_document_one_line_says_so(opened: Jackpot, tmp_path: Path) -> None:
     opened("rates", "import-ecb", str(tmp_path / "none.xml")).refused(1, "none.xml cannot be read: No such file")
     opened("rates", "import-ecb", str(tmp_path)).refused(1, "cannot be read: Is a directory")

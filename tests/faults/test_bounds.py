@@ -16,7 +16,7 @@ from jackpot_service.server.protocol import LONGEST_REQUEST_S
 from jackpot_service.server.worker import BODY_SLACK
 from tests.faults.processes import all_workers, resident_bytes
 from tests.faults.service import HOST, Service
-from tests.faults.wire import LONGEST_WAIT_S, Wire, asked
+from tests.faults.wire import LONGEST_WAIT_S, Answer, Wire, asked
 
 pytestmark = pytest.mark.long
 
@@ -77,9 +77,18 @@ def test_what_does_not_end_is_refused(standing_service: Service, start: bytes, p
 def test_a_refusal_for_its_size_says_so(standing_service: Service, request_: bytes, status: int, code: str) -> None:
     with Wire(standing_service) as wire:
         answer = wire.send(request_).answer()
-        assert (answer.status, answer.json()["code"], answer.headers["connection"]) == (status, code, "close")
+        answer.problem(status, code)
+        assert answer.headers["connection"] == "close"
         assert answer.headers["x-request-id"]
         assert wire.rest() == b""
+
+
+def test_a_path_and_a_head_that_are_too_long_are_problems_of_their_own(standing_service: Service) -> None:
+    path = b"GET /%b HTTP/1.1\r\nHost: h\r\n\r\n" % (b"a" * LONGEST_TARGET)
+    head = WHOLE[:-2] + b"X-Long: " + b"a" * LONGEST_HEAD + b"\r\n\r\n"
+
+    asked(standing_service, path).problem(414, "uri-too-long")
+    asked(standing_service, head).problem(431, "head-too-large")
 
 
 def test_a_client_that_sends_all_of_a_large_body_before_it_reads_learns_why_it_is_refused(
@@ -111,7 +120,10 @@ def test_requests_that_do_not_come_whole_lose_their_connection(standing_service:
         for name, wire in wires.items():
             wire.socket.settimeout(LONGEST_REQUEST_S + LONGEST_WAIT_S)
             said = wire.rest()
-            assert not said if name == "nothing" else said.startswith(b"HTTP/1.1 408 "), name
+            if name == "nothing":
+                assert not said
+            else:
+                Answer.of(said).problem(408, "request-timeout")
     assert standing_service.asked("/healthz") == 200
 
 

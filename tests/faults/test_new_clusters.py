@@ -5,6 +5,7 @@ import os
 import shlex
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -18,7 +19,7 @@ from jackpot_service.cli import opening
 from jackpot_service.database import embedded, role
 from jackpot_service.database.connections import create_engine, create_owners_engine
 from jackpot_service.database.embedded import Cluster
-from jackpot_service.database.role import RightsNotMade
+from jackpot_service.database.role import RightsNotMade, RoleInUse
 from jackpot_service.schema import migrate
 from tests.cli.test_command_line import Jackpot, program
 from tests.faults.service import served
@@ -186,6 +187,24 @@ def test_databases_of_one_cluster_make_the_role_at_the_same_time(fresh: Cluster)
 
     as_owner(fresh, "SET SESSION AUTHORIZATION jackpot_app")
     psycopg.connect(libpq(fresh.service_url("d3"))).close()
+
+
+def test_a_role_that_others_change_each_time_is_not_waited_for_for_ever(
+    fresh: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = create_owners_engine(fresh.url(), lock_timeout_ms=0)
+    role.make_role(engine)
+    as_owner(fresh, "ALTER ROLE jackpot_app NOLOGIN")
+    monkeypatch.setattr(role, "ATTEMPTS", 1)
+    with psycopg.connect(fresh.conninfo("jackpot")) as other, ThreadPoolExecutor(1) as pool:
+        other.execute("ALTER ROLE jackpot_app CONNECTION LIMIT 5")
+        making = pool.submit(role.make_role, engine)
+        blocked = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
+        while not (row := other.execute(blocked).fetchone()) or row[0] == 0:
+            time.sleep(0.01)
+        other.commit()
+        with pytest.raises(RoleInUse, match="is being changed by others"):
+            making.result()
 
 
 def test_a_database_that_is_behind_is_migrated_and_nobody_becomes_the_service_any_more(fresh: Cluster) -> None:

@@ -8,6 +8,7 @@ from typing import Any, Self
 import orjson
 
 from tests.faults.service import HOST, Service
+from tests.support.answers import PROBLEM, require_in_catalogue
 
 LONGEST_WAIT_S = 60
 
@@ -18,8 +19,24 @@ class Answer:
     headers: dict[str, str]
     body: bytes
 
+    @classmethod
+    def of(cls, data: bytes) -> Self:
+        """Read an answer that came whole."""
+        head, _, body = data.partition(b"\r\n\r\n")
+        line, *fields = head.decode("latin-1").split("\r\n")
+        headers = {name.lower(): value for name, value in (field.split(": ", 1) for field in fields)}
+        return cls(int(line.split()[1]), headers, body)
+
     def json(self) -> Any:
         return orjson.loads(self.body)
+
+    def problem(self, status: int, code: str) -> Any:
+        """Give the body of a problem that must have this status and code."""
+        assert self.headers["content-type"] == PROBLEM, self
+        problem = self.json()
+        assert (self.status, problem["code"]) == (status, code), self
+        require_in_catalogue(problem)
+        return problem
 
 
 class Wire:

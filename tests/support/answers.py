@@ -8,8 +8,12 @@ from typing import Any
 from werkzeug.datastructures import Headers
 from werkzeug.test import TestResponse
 
+from jackpot_service.api.problem_catalogue.catalogue import ROWS
+from jackpot_service.api.problem_catalogue.rows import Member
+
 PROBLEM = "application/problem+json"
 STANDARD_MEMBERS = {"type", "title", "status", "detail", "instance", "code", "retryable"}
+TYPES = {"string": str, "integer": int, "array": list, "object": dict, "null": type(None)}
 
 Body = dict[str, Any]
 
@@ -56,4 +60,25 @@ class Answer:
         if pointers and pointed != pointers:
             message = f"the problem points at {pointed}, not at {pointers}: {self.text[:1000]}"
             raise AssertionError(message)
+        require_in_catalogue(body)
         return body
+
+
+def require_in_catalogue(problem: Body) -> None:
+    """Every problem that a test meets is what the catalogue says of its code, with the members that it names."""
+    row = ROWS[problem["code"]]
+    assert (problem["type"], problem["title"]) == (row.type, row.title), problem
+    assert (problem["status"], problem["retryable"]) == (row.status, row.retryable), problem
+    members = {name: value for name, value in problem.items() if name not in STANDARD_MEMBERS | {"errors"}}
+    always = {name for name, member in row.members.items() if member.is_always}
+    assert always <= members.keys() <= row.members.keys(), (sorted(members), sorted(row.members))
+    for name, value in members.items():
+        assert is_of(row.members[name], value), (name, value)
+    assert all(error["code"] in ROWS for error in problem.get("errors", ())), problem
+
+
+def is_of(member: Member, value: object) -> bool:
+    named = member.schema["type"]
+    types = tuple(TYPES[one] for one in ([named] if isinstance(named, str) else named))
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return isinstance(value, types) and not isinstance(value, bool) and all(isinstance(part, str) for part in parts)

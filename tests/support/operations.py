@@ -41,6 +41,7 @@ SIGHT: Final[Mapping[str, Sight]] = {
     "request_id": Sight.HOUSE,
     "job_id": Sight.HOUSE,
     "key_id": Sight.HOUSE,
+    "code": Sight.EVERYBODY,
 }
 """For each name that stands in a path, who may see what it names. `make_objects` makes one of each."""
 
@@ -149,4 +150,5 @@ def make_objects(world: World) -> dict[str, str]:
         "request_id": "own-change",
         "job_id": job["job_id"],
         "key_id": world.person("Kim", Role.AUDITOR).split("_")[1],
+        "code": "bet-conflict",
     }

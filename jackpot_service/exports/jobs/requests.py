@@ -48,7 +48,7 @@ class JobNotDone(Conflict, code="job-not-done", title="The job has no file to be
 
 
 class JobFileRemoved(NotFound, code="job-file-removed", title="The file was removed"):
-    """The file was kept for as long as files are."""
+    """The file was kept for as long as files are, and then removed."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ class UnknownDeniedPrize(NotFound, code="denied-prize-unknown", title="Unknown d
 
 
 class DeniedPrizeDecided(Conflict, code="denied-prize-decided", title="The denied prize was decided"):
-    """It was compensated, or compensation was declined."""
+    """The denied prize was compensated, or compensation was declined."""
 
 
 class DeniedPrizes(NamedTuple):

@@ -1,0 +1,77 @@
+"""The catalogue as a page of the documentation: what `docs/errors.md` holds."""
+
+import textwrap
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+from jackpot_service.api.problem_catalogue.catalogue import SECTIONS
+from jackpot_service.api.problem_catalogue.rows import Row, Section
+
+_WIDTH: Final = 120
+
+_HEAD: Final = """\
+# Errors: each code, and what to do about it
+
+<!-- Written by `jackpot openapi`; `make check-openapi` compares it with the code. -->
+
+Each refusal and each failure is answered as a *problem* (RFC 9457, `application/problem+json`):
+
+```json
+{"type": "/problems/stake-out-of-range", "title": "The stake is out of range", "status": 422,
+ "detail": "The largest stake is worth 100 EUR.", "instance": "/v1/tables/T1/rounds/r1/bets",
+ "code": "stake-out-of-range", "retryable": false, "largest_stake": "100",
+ "errors": [{"pointer": "/bets/3/stake_minor", "code": "stake-out-of-range",
+             "detail": "The largest stake is worth 100 EUR: 10000 minor units of EUR."}]}
+```
+
+- A program relies on `code`, which is stable, and on the further members that the code has below. It treats a code that
+  it does not know by `status` and `retryable`. `title` and `detail` are for people.
+- `type` is an address relative to the service's own, such as `http://127.0.0.1:8000/problems/stake-out-of-range`. There
+  the service says the same as this page. `GET /problems` lists all codes. Both need no key, and answer a browser with a
+  page, any other caller with JSON.
+- `retryable` says that the same call may be sent again, with the same ids, after `Retry-After` seconds.
+- `errors` names each place of the request that is wrong, by a JSON pointer (RFC 6901) into the body. A batch of bets is
+  examined whole: the problem has the code of what refuses it first, and `errors` names all that is wrong with any bet.
+  If a bet does not have the right shape, that code is `validation`. Of a round that is over, only the identity of bets
+  is examined.
+- The command line prints the code and the detail, and exits with 1.
+
+Refusals that finance must see are [exceptions](decisions/exceptions.md) whose kind is the code. Among them are
+`jackpot-suspended`, `no-rate`, `hand-limit` and `currency-not-accepted`, counted by table and hour. Of a batch that is
+wrong in several ways, each such kind is kept.
+"""
+
+
+def page(command_line: Iterable[Row]) -> str:
+    """Write the page; `command_line` are the rows of errors that the command line alone has."""
+    sections = [*_sections(SECTIONS), *_command_line(Section.of("Only on the command line", *command_line))]
+    return "\n".join([_HEAD, *sections])
+
+
+def _sections(sections: Sequence[Section]) -> Iterator[str]:
+    for section in sections:
+        yield f"## {section.title}\n"
+        for row in section.rows:
+            again = " The same call may be sent again." if row.retryable else ""
+            yield from _entry(row, f"{row.status}: {row.title}.{again}")
+
+
+def _command_line(section: Section) -> Iterator[str]:
+    yield f"## {section.title}\n"
+    for row in section.rows:
+        yield from _entry(row, f"{row.title}.")
+
+
+def _entry(row: Row, first: str) -> Iterator[str]:
+    yield f"### {row.code}\n"
+    yield f"{first}\n"
+    yield _wrapped(f"{row.meaning} **What to do.** {row.remedy}") + "\n"
+    for name, member in row.members.items():
+        kind = member.kind if member.is_always else f"{member.kind}, not always"
+        yield _wrapped(f"- `{name}` ({kind}): {member.description}", indent="  ")
+    if row.members:
+        yield ""
+
+
+def _wrapped(text: str, *, indent: str = "") -> str:
+    return textwrap.fill(text, _WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)

@@ -1,0 +1,112 @@
+"""
+The meaning of a batch of bets: the first thing that refuses it, and everything that is wrong with any of its bets.
+
+The order decides which code a refused batch is answered by. A caller who mends the batch sees all of it at once.
+"""
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+from itertools import chain
+
+from jackpot_service.domain import currencies, table_limits
+from jackpot_service.domain.acceptance import Bounds, require_hands, stake_refusals
+from jackpot_service.domain.bets import Bets, BookedBet, require_distinct, require_same
+from jackpot_service.domain.errors import FieldError, LedgerError, in_order, raised_by
+from jackpot_service.domain.money import NoRate, RateSheet
+from jackpot_service.domain.occurrence import require_bets_not_ahead
+from jackpot_service.domain.rules import JackpotRules
+from jackpot_service.domain.table_limits import SetLimits
+
+
+@dataclass(frozen=True, slots=True)
+class BatchTerms:
+    """The rules, the sheet and the limits that the bets of a batch have to keep, and the time at which it came."""
+
+    rules: JackpotRules
+    sheet: RateSheet
+    limits: SetLimits | None
+    now: datetime
+
+
+def require_acceptable(new: Bets, booked: Sequence[BookedBet], terms: BatchTerms) -> None:
+    """
+    Require what the bets of a batch mean; `booked` are those of the round, of at least the batch's players.
+
+    Raises: OccurredAhead, UnknownCurrency, NoRate, CurrencyNotAccepted, StakeOutOfRange, HandLimit, in this order; each
+    names every bet that is wrong in the same way.
+    """
+    for refusal in _refusals(new, new, booked, terms):
+        raise refusal
+
+
+def refusals(
+    bets: Bets, booked: Sequence[BookedBet], tombstones: Collection[str], terms: BatchTerms | None
+) -> Iterator[LedgerError]:
+    """
+    Find everything that refuses a batch for one of its bets, in the order in which each would.
+
+    A batch whose round is over has no terms: of its bets, only the identity is looked at.
+    """
+    yield from raised_by(partial(require_distinct, bets))
+    yield from raised_by(partial(require_same, bets, booked))
+    known = {one.bet.bet_id for one in booked}.union(tombstones)
+    new = [index for index, bet_id in enumerate(bets.bet_ids) if bet_id not in known]
+    if terms is not None and new:
+        yield from _refusals(bets.picked(new), bets.picked(_first_of_each(bets, new)), booked, terms)
+
+
+def with_all(refusal: LedgerError, found: Sequence[LedgerError]) -> None:
+    """Let the refusal of a batch name everything that was found, as errors of its own and as those that follow it."""
+    further = tuple(error for error in found if (error.code, error.detail) != (refusal.code, refusal.detail))
+    errors = in_order(chain(refusal.field_errors, *(error.field_errors for error in further)))
+    more = len(errors) - len(refusal.field_errors)
+    if more > 0:
+        refusal.detail += f" The errors name {more} more that the bets have."
+        refusal.field_errors, refusal.further = errors, further
+
+
+def _refusals(new: Bets, once: Bets, booked: Sequence[BookedBet], terms: BatchTerms) -> Iterator[LedgerError]:
+    """
+    Find what refuses new bets, one thing after another, each as late as somebody asks.
+
+    `once` are the same without those whose id stands in the batch before.
+    """
+    yield from raised_by(partial(require_bets_not_ahead, new, now=terms.now))
+    wrong = _wrong_currencies(new, terms)
+    yield from wrong.values()
+    payable = [index for index, currency in enumerate(new.currencies) if currency not in wrong] if wrong else None
+    if payable != []:
+        yield from _stake_refusals(new if payable is None else new.picked(payable), terms)
+    live = [one.bet for one in booked if not one.is_void]
+    yield from raised_by(partial(require_hands, once, live=live, rules=terms.rules))
+
+
+def _wrong_currencies(new: Bets, terms: BatchTerms) -> dict[str, LedgerError]:
+    """Find the currencies that are no tender or have no rate, in their order, with the error of each."""
+    wrong: dict[str, LedgerError] = {}
+    for currency in sorted(set(new.currencies)):
+        try:
+            currencies.tender(currency, on=terms.now.date())
+            terms.sheet.rate(currency)
+        except (currencies.UnknownCurrency, NoRate) as error:
+            error.field_errors = tuple(
+                FieldError(f"/bets/{place}/currency", error.code, error.detail)
+                for place, other in zip(new.places, new.currencies, strict=True)
+                if other == currency
+            )
+            wrong[currency] = error.with_traceback(None)
+    return wrong
+
+
+def _stake_refusals(new: Bets, terms: BatchTerms) -> Iterator[LedgerError]:
+    """Hold stakes against the jackpot's rules, then against the limits of the table."""
+    yield from stake_refusals(new, Bounds.of_rules(terms.rules), sheet=terms.sheet)
+    if terms.limits is not None:
+        yield from stake_refusals(new, table_limits.bounds_of(terms.limits.limits), sheet=terms.sheet)
+
+
+def _first_of_each(bets: Bets, chosen: Sequence[int]) -> Sequence[int]:
+    """Choose of each bet id the first bet."""
+    return sorted({bets.bet_ids[index]: index for index in reversed(chosen)}.values())
