@@ -14,17 +14,22 @@ from jackpot_service.api import (
     audit,
     awards,
     browsing,
+    casinos,
     changes,
+    checkpoints,
     claims,
+    counts,
     description,
     displays,
+    entries,
     events,
     evidence,
     exceptions,
-    game_numbers,
+    jackpot_openings,
     jackpots,
     jobs,
     keys,
+    me,
     meters,
     monitoring,
     parsing,
@@ -35,10 +40,14 @@ from jackpot_service.api import (
     rates,
     reports,
     round_records,
+    round_search,
     rounds,
     rules,
     slips,
     table_limits,
+    tables,
+    unclaimed_awards,
+    users,
     withholding_rules,
 )
 from jackpot_service.api.asgi import REQUEST_ID, InThreads, add_headers, by_thread, request_id
@@ -80,10 +89,14 @@ SPARE_THREADS = 8
 """For calls that are open to all, and for answers that are made while they are sent."""
 
 BLUEPRINTS = (
+    me.blueprint,
+    casinos.blueprint,
+    tables.blueprint,
     rounds.blueprint,
     round_records.blueprint,
-    game_numbers.blueprint,
+    round_search.blueprint,
     jackpots.blueprint,
+    jackpot_openings.blueprint,
     jackpots.suspensions,
     rules.blueprint,
     slips.blueprint,
@@ -95,14 +108,19 @@ BLUEPRINTS = (
     changes.policies,
     audit.blueprint,
     exceptions.blueprint,
+    counts.blueprint,
     keys.blueprint,
+    users.blueprint,
     awards.blueprint,
+    unclaimed_awards.blueprint,
     withholding_rules.blueprint,
     claims.blueprint,
     players.blueprint,
     evidence.blueprint,
     reports.blueprint,
     periods.blueprint,
+    entries.blueprint,
+    checkpoints.blueprint,
     events.blueprint,
     jobs.blueprint,
     problem_pages.blueprint,
@@ -141,6 +159,7 @@ def create_app(
     app.config.update(description.options(config), PROPAGATE_EXCEPTIONS=False)
     app.config["MAX_CONTENT_LENGTH"] = config.max_body_bytes + 1  # `api.parsing` refuses the one byte more.
     app.url_map.converters["id"] = description.IdentifierConverter
+    app.url_map.converters["number"] = description.NumberConverter
     app.url_map.strict_slashes = False
     app.url_map.merge_slashes = False
     threads = ThreadPoolExecutor(config.pool_size, "groups")

@@ -2,11 +2,15 @@
 
 import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+import click
 import pytest
+import yaml
 
+from jackpot_service.cli.main import cli
 from jackpot_service.domain.change_policy import KindPolicy
 from jackpot_service.reports.finance.registry import REPORTS
 from jackpot_service.usecases.changes.adjustment import Cause, Pool
@@ -19,6 +23,7 @@ PAGES: Final = sorted(
 )
 DECISIONS: Final = sorted(page for page in (DOCS / "decisions").glob("*.md") if page.name != "README.md")
 TEXT: Final = (DOCS / "changes.md").read_text(encoding="utf-8")
+ON_CALLS: Final = (DOCS / "calls.md").read_text(encoding="utf-8")
 ON_REPORTS: Final = (DOCS / "reports.md").read_text(encoding="utf-8")
 
 ROLES: Final = {
@@ -63,6 +68,37 @@ def test_every_report_is_described_as_what_it_is() -> None:
         assert described[name].startswith("\\* ") is report.is_for_casinos, name
         assert all(f"`{by}`" in described[name] for by in report.by), name
         assert all(f"Needs `{needed}`" in described[name] for needed in report.required), name
+
+
+def test_the_calls_that_are_named_are_there() -> None:
+    """Each call that the page of calls names is described, whatever the page calls the parts of its path."""
+    described = {
+        f"{method.upper()} {path}"
+        for path, item in yaml.safe_load((ROOT / "openapi.yaml").read_text(encoding="utf-8"))["paths"].items()
+        for method in item
+    }
+    named = set(re.findall(r"`((?:GET|POST|PUT) /v1/[^`?]*)[^`]*`", ON_CALLS))
+
+    assert len(named) > 50
+    assert named <= described
+
+
+def test_every_command_is_listed_with_its_call_or_among_those_that_stay_on_the_machine() -> None:
+    with_call = set(re.findall(r"^\| `([a-z -]+)` \| `(?:GET|POST|PUT) ", ON_CALLS, re.MULTILINE))
+    (rest,) = re.findall(r"^These stay on the machine: (.*)", ON_CALLS, re.MULTILINE | re.DOTALL)
+
+    assert with_call | set(re.findall(r"`([a-z -]+)`", rest)) == set(_commands(cli, ()))
+
+
+def _commands(command: click.Command, path: tuple[str, ...]) -> Iterator[str]:
+    if not isinstance(command, click.Group):
+        yield " ".join(path)
+        return
+    context = click.Context(command)
+    for name in command.list_commands(context):
+        found = command.get_command(context, name)
+        assert found is not None
+        yield from _commands(found, (*path, name))
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))

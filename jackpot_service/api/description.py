@@ -17,11 +17,24 @@ from jackpot_service.config.settings import Config
 from jackpot_service.domain.shapes import IDENTIFIER, IDENTIFIER_PATTERN
 from jackpot_service.usecases.changes.registry import KINDS
 
+LARGEST_NUMBER = 10**18 - 1
+"""In a path."""
+
 
 class IdentifierConverter(BaseConverter):
     """A path segment that is an id; anything else is no resource of ours."""
 
     regex = IDENTIFIER.pattern
+
+
+class NumberConverter(BaseConverter):
+    """A path segment that is a whole number from 0 on, of no more digits than a column holds."""
+
+    regex = "[0-9]{1,18}"
+
+    def to_python(self, value: str) -> int:
+        """Read it."""
+        return int(value)
 
 
 class Api(problems.ProblemMixin, flask_smorest.Api):  # type: ignore[misc]
@@ -67,8 +80,9 @@ def options(config: Config) -> dict[str, Any]:
 
 
 def describe_paths(api: Api) -> None:
-    """Say in the description what an id in a path is; before any route is registered."""
+    """Say in the description what ids and numbers in a path are; before any route is registered."""
     api.register_converter(IdentifierConverter, lambda _: {"type": "string", "pattern": IDENTIFIER_PATTERN})
+    api.register_converter(NumberConverter, lambda _: {"type": "integer", "minimum": 0, "maximum": LARGEST_NUMBER})
 
 
 def text(api: Api, app: flask.Flask) -> str:

@@ -3,19 +3,23 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from marshmallow import ValidationError, fields, pre_dump, validates_schema
+from marshmallow import ValidationError, fields, pre_dump, validates, validates_schema
 
 from jackpot_service.api.lists import ListQuerySchema, cursor, page, page_schema
-from jackpot_service.api.request_context import Blueprint, look, now
-from jackpot_service.api.schemas import AnswerSchema, Moment, RequestSchema, decimal, described, listed
+from jackpot_service.api.request_context import Blueprint, act, look, now, signed
+from jackpot_service.api.schemas import AnswerSchema, Moment, ReasonedSchema, RequestSchema, decimal, described, listed
 from jackpot_service.auth.authenticator import allow
 from jackpot_service.database.transactions import Session
-from jackpot_service.domain.principals import READERS
+from jackpot_service.domain.principals import READERS, Role
+from jackpot_service.domain.shapes import CURRENCY
 from jackpot_service.reports import rates
 from jackpot_service.reports.rates import RateThen, SheetShown
-from jackpot_service.usecases.fields import CurrencyCode, Instant, QueryNumber
+from jackpot_service.usecases.fields import Amount, CurrencyCode, Instant, ObjectOf, QueryNumber
+from jackpot_service.usecases.publish_rates import PublishRates, publish_first_sheet
 
 LARGEST_NUMBER = 2**31 - 1
+
+FIRST_NUMBER: Final = 1
 
 blueprint = Blueprint("rates", __name__, url_prefix="/v1", description="Rate sheets, for everyone with a key.")
 
@@ -47,6 +51,24 @@ class HistoryQuerySchema(SheetsQuerySchema):
     """The sheets of a base currency, and the currency whose rates to show."""
 
     currency = CurrencyCode(required=True)
+
+
+class FirstSheetSchema(ReasonedSchema):
+    """The first rate sheet of a base currency. Every later one is a change that two people make."""
+
+    base = CurrencyCode(required=True)
+    rates = ObjectOf(
+        Amount(),
+        load_default=dict,
+        metadata={"description": "Base units per one unit, by currency; without the base currency."},
+    )
+
+    @validates("rates")
+    def require_currencies(self, rates: Mapping[str, Any], **_: object) -> None:
+        """Raises: ValidationError."""
+        if not all(map(CURRENCY.fullmatch, rates)):
+            message = "names something that is not a currency's three capital letters"
+            raise ValidationError(message)
 
 
 class RateSchema(AnswerSchema):
@@ -121,8 +143,7 @@ def get_rates(query: Mapping[str, Any]) -> Mapping[str, Any]:
             return rates.sheet_of_number(session, query["base"], query["number"])
         return rates.sheet_in_force(session, query["base"], at=query["as_of"] or now())
 
-    found = look(find)
-    return {**_HEAD.dump(found.head), "rates": found.sheet.rates.values()}
+    return _shown(look(find))
 
 
 @blueprint.route("/rates/history", methods=["GET"])
@@ -150,3 +171,25 @@ def get_sheets(query: Mapping[str, Any]) -> Mapping[str, Any]:
         lambda session, limit: rates.latest_sheets(session, query["base"], limit=limit, before=query["after"]),
         lambda head: cursor(head.number),
     )
+
+
+@blueprint.route("/rate-sheets", methods=["POST"])
+@allow(Role.OPERATOR)
+@blueprint.arguments(FirstSheetSchema())
+@blueprint.response(201, SheetSchema(), description="It is in force.")
+@blueprint.alt_response(200, schema=SheetSchema(), description="The same request again.")
+def post_first_sheet(body: Mapping[str, Any]) -> tuple[Mapping[str, Any], int]:
+    """
+    Publish the first rate sheet of a base currency, in force at once. One operator does it alone.
+
+    Where there is a sheet already it is 409 `sheet-exists`: ask for a change of kind `rate-sheet`.
+    """
+    signature = signed(body)
+    command = PublishRates(signature, body["base"], body["rates"], signature.now)
+    published = act(lambda session: publish_first_sheet(session, command))
+    found = look(lambda session: rates.sheet_of_number(session, body["base"], FIRST_NUMBER))
+    return _shown(found), 201 if published else 200
+
+
+def _shown(found: SheetShown) -> Mapping[str, Any]:
+    return {**_HEAD.dump(found.head), "rates": found.sheet.rates.values()}

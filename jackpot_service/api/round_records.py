@@ -12,6 +12,7 @@ from jackpot_service.api.schemas import (
     AnswerSchema,
     AwardSchema,
     Moment,
+    RequestSchema,
     RoundSchema,
     SettlementSchema,
     SortedTexts,
@@ -28,8 +29,9 @@ from jackpot_service.domain.allocation import contribute
 from jackpot_service.domain.principals import Role
 from jackpot_service.domain.rounds import LAST_KEY, RoundState, RoundView
 from jackpot_service.domain.rules import as_document
+from jackpot_service.reports.player_rounds import of_player
 from jackpot_service.reports.rounds import RoundRecord, RoundShare, latest_rounds, round_record, round_share
-from jackpot_service.usecases.fields import Instant
+from jackpot_service.usecases.fields import Identifier, Instant
 
 READERS = (Role.TABLE, Role.FINANCE, Role.OPERATOR, Role.AUDITOR)
 
@@ -230,6 +232,18 @@ class RoundRecordSchema(AnswerSchema):
         return super().get_attribute(obj, attr, default) if write is None else write(obj)
 
 
+class PlayerQuerySchema(RequestSchema):
+    """Of whose bets."""
+
+    player_id = Identifier(
+        load_default=None,
+        metadata={
+            "description": "Only this player's bets, awards, refunds and compensations, and nothing of other bets. A "
+            "player without a bet has empty lists. Cards, figures and rules are the round's."
+        },
+    )
+
+
 class RoundQuerySchema(ListQuerySchema):
     """Which rounds."""
 
@@ -239,10 +253,17 @@ class RoundQuerySchema(ListQuerySchema):
 
 @blueprint.route("/<id:round_id>", methods=["GET"])
 @allow(*READERS)
+@blueprint.arguments(PlayerQuerySchema(), location="query")
 @blueprint.response(200, RoundRecordSchema())
-def get_round(table_id: str, round_id: str) -> RoundRecord:
-    """Recall a round whole: bets, contributions, cards, awards, calculation, rules version, rate sheet."""
-    return act(lambda session: round_record(session, principal(), table_id=table_id, round_id=round_id))
+def get_round(query: Mapping[str, Any], table_id: str, round_id: str) -> RoundRecord:
+    """
+    Recall a round whole: bets, contributions, cards, awards, calculation, rules version, rate sheet.
+
+    With `player_id` the record of one player: the own bets and awards, without those of all others.
+    """
+    record = act(lambda session: round_record(session, principal(), table_id=table_id, round_id=round_id))
+    player_id = query["player_id"]
+    return record if player_id is None else of_player(record, player_id)
 
 
 class RoundShareSchema(AnswerSchema):

@@ -114,7 +114,7 @@ def add_a_user(  # noqa: PLR0917  click passes what its options say
     known_as = Subject(config.oidc_issuer, subject)
     with opened_engine(config) as engine:
         added = transact(engine, lambda session: add_user(session, act(reason=reason), principal, known_as))
-    click.echo(f"{name}: {'added' if added else 'was there already'}.", err=True)
+    click.echo(f"{name}: {'added' if added.is_new else 'was there already'}.", err=True)
 
 
 def _all(engine: sqlalchemy.Engine) -> Iterator[ListedKey]:

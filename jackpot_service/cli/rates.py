@@ -48,8 +48,8 @@ def publish_a_sheet(config: Config, base: str, quotes: tuple[str, ...], reason: 
     with opened_engine(config) as engine:
         act = operator_act(config, engine, reason=reason)
         command = PublishRates(act=act, base=base, rates=stated, effective_at=act.now)
-        sheet = transact(engine, lambda session: publish_first_sheet(session, command))
-    click.echo(f"Rate sheet {sheet.number} of {base} is in force.", err=True)
+        transact(engine, lambda session: publish_first_sheet(session, command))
+    click.echo(f"The first rate sheet of {base} is in force.", err=True)
 
 
 @rates.command("show")

@@ -1,9 +1,8 @@
 """How the command line reads ids, amounts, settings, rates and reasons."""
 
-import re
 import secrets
 from collections.abc import Callable, Iterable
-from datetime import datetime, time
+from datetime import datetime
 from decimal import Decimal
 from functools import partial
 from typing import Any, TypeVar
@@ -19,8 +18,6 @@ from jackpot_service.usecases import fields
 from jackpot_service.usecases.setting_values import SettingValue
 
 T = TypeVar("T")
-
-WALL_CLOCK = re.compile("(?:[01][0-9]|2[0-3]):[0-5][0-9]")
 
 
 class Value(click.ParamType[T]):
@@ -56,21 +53,13 @@ def _beginning(text: str) -> datetime:
     return found if isinstance(found, datetime) else midnight(found)
 
 
-def _wall_clock(text: str) -> time:
-    """Read a time of the day, in hours and minutes."""
-    if not WALL_CLOCK.fullmatch(text):
-        message = "is no time of the day such as 06:00"
-        raise ValidationError(message)
-    return time.fromisoformat(text)
-
-
 Identifier = partial(Value, "id", fields.identifier)
 CurrencyCode = partial(Value, "currency", fields.currency_code)
 Amount = partial(Value, "amount", _amount)
 Instant = partial(Value, "time", fields.instant)
 InstantOrDay = partial(Value, "time or day", fields.instant_or_day)
 Day = partial(Value, "time or day", _beginning)
-WallClock = partial(Value, "HH:MM", _wall_clock)
+WallClock = partial(Value, "HH:MM", fields.wall_clock)
 Text = partial(Value, "text", fields.Text().read)
 Sha256 = partial(Value, "SHA-256", fields.Sha256().read)
 

@@ -1,7 +1,7 @@
 """The administrative acts, as they were recorded: the audit trail."""
 
 from bisect import bisect_left
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -43,6 +43,14 @@ def by_request(session: Session, request_id: str) -> RecordedAct | None:
     """The act that was done under a caller's id, if there is one."""
     row = session.execute(recorded_acts().where(ActRow.request_id == request_id)).one_or_none()
     return None if row is None else RecordedAct(*row)
+
+
+def acts_of(session: Session, seqs: Collection[int]) -> Sequence[RecordedAct]:
+    """The acts of some seqs, in their order."""
+    if not seqs:
+        return ()
+    rows = session.execute(recorded_acts().where(ActRow.seq.in_(seqs)).order_by(ActRow.seq))
+    return [RecordedAct(*row) for row in rows]
 
 
 def by_seq(session: Session, seq: int) -> RecordedAct:

@@ -102,6 +102,24 @@ def latest(
     return _with_decisions(session, session.execute(question).all())
 
 
+def counts(session: Session, *, at: datetime, kind: str | None = None) -> dict[ChangeState, int]:
+    """Count the change requests in each state at an instant: all, or those of a kind."""
+    is_expired = ChangeRequestRow.expires_at <= at
+    question: Select[*tuple[Any, ...]] = (
+        select(ChangeDecisionRow.outcome, is_expired, func.count())
+        .select_from(ChangeRequestRow)
+        .join(ChangeDecisionRow, DECIDED, isouter=True)
+        .group_by(ChangeDecisionRow.outcome, is_expired)
+    )
+    if kind is not None:
+        question = question.where(ChangeRequestRow.kind == kind)
+    found = dict.fromkeys(ChangeState, 0)
+    for outcome, has_expired, count in session.execute(question):
+        undecided = ChangeState.EXPIRED if has_expired else ChangeState.PENDING
+        found[undecided if outcome is None else ChangeState(outcome)] += count
+    return found
+
+
 def _requests() -> Select[*tuple[Any, ...]]:
     return select(ChangeRequestRow.__table__)
 

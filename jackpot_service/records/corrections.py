@@ -22,7 +22,7 @@ from jackpot_service.domain.rounds import Round
 from jackpot_service.domain.rules import FundedBy
 from jackpot_service.domain.settlement import Award
 from jackpot_service.records import verdicts
-from jackpot_service.records.acts import RecordedAct, recorded_acts
+from jackpot_service.records.acts import RecordedAct, acts_of
 from jackpot_service.records.verdicts import BookedAward
 
 
@@ -67,8 +67,7 @@ def of_round(session: Session, round_: Round) -> tuple[BookedCorrection, ...]:
     if not numbered:
         return ()
     # Acts stand in another book, so another statement asks for them.
-    rows = session.execute(recorded_acts().where(ActRow.seq.in_([seq for _, seq in numbered])))
-    acts = {row.seq: RecordedAct(*row) for row in rows}
+    acts = {act.seq: act for act in acts_of(session, [seq for _, seq in numbered])}
     with pipelined(session) as pipe:
         cursors = [verdicts.send_awards(pipe, round_, correction=number) for number, _ in numbered]
     return tuple(

@@ -139,6 +139,25 @@ def counts_between(session: Session, filters: ExceptionFilters, *, acts_end: int
     return [KindCount(*row) for row in found]
 
 
+@dataclass(frozen=True, slots=True)
+class KindCount:
+    """How many exceptions there are of a kind, how many were acknowledged, and how many refusals they stand for."""
+
+    kind: str
+    exceptions: int
+    acknowledged: int
+    refusals: int
+
+
+def counts(session: Session, filters: ExceptionFilters, *, opened_before: datetime) -> Sequence[KindCount]:
+    """Count what `latest` lists, by kind."""
+    parts = [_with_acknowledgements(source).where(*_conditions(source, filters)) for source in _sources(opened_before)]
+    together = union_all(*parts).subquery()
+    columns = (together.c.kind, func.count(), func.count(together.c.acknowledged_by), func.sum(together.c.refusals))
+    found = session.execute(select(*columns).group_by(together.c.kind).order_by(together.c.kind))
+    return [KindCount(kind, number, acknowledged, int(refusals)) for kind, number, acknowledged, refusals in found]
+
+
 def _between(filters: ExceptionFilters, acts_end: int) -> CompoundSelect[*tuple[Any, ...]]:
     """An approval belongs to the period in which it was booked, a refusal to that in which it was noticed."""
     approvals = _emergencies().where(ChangeDecisionRow.entry_seq <= acts_end)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, NamedTuple, TypeVar
 
+import psycopg
 from sqlalchemy import BigInteger, BindParameter, ColumnElement, Row, and_, bindparam, text
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import InstrumentedAttribute
@@ -19,7 +20,7 @@ from jackpot_service.domain.rounds import LAST_KEY, KeyRange, RoundState, first_
 T = TypeVar("T")
 
 
-def _edge(name: str, value: int | None = None) -> BindParameter[int]:
+def edge(name: str, value: int | None = None) -> BindParameter[int]:
     """
     Name an edge of a span, which is written into the statement: so its plan has the partitions of the span only.
 
@@ -30,7 +31,7 @@ def _edge(name: str, value: int | None = None) -> BindParameter[int]:
 
 def within(column: InstrumentedAttribute[int], span: KeyRange) -> ColumnElement[bool]:
     """The condition that a key lies in a span, for a statement that is planned for this span."""
-    return and_(column >= _edge("first", span.first), column < _edge("end", span.end))
+    return and_(column >= edge("first", span.first), column < edge("end", span.end))
 
 
 # The rows of a bet are looked up for each by itself: a join could read all rounds.
@@ -67,10 +68,10 @@ LEFT JOIN LATERAL (
     LIMIT 1
 ) AS void ON true
 ORDER BY found.round_key DESC, found.bet_id DESC
-""").bindparams(_edge("first"), _edge("end"))
+""").bindparams(edge("first"), edge("end"))
 
 
-class HistoryTookTooLong(Unavailable, code="history-took-too-long", title="The player's history took too long"):
+class HistoryTookTooLong(Unavailable, code="history-took-too-long", title="The search took too long"):
     """The books hold more of the time asked about than can be looked through while somebody waits."""
 
 
@@ -147,17 +148,17 @@ def latest_bets(
 
 
 def gathered(spans: Iterable[KeyRange], read: Callable[[KeyRange, int], Sequence[T]], *, limit: int) -> Sequence[T]:
-    """Read what a player did in one span after another, until there is enough. Raises: HistoryTookTooLong."""
+    """Read what is asked about in one span after another, until there is enough. Raises: HistoryTookTooLong."""
     found: list[T] = []
     try:
         for span in spans:
             found += read(span, limit - len(found))
             if len(found) == limit:
                 break
-    except DBAPIError as error:
+    except (DBAPIError, psycopg.Error) as error:
         if not is_held_up(error):
             raise
-        message = "To find what the player did took too long. Ask about a shorter time, or again later."
+        message = "To search so long a time took too long. Ask about a shorter one, or again later."
         raise HistoryTookTooLong(message) from error
     return found
 

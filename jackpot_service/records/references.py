@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, NoReturn
 
 from sqlalchemy import func, insert, select, text
 
@@ -10,6 +10,7 @@ from jackpot_service.database.models import CasinoRow, EntryRow, JackpotRow, Rul
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain.casinos import Casino
 from jackpot_service.domain.errors import NotFound
+from jackpot_service.domain.principals import Principal
 from jackpot_service.domain.rules import JackpotRules, as_document
 from jackpot_service.records.immutable import Table
 from jackpot_service.records.settings_in_force import UnknownJackpot
@@ -29,6 +30,22 @@ def casino(session: Session, casino_id: str) -> Casino | None:
     return None if row is None else Casino(*row)
 
 
+def casinos(session: Session, principal: Principal, *, limit: int, after: str | None) -> Sequence[Casino]:
+    """List the casinos that a principal may see, by id: those after one."""
+    question = select(CasinoRow.casino_id, CasinoRow.name, CasinoRow.zone, CasinoRow.day_starts)
+    if principal.casino_id is not None:
+        question = question.where(CasinoRow.casino_id == principal.casino_id)
+    if after is not None:
+        question = question.where(CasinoRow.casino_id > after)
+    return [Casino(*row) for row in session.execute(question.order_by(CasinoRow.casino_id).limit(limit))]
+
+
+def visible_casino(session: Session, principal: Principal, casino_id: str) -> Casino:
+    """The casino. Raises: UnknownCasino, also for another casino's than the principal's."""
+    found = casino(session, casino_id) if principal.sees_casino(casino_id) else None
+    return found or _raise_unknown_casino(casino_id)
+
+
 def is_zone(session: Session, zone: str) -> bool:
     """Return whether the database knows a time zone of this very name."""
     return bool(session.scalar(_IS_ZONE, {"zone": zone}))
@@ -36,11 +53,12 @@ def is_zone(session: Session, zone: str) -> bool:
 
 def require_casino(session: Session, casino_id: str) -> Casino:
     """The casino. Raises: UnknownCasino."""
-    found = casino(session, casino_id)
-    if found is None:
-        message = f"There is no casino {casino_id}."
-        raise UnknownCasino(message, casino_id=casino_id)
-    return found
+    return casino(session, casino_id) or _raise_unknown_casino(casino_id)
+
+
+def _raise_unknown_casino(casino_id: str) -> NoReturn:
+    message = f"There is no casino {casino_id}."
+    raise UnknownCasino(message, casino_id=casino_id)
 
 
 def add_casino(session: Session, new: Casino, *, entry_seq: int) -> None:
@@ -61,6 +79,29 @@ def table(session: Session, table_id: str) -> Table | None:
     columns = (TableRow.table_id, TableRow.casino_id, TableRow.game, TableRow.jackpot_id)
     row = session.execute(select(*columns).where(TableRow.table_id == table_id)).one_or_none()
     return None if row is None else Table(*row)
+
+
+def tables(
+    session: Session,
+    principal: Principal,
+    *,
+    casino_id: str | None = None,
+    jackpot_id: str | None = None,
+    limit: int,
+    after: str | None,
+) -> Sequence[Table]:
+    """List the tables that a principal may see, by id: those after one, all or those of a casino or a jackpot."""
+    question = select(TableRow.table_id, TableRow.casino_id, TableRow.game, TableRow.jackpot_id)
+    for one in (casino_id, principal.casino_id):
+        if one is not None:
+            question = question.where(TableRow.casino_id == one)
+    if principal.table_ids:
+        question = question.where(TableRow.table_id.in_(sorted(principal.table_ids)))
+    if jackpot_id is not None:
+        question = question.where(TableRow.jackpot_id == jackpot_id)
+    if after is not None:
+        question = question.where(TableRow.table_id > after)
+    return [Table(*row) for row in session.execute(question.order_by(TableRow.table_id).limit(limit))]
 
 
 def add_table(session: Session, new: Table, *, entry_seq: int) -> None:

@@ -15,7 +15,7 @@ from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.principals import Principal
 from jackpot_service.records import acts, noted_exceptions
 from jackpot_service.records.acts import RecordedAct
-from jackpot_service.records.noted_exceptions import ExceptionFilters
+from jackpot_service.records.noted_exceptions import ExceptionFilters, KindCount
 
 SECRETS = frozenset({"secret_hash"})
 """Fields that acts record and that are never shown."""
@@ -126,8 +126,22 @@ def latest_exceptions(
     before: str | None = None,
 ) -> Sequence[NotedException]:
     """List the exceptions that a principal may see; `opened_before` says which open rounds are among them."""
-    if principal.casino_id is not None:
-        if query.casino_id not in {None, principal.casino_id}:
-            return ()
-        query = replace(query, casino_id=principal.casino_id)
-    return noted_exceptions.latest(session, query, opened_before=opened_before, limit=limit, before=before)
+    seen = _within_casino(query, principal)
+    if seen is None:
+        return ()
+    return noted_exceptions.latest(session, seen, opened_before=opened_before, limit=limit, before=before)
+
+
+def counted_exceptions(
+    session: Session, principal: Principal, query: ExceptionFilters, *, opened_before: datetime
+) -> Sequence[KindCount]:
+    """Count by kind the exceptions that `latest_exceptions` would list."""
+    seen = _within_casino(query, principal)
+    return () if seen is None else noted_exceptions.counts(session, seen, opened_before=opened_before)
+
+
+def _within_casino(query: ExceptionFilters, principal: Principal) -> ExceptionFilters | None:
+    """Narrow a query to the casino of the principal; None if it asks for another's."""
+    if principal.casino_id is None:
+        return query
+    return None if query.casino_id not in {None, principal.casino_id} else replace(query, casino_id=principal.casino_id)

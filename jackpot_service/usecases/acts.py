@@ -120,6 +120,21 @@ def find_replay(session: Session, act: Act, kind: EntryKind, request: Facts) -> 
     return found
 
 
+def request_of(act: Act, content: Facts) -> Facts | None:
+    """
+    Return what makes a repeated request the same, for an act that may have a request id; None for one without.
+
+    The reason is content: an act stands in the audit trail with one.
+    """
+    return None if act.request_id is None else {**content, "reason": act.reason}
+
+
+def is_replay(session: Session, act: Act, kind: EntryKind, content: Facts) -> bool:
+    """Return whether this very request did this before, with the lock held. Raises: RequestConflict."""
+    request = request_of(act, content)
+    return request is not None and find_replay(session, act, kind, request) is not None
+
+
 def next_seq(session: Session) -> int:
     """The seq that the next act gets, with the lock held: what its effects in jackpots' books name it by."""
     return acts.last_seq(session) + 1

@@ -31,18 +31,29 @@ def add_casino(
 
     Its zone and the time at which its gaming days start never change: days that were reported stay as they are.
 
-    Raises: UnknownZone; AlreadyExists if the id belongs to a casino of another name, zone or start of the day.
+    Raises: UnknownZone; AlreadyExists if the id belongs to a casino of another name, zone or start of the day;
+    RequestConflict.
     """
     new = Casino(casino_id, name, zone, day_starts)
     _require_zone(session, zone)
     acts.lock(session)
+    recorded = facts.of_casino(new)
+    if acts.is_replay(session, act, EntryKind.CASINO_ADDED, recorded):
+        return False
     found = records.casino(session, casino_id)
     if found == new:
         return False
     if found is not None:
         message = f"Casino {casino_id} exists, as {found.name!r}, in {found.zone}, from {found.day_starts:%H:%M}."
         raise AlreadyExists(message, casino_id=casino_id)
-    seq = acts.record(session, act, EntryKind.CASINO_ADDED, subject=f"casino {casino_id}", after=facts.of_casino(new))
+    seq = acts.record(
+        session,
+        act,
+        EntryKind.CASINO_ADDED,
+        subject=f"casino {casino_id}",
+        after=recorded,
+        request=acts.request_of(act, recorded),
+    )
     records.add_casino(session, new, entry_seq=seq)
     return True
 
@@ -63,10 +74,13 @@ def add_table(session: Session, act: Act, new: Table) -> bool:
     """
     Add a table, once: the same again changes nothing. Returns whether it was added now.
 
-    Raises: BadGame, UnknownCasino, UnknownJackpot; AlreadyExists if the id belongs to another table.
+    Raises: BadGame, UnknownCasino, UnknownJackpot; AlreadyExists if the id belongs to another table; RequestConflict.
     """
     _require_game(new)
     acts.lock(session)
+    recorded = facts.of_table(table_id=new.table_id, casino_id=new.casino_id, game=new.game, jackpot_id=new.jackpot_id)
+    if acts.is_replay(session, act, EntryKind.TABLE_ADDED, recorded):
+        return False
     found = records.table(session, new.table_id)
     if found == new:
         return False
@@ -76,13 +90,13 @@ def add_table(session: Session, act: Act, new: Table) -> bool:
     records.require_casino(session, new.casino_id)
     if new.jackpot_id is not None:
         records.require_base(session, new.jackpot_id)
-    recorded = facts.of_table(table_id=new.table_id, casino_id=new.casino_id, game=new.game, jackpot_id=new.jackpot_id)
     seq = acts.record(
         session,
         act,
         EntryKind.TABLE_ADDED,
         subject=f"table {new.table_id}",
         after=recorded,
+        request=acts.request_of(act, recorded),
         jackpot_id=new.jackpot_id,
     )
     records.add_table(session, new, entry_seq=seq)

@@ -6,7 +6,7 @@ marshmallow's own integers take 5.7 and "5", its decimals round; these refuse.
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, time
 from decimal import Decimal
 from typing import Any, ClassVar, TypeVar, cast
 
@@ -24,6 +24,7 @@ from jackpot_service.domain.shapes import (
     INSTANT,
     LARGEST_MINOR,
     SHA256,
+    WALL_CLOCK,
 )
 
 LONGEST_TEXT = 500
@@ -112,6 +113,14 @@ def instant_or_day(value: object) -> datetime | date:
     except ValueError:
         message = "must be a day that there is, such as 2026-11-20"
         raise ValidationError(message) from None
+
+
+def wall_clock(value: object) -> time:
+    """Raises: ValidationError."""
+    if type(value) is str and WALL_CLOCK.fullmatch(value):
+        return time.fromisoformat(value)
+    message = "must be a time of the day such as 06:00"
+    raise ValidationError(message)
 
 
 class Identifier(ReadField[str]):
@@ -262,6 +271,16 @@ class InstantOrDay(ReadField[datetime | date]):
     def read(self, value: object) -> datetime | date:
         """Raises: ValidationError."""
         return instant_or_day(value)
+
+
+class WallClock(ReadField[time]):
+    """A time of the day by the clock on the wall, in hours and minutes."""
+
+    described: ClassVar = {"type": "string", "pattern": f"^{WALL_CLOCK.pattern}$"}
+
+    def read(self, value: object) -> time:
+        """Raises: ValidationError."""
+        return wall_clock(value)
 
 
 class Day(ReadField[date]):

@@ -21,6 +21,7 @@ from jackpot_service.ledger.stripes import MOST_STRIPES
 from jackpot_service.records import lives, references
 from jackpot_service.usecases import acts, jackpot_acts
 from jackpot_service.usecases.acts import Act, AlreadyExists, Done, Effect
+from jackpot_service.usecases.setting_values import written
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +40,31 @@ class OpenJackpot:
     settings: Mapping[str, Setting]
     stripes: int
 
+    @property
+    def content(self) -> Facts:
+        """The content of the request. How many stripes there are is not: the configuration may say so."""
+        return {
+            "jackpot_id": self.jackpot_id,
+            "rulebook": self.rulebook,
+            "base": self.base,
+            "base_amount": None if self.base_amount is None else plain(self.base_amount),
+            "settings": {name: written(value) for name, value in sorted(self.settings.items())},
+        }
 
-def open_jackpot(session: Session, command: OpenJackpot) -> JackpotRules:
+
+@dataclass(frozen=True, slots=True)
+class JackpotOpened:
+    """The rules that a jackpot was opened with, and whether this call only repeats an earlier one."""
+
+    rules: JackpotRules
+    is_replay: bool
+
+
+def open_jackpot(session: Session, command: OpenJackpot) -> JackpotOpened:
     """
     Open a jackpot: its stripes, its first rules version, its first cycle, seeded by the house with the base amount.
 
-    Raises: AlreadyExists, UnknownRulebook, UnknownSetting, BadRules, UnknownCurrency.
+    Raises: AlreadyExists, UnknownRulebook, UnknownSetting, BadRules, UnknownCurrency, TooManyStripes, RequestConflict.
     """
     currency = currencies.tender(command.base, on=command.act.now.date())
     rules = published_rules(command.rulebook, base=command.base, settings=command.settings)
@@ -54,7 +74,12 @@ def open_jackpot(session: Session, command: OpenJackpot) -> JackpotRules:
     require_payable_stakes(rules, exponent=currency.exponent)
     base_amount = rules.reset_amount if command.base_amount is None else command.base_amount
     _require_base_amount(base_amount, rules)
+    if not 1 <= command.stripes <= MOST_STRIPES:
+        message = f"A jackpot has 1 to {MOST_STRIPES} stripes."
+        raise TooManyStripes(message, stripes=command.stripes)
     acts.lock(session)
+    if acts.is_replay(session, command.act, EntryKind.JACKPOT_OPENED, command.content):
+        return JackpotOpened(rules, is_replay=True)
     if references.jackpot_base(session, command.jackpot_id) is not None:
         message = f"There is a jackpot {command.jackpot_id} already."
         raise AlreadyExists(message, jackpot_id=command.jackpot_id)
@@ -76,8 +101,9 @@ def open_jackpot(session: Session, command: OpenJackpot) -> JackpotRules:
             pipe, command.act, done, book=command.jackpot_id, act_seq=act_seq, not_before=booked_at
         )
     effect = acts.effect_of(cursor, done, book=command.jackpot_id)
-    _record(session, command.act, done, jackpot_id=command.jackpot_id, effects=[effect])
-    return rules
+    request = acts.request_of(command.act, command.content)
+    _record(session, command.act, done, jackpot_id=command.jackpot_id, effects=[effect], request=request)
+    return JackpotOpened(rules, is_replay=False)
 
 
 def _record(
@@ -115,14 +141,17 @@ class AddStripes:
 
 def add_stripes(session: Session, command: AddStripes) -> int:
     """
-    Add the stripes that a jackpot lacks; returns how many it had. The same again changes nothing.
+    Add the stripes that a jackpot lacks; returns how many it had. The same again changes nothing, and returns as many.
 
     Bets go on meanwhile: of the jackpot it holds stripe 0 alone, which a hit takes first, so no hit misses a stripe.
 
-    Raises: UnknownJackpot, JackpotRetired, TooManyStripes.
+    Raises: UnknownJackpot, JackpotRetired, TooManyStripes, RequestConflict.
     """
     references.require_base(session, command.jackpot_id)
     acts.lock(session)
+    content = {"jackpot_id": command.jackpot_id, "stripes": command.stripes}
+    if acts.is_replay(session, command.act, EntryKind.STRIPES_ADDED, content):
+        return command.stripes
     with pipelined(session) as pipe:
         stripes.lock_one(pipe, command.jackpot_id, 0)
         cursor = books.send_read(pipe, command.jackpot_id)
@@ -151,7 +180,8 @@ def add_stripes(session: Session, command: AddStripes) -> int:
             pipe, command.act, done, book=command.jackpot_id, act_seq=act_seq, not_before=not_before
         )
     effect = acts.effect_of(cursor, done, book=command.jackpot_id)
-    _record(session, command.act, done, jackpot_id=command.jackpot_id, effects=[effect])
+    request = acts.request_of(command.act, content)
+    _record(session, command.act, done, jackpot_id=command.jackpot_id, effects=[effect], request=request)
     return count
 
 

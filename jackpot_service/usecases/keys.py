@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain import facts, principals
-from jackpot_service.domain.errors import Conflict, Forbidden, NotFound
+from jackpot_service.domain.errors import Conflict, Forbidden, NotFound, Refused
 from jackpot_service.domain.facts import Facts
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.principals import LONGEST_SUBJECT, BadPrincipal, Principal
@@ -181,26 +181,43 @@ def find(session: Session, key_id: str) -> ListedKey:
     return found
 
 
-def add_user(session: Session, act: Act, principal: Principal, subject: Subject) -> bool:
+class NoIssuer(Refused, code="issuer-not-configured", title="The service takes no tokens"):
+    """The service is configured without an issuer of tokens, so nobody could show one."""
+
+
+@dataclass(frozen=True, slots=True)
+class UserAdded:
+    """The key that stands for a subject of an issuer, and whether it was added by this call."""
+
+    key_id: str
+    is_new: bool
+
+
+def add_user(session: Session, act: Act, principal: Principal, subject: Subject) -> UserAdded:
     """
-    Let a subject of an issuer speak as a user, once: the same again changes nothing. Returns whether it was now.
+    Let a subject of an issuer speak as a user, once: the same again changes nothing.
 
     Raises: BadPrincipal for a service account, or a subject that no issuer could name; KeyForbidden; AlreadyExists if
-    the subject is somebody else; PrincipalConflict; KeyLimitReached; UnknownCasino.
+    the subject is somebody else; PrincipalConflict; KeyLimitReached; UnknownCasino; RequestConflict.
     """
     principals.require_possible(principal)
     principals.require_may_create(act.principal, principal)
     _require_subject(principal, subject)
     acts.lock(session)
+    content = {**facts.of_principal(principal), "issuer": subject.issuer, "subject": subject.subject}
+    request = acts.request_of(act, content) or content
+    replayed = acts.find_replay(session, act, EntryKind.KEY_CREATED, request)
+    if replayed is not None:
+        return UserAdded(replayed.after["key_id"], is_new=False)
     live = records.live_of_subject(session, subject)
     if live is not None:
         if live.principal == principal:
-            return False
+            return UserAdded(live.key_id, is_new=False)
         message = f"That subject is {live.principal.name}."
         raise AlreadyExists(message, principal=live.principal.name)
-    request = {**facts.of_principal(principal), "issuer": subject.issuer, "subject": subject.subject}
-    book_key(session, act, NewKey(new_id(), subject, principal), request=request)
-    return True
+    key = NewKey(new_id(), subject, principal)
+    book_key(session, act, key, request=request)
+    return UserAdded(key.key_id, is_new=True)
 
 
 def _require_subject(principal: Principal, subject: Subject) -> None:

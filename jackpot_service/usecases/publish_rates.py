@@ -10,7 +10,7 @@ from jackpot_service.domain import currencies, facts
 from jackpot_service.domain.errors import Conflict, Refused
 from jackpot_service.domain.facts import Facts
 from jackpot_service.domain.journal import EntryKind
-from jackpot_service.domain.money import ONE, ZERO, Rate, RateSheet, has_decimals
+from jackpot_service.domain.money import ONE, ZERO, Rate, RateSheet, has_decimals, plain
 from jackpot_service.domain.rates import RateSource
 from jackpot_service.records import immutable, rate_sheets
 from jackpot_service.usecases import acts
@@ -53,24 +53,29 @@ class PublishRates:
     source: RateSource | None = None
 
 
-def publish_first_sheet(session: Session, command: PublishRates) -> RateSheet:
+def publish_first_sheet(session: Session, command: PublishRates) -> bool:
     """
-    Put the first sheet of a base currency in force.
+    Put the first sheet of a base currency in force; return whether it was done now, rather than by this request before.
 
-    Raises: SheetExists; UnknownCurrency; BadRate.
+    Raises: SheetExists; UnknownCurrency; BadRate; RequestConflict.
     """
     acts.lock(session)
+    content = {"base": command.base, "rates": {code: plain(rate) for code, rate in sorted(command.rates.items())}}
+    if acts.is_replay(session, command.act, EntryKind.RATES_PUBLISHED, content):
+        return False
     if rate_sheets.last_number(session, command.base):
         message = f"{command.base} has a rate sheet; ask for a change of it, which another person approves."
         raise SheetExists(message, base=command.base)
-    return publish_rates(session, command)
+    publish_rates(session, command, request=acts.request_of(command.act, content))
+    return True
 
 
-def publish_rates(session: Session, command: PublishRates) -> RateSheet:
+def publish_rates(session: Session, command: PublishRates, *, request: Facts | None = None) -> RateSheet:
     """
     Put a sheet in force from its effective time; rounds already seen keep the sheet of their opening.
 
-    For the first sheet and for an approved change: the caller has seen to it that it may be.
+    For the first sheet and for an approved change: the caller has seen to it that it may be. `request` is what makes a
+    repeated request the same.
 
     Raises: UnknownCurrency; BadRate; ExponentChanged.
     """
@@ -86,6 +91,7 @@ def publish_rates(session: Session, command: PublishRates) -> RateSheet:
         subject=f"rate sheet {sheet.base} {sheet.number}",
         before=sheet_at(session, command.base, at=command.effective_at),
         after=facts.of_sheet(sheet, effective_at=command.effective_at, source=source),
+        request=request,
     )
     rate_sheets.add(session, sheet, effective_at=command.effective_at, source=source, entry_seq=seq)
     return sheet

@@ -1,10 +1,11 @@
-"""How the value of a jackpot's setting is read: a text, null, or the list of payout tiers."""
+"""How the value of a jackpot's setting is read and written: a text, null, or the list of payout tiers."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar, cast
 
 from marshmallow import ValidationError, fields, validate
 
+from jackpot_service.domain import payout_tiers
 from jackpot_service.domain.payout_tiers import MOST_APPROVALS, MOST_NOTIFIED, MOST_TIERS, Evidence, PayoutTier
 from jackpot_service.domain.prizes import Tier
 from jackpot_service.domain.settings import Setting
@@ -52,6 +53,11 @@ class SettingValue(ReadField[Setting]):
             return tuple(each(_payout_tier, enumerate(value)).values())
         message = "must be a text, null to take the setting away, or for payout_tiers a list of objects"
         raise ValidationError(message)
+
+
+def written(value: Setting) -> str | list[dict[str, Any]] | None:
+    """Write a setting's value as a document that facts can hold."""
+    return [payout_tiers.as_document(tier) for tier in value] if isinstance(value, tuple) else value
 
 
 def _payout_tier(value: object) -> PayoutTier:

@@ -113,8 +113,8 @@ OTHER_METHODS: Final = (
     ("PATCH", "/v1/jackpots/j1/meter", {"GET", "HEAD", "OPTIONS"}),
     ("POST", "/v1/rates", {"GET", "HEAD", "OPTIONS"}),
     ("DELETE", "/readyz", {"GET", "HEAD", "OPTIONS"}),
-    ("TRACE", "/v1/jackpots", {"GET", "HEAD", "OPTIONS"}),
-    ("NONSENSE", "/v1/jackpots", {"GET", "HEAD", "OPTIONS"}),
+    ("TRACE", "/v1/jackpots", {"GET", "HEAD", "OPTIONS", "POST"}),
+    ("NONSENSE", "/v1/jackpots", {"GET", "HEAD", "OPTIONS", "POST"}),
 )
 
 

@@ -1,5 +1,6 @@
 """Who may do what: every route has its roles, what a key may not see does not exist for it, no key is told apart."""
 
+import re
 from collections.abc import Mapping
 from typing import Final
 
@@ -29,6 +30,9 @@ OPERATIONS: Final = operations()
 
 KEYED: Final = tuple(operation for operation in OPERATIONS if operation.roles is not None)
 
+PARAMETER: Final = re.compile("<[a-z]+:([a-z_]+)>")
+"""A name in the path of a route, with its type."""
+
 NOTHING: Final = b"["
 """No JSON: nothing can come of it, whoever sends it."""
 
@@ -54,11 +58,14 @@ def test_every_operation_states_its_roles_or_that_it_needs_no_key() -> None:
     }
 
 
+def described(rule: str) -> str:
+    """The path of a route as openapi.yaml writes it."""
+    return PARAMETER.sub(r"{\1}", rule)
+
+
 def test_every_route_is_described_with_the_roles_that_it_lets_in(world: World) -> None:
     routes = {
-        f"{method} {rule.rule.replace('<id:', '{').replace('>', '}')}": roles_of(
-            world.app.view_functions[rule.endpoint]
-        )
+        f"{method} {described(rule.rule)}": roles_of(world.app.view_functions[rule.endpoint])
         for rule in world.app.url_map.iter_rules()
         for method in (rule.methods or set()) - {"HEAD", "OPTIONS"}
     }
@@ -144,7 +151,7 @@ def test_what_a_key_may_not_see_does_not_exist_for_it(world: World, whose: str) 
     before = world.books.counts()
 
     for operation in called_by(whose):
-        if operation.is_private:
+        if operation.is_private and not is_seen_by(whose, operation):
             data = orjson.dumps(operation.body)
             unseen = call(world, operation, objects, key=key, data=data)
             absent = call(world, operation, nothing, key=key, data=data)
@@ -153,6 +160,20 @@ def test_what_a_key_may_not_see_does_not_exist_for_it(world: World, whose: str) 
             assert told(unseen, objects) == told(absent, nothing), operation.label
 
     assert world.books.counts() == before
+
+
+def is_seen_by(whose: str, operation: Operation) -> bool:
+    """Whether an operation names only what is the whole casino's, and the key is of that casino."""
+    return FOREIGN[whose][1] == "c1" and operation.is_the_whole_casinos
+
+
+def test_a_key_that_is_bound_to_a_table_sees_its_casino(world: World) -> None:
+    objects, key = make_objects(world), key_of(world, "a server of another table")
+    seen = [operation for operation in called_by("a server of another table") if operation.is_the_whole_casinos]
+
+    assert {operation.label for operation in seen} == {"GET /v1/casinos/{casino_id}"}
+    for operation in seen:
+        call(world, operation, objects, key=key, data=NOTHING).ok()
 
 
 def told(answer: Answer, objects: Mapping[str, str]) -> str:

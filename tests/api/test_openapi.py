@@ -1,7 +1,7 @@
 """The service does what openapi.yaml says: requests made from it, wrong ones too, and every answer held against it."""
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import timedelta
 from itertools import count
 from typing import Any, Final
@@ -33,10 +33,22 @@ from tests.support.world import CYBER, RATES, World
 
 pytestmark = pytest.mark.long
 
+
+@pytest.fixture
+def world(database_url: str) -> Iterator[World]:
+    """A world that names an issuer of tokens, which nobody asks for anything."""
+    world = World(database_url, oidc_issuer="https://issuer.invalid", oidc_audience="jackpot")
+    yield world
+    world.engine.dispose()
+
+
 NEW_RATE: Final[Body] = {"base": "EUR", "rates": {"GBP": "1.18"}}
 OTHER_RATE: Final[Body] = {"base": "EUR", "rates": {"GBP": "1.19"}}
 
 CURRENCIES: Final = ("EUR", *RATES)
+
+OTHER_BASES: Final = ("USD", "CHF", "NOK", "DKK", "PLN", "AUD", "CAD", "NZD")
+"""Base currencies that have no rate sheet."""
 
 Operation = APIOperation[Any, Any, Any, Any]
 
@@ -69,8 +81,7 @@ def made_sensible(case: Case[Any], number: int) -> None:
 def make_body_sensible(body: Body, number: int) -> None:
     if "payload" in body:
         body |= {"request_id": f"q{number}", "kind": "rate-sheet", "payload": NEW_RATE, "base_version": "1"}
-    if "principal" in body:
-        body |= {"principal": f"server {body['request_id']}", "role": "table", "casino_id": "c1", "table_ids": []}
+    make_new_things_sensible(body, number)
     if body.get("kind") == "journal":
         body["parameters"] = {"jackpot_id": "own-jackpot", "format": "hledger"}
     if "to" in body:
@@ -84,6 +95,19 @@ def make_body_sensible(body: Body, number: int) -> None:
         body["hands"] = [hand("1"), dead("2")]
     if "bet_count" in body:
         body |= {"bet_count": 0, "dealer": []}
+
+
+def make_new_things_sensible(body: Body, number: int) -> None:
+    """The same for users, keys, jackpots and first rate sheets."""
+    if "subject" in body:
+        body |= {"principal": f"user {number}", "role": "auditor", "casino_id": None, "subject": f"sub-{number}"}
+    elif "principal" in body:
+        body |= {"principal": f"server {body['request_id']}", "role": "table", "casino_id": "c1", "table_ids": []}
+    if "rulebook" in body:
+        body |= {"jackpot_id": f"new-{number}", "currency": "EUR", "base_amount": "20000"}
+        body.pop("settings", None)
+    if "base" in body:
+        body |= {"base": OTHER_BASES[number % len(OTHER_BASES)], "rates": {"EUR": "0.9"}}
 
 
 CLOSING: Final = "PUT /v1/tables/{table_id}/rounds/{round_id}/closing"
@@ -273,6 +297,52 @@ WRITES: Final[Mapping[str, tuple[int, str, Body]]] = {
         f"/v1/awards/{OTHER_AWARD}/stop",
         {"request_id": "stop", "reason": "in doubt"},
     ),
+    "POST /v1/casinos": (
+        201,
+        "/v1/casinos",
+        {"request_id": "new-casino", "reason": "contract", "casino_id": "riga", "name": "Casino Riga"},
+    ),
+    "POST /v1/rate-sheets": (
+        201,
+        "/v1/rate-sheets",
+        {"request_id": "new-sheet", "reason": "opening", "base": "GBP", "rates": {"EUR": "0.85"}},
+    ),
+    "POST /v1/jackpots": (
+        201,
+        "/v1/jackpots",
+        {
+            "request_id": "new-jackpot",
+            "reason": "opening",
+            "jackpot_id": "new",
+            "rulebook": CYBER,
+            "currency": "GBP",
+            "base_amount": "12000.5",
+            "settings": {"limit": "20000", "payout_tiers": [{"from": "1000"}]},
+        },
+    ),
+    "PUT /v1/jackpots/{jackpot_id}/stripes": (
+        201,
+        "/v1/jackpots/new/stripes",
+        {"request_id": "new-stripes", "reason": "more tables", "stripes": 20},
+    ),
+    "POST /v1/tables": (
+        201,
+        "/v1/tables",
+        {
+            "request_id": "new-table",
+            "reason": "opening",
+            "table_id": "N1",
+            "casino_id": "riga",
+            "game": "caribbean-stud",
+            "jackpot_id": "new",
+        },
+    ),
+    "POST /v1/users": (
+        201,
+        "/v1/users",
+        {"request_id": "new-user", "reason": "hired", "principal": "Ivy", "role": "auditor", "subject": "sub-ivy"},
+    ),
+    "POST /v1/unclaimed-awards": (200, "/v1/unclaimed-awards", {}),
     "POST /v1/keys": (201, "/v1/keys", {"request_id": "k1", "principal": "Cleo", "role": "auditor", "reason": "new"}),
     "POST /v1/keys/{key_id}/revocation": (
         201,
@@ -301,8 +371,26 @@ READS: Final = {
         "/v1/tables/C1/rounds/r1",
         "/v1/tables/T1/rounds/open",
         "/v1/tables/T1/rounds/cancelled",
+        "/v1/tables/T1/rounds/r1?player_id=player-of-a",
         "/v1/tables/T1/rounds/none",
     ),
+    "GET /v1/me": ("/v1/me",),
+    "GET /v1/casinos": ("/v1/casinos", "/v1/casinos?limit=1"),
+    "GET /v1/casinos/{casino_id}": ("/v1/casinos/c1", "/v1/casinos/riga", "/v1/casinos/none"),
+    "GET /v1/tables": ("/v1/tables", "/v1/tables?limit=1&casino_id=c1&jackpot_id=j1"),
+    "GET /v1/tables/{table_id}": ("/v1/tables/T1", "/v1/tables/C1", "/v1/tables/N1", "/v1/tables/none"),
+    "GET /v1/entries/{book}/{stripe}/{seq}": (
+        "/v1/entries/{book}/{stripe}/{seq}",
+        "/v1/entries/j1/0/1",
+        "/v1/entries/-/0/1",
+        "/v1/entries/none/0/1",
+    ),
+    "GET /v1/checkpoints": ("/v1/checkpoints",),
+    "GET /v1/verifications": ("/v1/verifications", "/v1/verifications?limit=1"),
+    "GET /v1/seals": ("/v1/seals", "/v1/seals?limit=1"),
+    "GET /v1/seals/{number}": ("/v1/seals/{number}", "/v1/seals/999"),
+    "GET /v1/exception-counts": ("/v1/exception-counts", "/v1/exception-counts?acknowledged=true"),
+    "GET /v1/change-request-counts": ("/v1/change-request-counts", "/v1/change-request-counts?kind=rules"),
     "GET /v1/tables/{table_id}/rounds/{round_id}/evidence": (
         "/v1/tables/T1/rounds/r1/evidence",
         "/v1/tables/T1/rounds/none/evidence",
@@ -342,7 +430,14 @@ READS: Final = {
     "GET /v1/awards/{award_id}/slip": (f"/v1/awards/{AWARD}/slip", f"/v1/awards/{AWARD}/slip?lang=de"),
     "GET /v1/awards/{award_id}": (f"/v1/awards/{AWARD}", "/v1/awards/none"),
     "GET /v1/players/{player_id}/bets": ("/v1/players/player-of-b1/bets", "/v1/players/player-of-b1/bets?limit=1"),
-    "GET /v1/rounds": ("/v1/rounds?game_number=21:10:10", "/v1/rounds?game_number=21:10:10&limit=1", "/v1/rounds"),
+    "GET /v1/rounds": (
+        "/v1/rounds?game_number=21:10:10",
+        "/v1/rounds?ended=false&limit=1",
+        "/v1/rounds?state=cancelled&older_than=1",
+        "/v1/rounds?bet_id=b1&table_id=T1",
+        "/v1/rounds?player_id=player-of-b1",
+        "/v1/rounds",
+    ),
     "GET /v1/keys": ("/v1/keys", "/v1/keys?limit=1"),
     "GET /v1/jobs": ("/v1/jobs", "/v1/jobs?state=queued&limit=1"),
     "GET /v1/jobs/{job_id}": ("/v1/jobs/{job_id}", "/v1/jobs/none"),
@@ -384,7 +479,10 @@ MISSING: Final = {
     "/v1/casinos/none/withholding-rules": 404,
     "/v1/jackpots/none/table-limits": 404,
     "/v1/casinos/none/claims": 404,
-    "/v1/rounds": 422,
+    "/v1/casinos/none": 404,
+    "/v1/tables/none": 404,
+    "/v1/entries/none/0/1": 404,
+    "/v1/seals/999": 404,
     "/v1/change-requests/none": 404,
     "/v1/awards/none": 404,
     "/v1/jobs/none": 404,

@@ -129,9 +129,9 @@ EXEMPTIONS: Final = (
         {Rule.UNRESTRICTED: "bets entries rounds voids"},
     ),
     Exemption(
-        "WHERE jackpot_id = j.jackpot_id AND by_index(game_number)",
+        "SELECT DISTINCT b.round_key, b.jackpot_id FROM bets b",
         _LIST,
-        {Rule.UNRESTRICTED: "rounds"},
+        {Rule.UNRESTRICTED: "bets rounds"},
     ),
     Exemption(
         "WITH played AS MATERIALIZED (SELECT bets.jackpot_id",

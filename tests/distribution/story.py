@@ -15,14 +15,13 @@ from jackpot_service.records import checkpoints
 from jackpot_service.reports.finance.registry import REPORTS
 from jackpot_service.reports.reconciling import reconcile_next
 from jackpot_service.usecases.acts import Act
-from jackpot_service.usecases.note_unclaimed import note_unclaimed
 from jackpot_service.usecases.seal_books import SealBooks, seal_books
 from tests.support import everything
 from tests.support.asking import stated
 from tests.support.bets import bet
 from tests.support.hands import FLUSH, FOUR_OF_A_KIND, NOTHING, ROYAL_FLUSH, STRAIGHT, dead, hand
 from tests.support.payouts import held_from
-from tests.support.world import World
+from tests.support.world import LIVE, World
 
 NEW_ROUNDS: Final = 6
 """After so many the service expects that the next is new too, and sends other statements."""
@@ -102,6 +101,23 @@ def _add_to_days(world: World) -> None:
             days.add(pipe, place["jackpot_id"], stripe_no=place["stripe_no"])
 
 
+def _found(world: World) -> None:
+    """Open and add over HTTP what a house is made of."""
+    operator = world.person("Olga", Role.OPERATOR)
+    table = {"table_id": "T8", "casino_id": "c3", "game": "caribbean-stud", "jackpot_id": "j3"}
+    for path, body in (
+        ("/v1/casinos", {"casino_id": "c3", "name": "Casino c3", "zone": "Europe/Riga"}),
+        ("/v1/rate-sheets", {"base": "USD", "rates": {"GBP": "1.25"}}),
+        ("/v1/jackpots", {"jackpot_id": "j3", "rulebook": LIVE, "currency": "USD", "base_amount": "10"}),
+        ("/v1/tables", table),
+    ):
+        signed = {"request_id": f"add{path.replace('/', '-')}", "reason": "opening", **body}
+        world.post(path, signed, key=operator).ok(201)
+        world.post(path, signed, key=operator).ok(200)
+    stripes = {"request_id": "more-stripes", "reason": "more tables", "stripes": 20}
+    world.put("/v1/jackpots/j3/stripes", stripes, key=operator).ok(201)
+
+
 def _act(world: World) -> None:
     operator = world.person("Olga", Role.OPERATOR)
     for number, deed in enumerate(("suspension", "resumption")):
@@ -137,7 +153,7 @@ def _stop(world: World) -> None:
 def _forfeit(world: World) -> None:
     world.change("casino-claims", {"casino_id": "c1", "claim_days": 1}, request_id="claims")
     world.clock.advance(timedelta(days=2))
-    world.transact(lambda session: note_unclaimed(session, SYSTEM_OPERATOR, now=world.clock(), after=None))
+    world.post("/v1/unclaimed-awards", {}, key=world.person("Olga", Role.OPERATOR)).ok()
     award, *_ = world.get("/v1/awards?state=unclaimed").ok()["items"]
     forfeiture = {name: award[name] for name in ("jackpot_id", "award_id")}
     world.change("award-forfeiture", forfeiture, request_id="forfeit")
@@ -202,6 +218,29 @@ LISTS: Final = (
     "/v1/awards?player_id=player-of-a",
     "/v1/players/player-of-a/bets",
     "/v1/rounds?game_number=21:10:10",
+    "/v1/rounds",
+    "/v1/rounds?ended=false",
+    "/v1/rounds?ended=false&player_id=player-of-a",
+    "/v1/rounds?ended=false&table_id=T2&casino_id=c1&bet_id=a",
+    "/v1/rounds?table_id=T1&state=cancelled",
+    "/v1/rounds?player_id=player-of-a",
+    "/v1/rounds?bet_id=a&jackpot_id=j1",
+    "/v1/me",
+    "/v1/casinos",
+    "/v1/casinos/c1",
+    "/v1/tables",
+    "/v1/tables/T1",
+    "/v1/tables/T3",
+    "/v1/tables/T1/rounds/r1?player_id=player-of-a",
+    "/v1/entries/j1/0/1",
+    "/v1/entries/-/0/1",
+    "/v1/checkpoints",
+    "/v1/verifications",
+    "/v1/seals",
+    "/v1/exception-counts",
+    "/v1/exception-counts?acknowledged=false&jackpot_id=j1",
+    "/v1/change-request-counts",
+    "/v1/change-request-counts?kind=rules",
     "/v1/closed-periods",
     "/v1/jobs",
 )
@@ -264,6 +303,7 @@ def _close(world: World) -> None:
 def _seal(world: World) -> None:
     sealing = SealBooks(Act(SYSTEM_OPERATOR, world.clock()), signing.new_key(), "0")
     world.transact(lambda session: seal_books(session, sealing))
+    world.get("/v1/seals/1").ok()
 
 
 def _watch(world: World) -> None:
@@ -297,6 +337,7 @@ PARTS: Final[Mapping[str, Callable[[World], None]]] = {
     "rounds": _read_rounds,
     "sums of days": _add_to_days,
     "acts": _act,
+    "founding": _found,
     "payment": _pay,
     "slip": _print,
     "stop": _stop,

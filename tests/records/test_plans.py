@@ -13,9 +13,8 @@ from jackpot_service.database.connections import create_engine
 from jackpot_service.domain.awards import AwardState
 from jackpot_service.domain.principals import Principal, Role
 from jackpot_service.ledger import books, days
-from jackpot_service.records import awards, bets, game_numbers, rounds, settings_in_force, verdicts
-from tests.records.kept_plans import prepared
-from tests.support.drivers import connection_of
+from jackpot_service.records import awards, bets, rounds, settings_in_force, verdicts
+from tests.records.kept_plans import KNOWN, add_rounds, plan
 
 BY_IDS: Final = "uq_rounds_ids"
 KEY: Final = 2**60
@@ -31,19 +30,6 @@ def engine(database_url: str) -> Iterator[Engine]:
     engine.dispose()
 
 
-def plan(engine: Engine, statement: str, parameters: Mapping[str, Any]) -> str:
-    """Show the plan that is kept for every execution, whatever its parameters: the one that the service runs."""
-    with engine.connect() as session:  # What it does ends with its transaction.
-        session.begin()
-        name = prepared(session, statement, parameters)
-        connection = connection_of(session)
-        ((count,),) = connection.execute(
-            "SELECT cardinality(parameter_types) FROM pg_prepared_statements WHERE name = %s", [name]
-        )
-        cursor = connection.execute(f"EXPLAIN EXECUTE {name} ({', '.join(['NULL'] * count)})")
-        return "\n".join(line for (line,) in cursor)
-
-
 OF_ROUNDS: Final[tuple[tuple[str, Mapping[str, Any]], ...]] = (
     (rounds._NAMED, ASKED),
     (rounds._LOCK, ASKED),
@@ -54,23 +40,10 @@ OF_ROUNDS: Final[tuple[tuple[str, Mapping[str, Any]], ...]] = (
 )
 
 
-ADD_ROUNDS: Final = """
-INSERT INTO rounds (jackpot_id, round_key, table_id, round_id, casino_id, state, rules_version, rate_sheet, steps,
-                    bet_count, weight, replays, opened_at)
-SELECT 'live', number, 'T1', lpad(number::text, 36, '0'), 'c1', 'open', 1, 1, 1, 0, 0, 0, now()
-FROM generate_series(1, %(rounds)s) AS number
-"""
-
-
-KNOWN: Final = (0, 1, 20, 200, 500, 2000)
-"""With 200 rounds, the primary key's index is one page and those of the ids more: it would seem to cost less."""
-
-
 @pytest.fixture
 def known(request: pytest.FixtureRequest, engine: Engine) -> None:
     """Have so many rounds known."""
-    with engine.begin() as session:
-        connection_of(session).execute(ADD_ROUNDS, {"rounds": request.param})
+    add_rounds(engine, request.param)
 
 
 @pytest.mark.usefixtures("known")
@@ -117,23 +90,6 @@ ONE: Final = {"jackpot_id": "live", "table_id": "T1", "round_id": "r1"}
 def test_a_round_is_changed_by_all_its_ids(engine: Engine, statement: str, parameters: Mapping[str, Any]) -> None:
     found = plan(engine, statement, parameters)
     assert f"using {BY_IDS}" in found
-
-
-@pytest.mark.usefixtures("known")
-@pytest.mark.parametrize("known", KNOWN, indirect=True)
-def test_rounds_of_a_game_number_are_found_by_the_index_of_those_that_have_one(engine: Engine) -> None:
-    asked = {
-        **dict.fromkeys(("jackpot_id", "table_id", "casino_id", "callers_casino")),
-        "game_number": "21:10:10",
-        "from_key": 0,
-        "to_key": KEY,
-        "before_key": KEY,
-        "before_jackpot": "",
-        "limit": 9,
-    }
-    found = plan(engine, game_numbers._FOUND, asked)
-    assert "using ix_rounds_game_number" in found
-    assert "Seq Scan on rounds" not in found
 
 
 BY_KEY: Final[tuple[tuple[str, Mapping[str, Any], tuple[str, ...]], ...]] = (

@@ -101,7 +101,7 @@ def test_what_a_player_did_is_found_by_the_index_of_players(
         with subtests.test(name):
             found = plan(engine, question(span))
 
-            searched = set(re.findall(r"Bitmap Index Scan on (bets_\w+)_player_id_round_key_idx", found))
+            searched = set(re.findall(r"Bitmap Index Scan on (bets_\w+)_player_id_bet_id_round_key_idx", found))
             assert searched == ({"bets_before", OF_LATER} if name == "ever" else {OF_LATER}), found
             pages = sum(map(int, re.findall(r"Heap Blocks: lossy=(\d+)", found)))
             assert 0 < pages <= len(searched) * MOST_PAGES, found

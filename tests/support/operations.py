@@ -9,7 +9,9 @@ from typing import Any, Final
 
 import yaml
 
+from jackpot_service import signing
 from jackpot_service.domain.principals import Role
+from jackpot_service.usecases.seal_books import SealBooks, seal_books
 from tests.support.answers import Body
 from tests.support.bets import bet
 from tests.support.hands import ROYAL_FLUSH, hand
@@ -26,6 +28,7 @@ class Sight(StrEnum):
 
     EVERYBODY = "everybody's"
     CASINO = "those of its casino"
+    TABLE = "those of its casino that are bound to no table, or to its own"
     HOUSE = "those without a casino"
 
 
@@ -33,15 +36,19 @@ SIGHT: Final[Mapping[str, Sight]] = {
     "jackpot_id": Sight.EVERYBODY,
     "name": Sight.EVERYBODY,
     "casino_id": Sight.CASINO,
-    "table_id": Sight.CASINO,
-    "round_id": Sight.CASINO,
-    "award_id": Sight.CASINO,
+    "table_id": Sight.TABLE,
+    "round_id": Sight.TABLE,
+    "award_id": Sight.TABLE,
     "player_id": Sight.EVERYBODY,
+    "book": Sight.TABLE,
+    "stripe": Sight.EVERYBODY,
+    "seq": Sight.EVERYBODY,
     "exception_id": Sight.CASINO,
     "request_id": Sight.HOUSE,
     "job_id": Sight.HOUSE,
     "key_id": Sight.HOUSE,
     "code": Sight.EVERYBODY,
+    "number": Sight.HOUSE,
 }
 """For each name that stands in a path, who may see what it names. `make_objects` makes one of each."""
 
@@ -91,6 +98,11 @@ class Operation:
         return any(sight_of(name) is not Sight.EVERYBODY for name in self.parameters)
 
     @property
+    def is_the_whole_casinos(self) -> bool:
+        """Whether its path names what each key of a casino sees, one that is bound to tables too."""
+        return self.is_private and {sight_of(name) for name in self.parameters} <= {Sight.EVERYBODY, Sight.CASINO}
+
+    @property
     def is_the_houses(self) -> bool:
         """Whether its path names something that no casino's key may see."""
         return any(sight_of(name) is Sight.HOUSE for name in self.parameters)
@@ -136,6 +148,9 @@ def make_objects(world: World) -> dict[str, str]:
     world.ask("rate-sheet", {"base": "EUR", "rates": {"GBP": "1.18"}}, request_id="own-change", role=Role.RATES).ok(201)
     slip = f"/v1/awards/{award['award_id']}/slip"
     assert world.post(slip, {"request_id": "own-slip"}, key=world.key(Role.TABLE)).status == 201
+    sealing = SealBooks(world.act(), signing.new_key(), "0")
+    seal = world.transact(lambda session: seal_books(session, sealing))
+    (entry, *_) = world.round("own-round", "own-table")["entries"]
     job = world.ask_job({"jackpot_id": "own-jackpot", "format": "beancount"}, request_id="own-job").ok(201)
     assert world.runner().run_next()
     return {
@@ -146,6 +161,10 @@ def make_objects(world: World) -> dict[str, str]:
         "round_id": "own-round",
         "award_id": award["award_id"],
         "player_id": award["player_id"],
+        "book": "own-jackpot",
+        "stripe": str(entry["stripe"]),
+        "seq": str(entry["seq"]),
+        "number": str(seal.number),
         "exception_id": exception["exception_id"],
         "request_id": "own-change",
         "job_id": job["job_id"],

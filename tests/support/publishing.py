@@ -24,7 +24,8 @@ def publish(
     """Put a whole sheet in force, now or from an instant on; returns its number."""
     last = rate_sheets.last_number(session, base)
     if not last:
-        return publish_first_sheet(session, PublishRates(Act(SYSTEM_OPERATOR, now), base, rates, now)).number
+        publish_first_sheet(session, PublishRates(Act(SYSTEM_OPERATOR, now), base, rates, now))
+        return 1
     payload: dict[str, Any] = {
         "base": base,
         "rates": {code: plain(rate) for code, rate in rates.items()},

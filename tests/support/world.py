@@ -135,7 +135,7 @@ class World:
             settings={"payout_tiers": (), **(settings or {})},
             stripes=stripes,
         )
-        rules = self.transact(lambda session: open_jackpot(session, command))
+        rules = self.transact(lambda session: open_jackpot(session, command)).rules
         for table_id in tables:
             self.add_table(table_id, jackpot_id=jackpot_id)
         return rules

@@ -49,7 +49,7 @@ def revoke(world: World, key_id: str, **act: str) -> Revocation:
 
 def add(world: World, subject: str = "sub-1", principal: Principal = ANN, *, by: Principal = SYSTEM_OPERATOR) -> bool:
     done = Act(by, world.clock())
-    return world.transact(lambda session: add_user(session, done, principal, Subject(ISSUER, subject)))
+    return world.transact(lambda session: add_user(session, done, principal, Subject(ISSUER, subject))).is_new
 
 
 def test_the_first_key_of_a_name_makes_the_principal_and_the_second_only_a_key(world: World) -> None:

@@ -31,10 +31,10 @@ CREATE TABLE rounds (
 CREATE FUNCTION by_index(value text) RETURNS text LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1000
     AS 'BEGIN RETURN value; END';
 
--- For a table's latest rounds, for those that are open too long, and for one round by its ids, of which none holds a
--- space.
+-- For a table's latest rounds, for those that have not ended, and for one round by its ids, of which none holds a space.
+-- Those of a table or a casino that have not ended are found in their index itself, without a look at other rounds.
 CREATE INDEX ix_rounds_latest ON rounds (jackpot_id, by_index(table_id), round_key);
-CREATE INDEX ix_rounds_open ON rounds (jackpot_id, round_key) WHERE state IN ('open', 'closed');
+CREATE INDEX ix_rounds_open ON rounds (jackpot_id, round_key, table_id, casino_id) WHERE state IN ('open', 'closed');
 -- Rounds without a game number are not in it: their bets cost no more for it.
 CREATE INDEX ix_rounds_game_number ON rounds (jackpot_id, by_index(game_number), round_key)
     WHERE game_number IS NOT NULL;
@@ -56,10 +56,12 @@ CREATE TABLE bets (
     CONSTRAINT ck_bets_stake_minor CHECK (stake_minor > 0)
 ) PARTITION BY RANGE (round_key);
 
--- For a player's bets. It knows of every 16 pages who may have bets in them, and of which rounds. No bet adds to it:
--- the autovacuum does, once, when the next pages are begun. The pages that it does not know yet are read.
-CREATE INDEX ix_bets_player ON bets
-    USING brin (player_id text_bloom_ops (n_distinct_per_range = 1000), round_key)
+-- For a player's bets, and for a bet's round. It knows of every 16 pages who may have bets in them, of which ids and of
+-- which rounds. No bet adds to it: the autovacuum does, once, when the next pages are begun. The pages that it does not
+-- know yet are read.
+CREATE INDEX ix_bets_search ON bets
+    USING brin (player_id text_bloom_ops (n_distinct_per_range = 1000),
+                bet_id text_bloom_ops (n_distinct_per_range = 1500), round_key)
     WITH (pages_per_range = 16, autosummarize = on);
 
 -- The first partition ends with this month, on its last day with the next one: the months after it are made meanwhile.

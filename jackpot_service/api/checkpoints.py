@@ -1,0 +1,133 @@
+"""Checkpoints of the books: verifications, seals, closed periods, and how far each book is reconciled."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import flask
+from marshmallow import fields
+
+from jackpot_service.api.lists import ListQuerySchema, cursor, page, page_schema
+from jackpot_service.api.periods import ClosedPeriodSchema
+from jackpot_service.api.request_context import Blueprint, look, principal
+from jackpot_service.api.schemas import AnswerSchema, Moment, described, listed
+from jackpot_service.auth.authenticator import allow, require_house
+from jackpot_service.domain.principals import Role
+from jackpot_service.reports.checkpoints import (
+    Checkpoints,
+    last_checkpoints,
+    latest_seals,
+    latest_verifications,
+    seal_content,
+)
+
+READERS = (Role.FINANCE, Role.OPERATOR, Role.AUDITOR)
+"""Of finance only keys that are bound to no casino."""
+
+OF_SEALS = (Role.OPERATOR, Role.AUDITOR)
+
+blueprint = Blueprint(
+    "checkpoints",
+    __name__,
+    url_prefix="/v1",
+    description="Checkpoints of the books. They are made on the machine: `jackpot verify`, `jackpot seal`.",
+)
+
+
+class VerificationSchema(AnswerSchema):
+    """
+    The note of a verification that had found nothing wrong until then.
+
+    A verification notes now and then how far it is, and its end. One that finds a mismatch notes nothing more.
+    """
+
+    number = fields.Integer(required=True)
+    begun_at = Moment(required=True)
+    noted_at = Moment(required=True)
+    is_whole = described(fields.Boolean, "Whether it had ended.")
+    continues = described(fields.Integer, "The note from which it went on; null for one from zero.", allow_none=True)
+    service_version = fields.String(required=True)
+    entries = described(fields.Integer, "How many it had looked at, since it began.")
+    rounds = fields.Integer(required=True)
+    bets = fields.Integer(required=True)
+    awards = fields.Integer(required=True)
+
+
+class SealHeadSchema(AnswerSchema):
+    """A seal of the books, without what it seals."""
+
+    number = fields.Integer(required=True)
+    sha256 = described(fields.String, "Of the seal's bytes, as its act says it; the next seal names it.")
+    public_key_id = described(fields.String, "The key that signed it: the SHA-256 of its 32 bytes.")
+    principal = described(fields.String, "The principal who made it.")
+    booked_at = Moment(required=True)
+    act = described(fields.Integer, "Its act's place in the audit trail.")
+
+
+class BookEndSchema(AnswerSchema):
+    """The end of a jackpot's book."""
+
+    jackpot_id = fields.String(required=True)
+    positions = fields.List(
+        fields.Integer(), required=True, metadata={"description": "The seq of each stripe's last entry, by stripe."}
+    )
+    reconciled_to = described(fields.Date, "The last UTC day that was reconciled; null if none was.", allow_none=True)
+
+
+class CheckpointsSchema(AnswerSchema):
+    """The last checkpoint of each kind, and the end of each jackpot's book."""
+
+    last_verification = fields.Nested(VerificationSchema(), required=True, allow_none=True, attribute="verification")
+    last_whole_verification = fields.Nested(
+        VerificationSchema(),
+        required=True,
+        allow_none=True,
+        attribute="whole_verification",
+        metadata={"description": "The last one that came to its end."},
+    )
+    last_seal = fields.Nested(SealHeadSchema(), required=True, allow_none=True, attribute="seal")
+    last_closed_period = fields.Nested(ClosedPeriodSchema(), required=True, allow_none=True, attribute="closed_period")
+    books = listed(BookEndSchema, "By jackpot.")
+
+
+@blueprint.route("/checkpoints", methods=["GET"])
+@allow(*READERS)
+@blueprint.response(200, CheckpointsSchema())
+def get_checkpoints() -> Checkpoints:
+    """Show the last verification, the last seal and the last closed period, and how far each book is reconciled."""
+    require_house(principal())
+    return look(last_checkpoints)
+
+
+@blueprint.route("/verifications", methods=["GET"])
+@allow(*READERS)
+@blueprint.arguments(ListQuerySchema(), location="query")
+@blueprint.response(200, page_schema(VerificationSchema, "Verifications"))
+def get_verifications(query: Mapping[str, Any]) -> Mapping[str, Any]:
+    """List the notes of verifications, the latest first."""
+    require_house(principal())
+    return page(
+        query,
+        lambda session, limit: latest_verifications(session, limit=limit, before=query["after"]),
+        lambda note: cursor(note.number),
+    )
+
+
+@blueprint.route("/seals", methods=["GET"])
+@allow(*OF_SEALS)
+@blueprint.arguments(ListQuerySchema(), location="query")
+@blueprint.response(200, page_schema(SealHeadSchema, "Seals"))
+def get_seals(query: Mapping[str, Any]) -> Mapping[str, Any]:
+    """List the seals of the books, the latest first."""
+    return page(
+        query,
+        lambda session, limit: latest_seals(session, limit=limit, before=query["after"]),
+        lambda seal: cursor(seal.number),
+    )
+
+
+@blueprint.route("/seals/<number:number>", methods=["GET"])
+@allow(*OF_SEALS)
+@blueprint.response(200, {"type": "object"}, description="The seal, byte by byte as its file has it.")
+def get_seal(number: int) -> flask.Response:
+    """Read a seal whole: a flat JSON object, signed, whose bytes the next seal names by their SHA-256."""
+    return flask.Response(look(lambda session: seal_content(session, number)), mimetype="application/json")

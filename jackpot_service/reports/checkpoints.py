@@ -1,0 +1,154 @@
+"""Where the books stood when somebody looked: notes of verifications, seals, and how far each book is reconciled."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from datetime import date, datetime
+from typing import Final, TypeVar
+
+from sqlalchemy import select
+
+from jackpot_service.database.models import SealRow, VerificationRow
+from jackpot_service.database.transactions import Session, pipelined
+from jackpot_service.domain import seals
+from jackpot_service.domain.closed_periods import ClosedPeriod
+from jackpot_service.domain.errors import NotFound
+from jackpot_service.ledger.instants import Positions
+from jackpot_service.records import checkpoints, references
+from jackpot_service.records.acts import RecordedAct, acts_of
+from jackpot_service.reports.finance import reconciled_sums
+
+T = TypeVar("T")
+
+# Asked of each book by itself, all in one round trip.
+_BOOK: Final = """
+SELECT (SELECT array_agg(s.seq ORDER BY s.stripe_no) FROM stripes s WHERE s.jackpot_id = %(jackpot_id)s::text),
+       (SELECT max(d.day)
+        FROM reconciled_days d
+        WHERE d.jackpot_id = %(jackpot_id)s::text AND d.report_version = %(report_version)s)
+"""
+
+
+class UnknownSeal(NotFound, code="seal-unknown", title="Unknown seal"):
+    """No seal has this number."""
+
+
+@dataclass(frozen=True, slots=True)
+class VerificationHead:
+    """
+    Where a verification stood that had found nothing wrong, at its end (`is_whole`) or on its way there.
+
+    `continues` is the note from which it went on; None for one from zero. The counts are those of the run.
+    """
+
+    number: int
+    begun_at: datetime
+    noted_at: datetime
+    service_version: str
+    continues: int | None
+    is_whole: bool
+    entries: int
+    rounds: int
+    bets: int
+    awards: int
+
+
+@dataclass(frozen=True, slots=True)
+class SealHead:
+    """A seal without what it seals: its number, its hash as its act says it, its key, and who made it when."""
+
+    number: int
+    sha256: str
+    public_key_id: str
+    principal: str
+    booked_at: datetime
+    act: int
+
+
+@dataclass(frozen=True, slots=True)
+class BookEnd:
+    """The end of a jackpot's book: the last seq of each stripe, by its number, and the last reconciled day."""
+
+    jackpot_id: str
+    positions: Positions
+    reconciled_to: date | None
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoints:
+    """The last checkpoint of each kind, None where there is none, and the end of each jackpot's book, by id."""
+
+    verification: VerificationHead | None
+    whole_verification: VerificationHead | None
+    seal: SealHead | None
+    closed_period: ClosedPeriod | None
+    books: Sequence[BookEnd]
+
+
+def last_checkpoints(session: Session) -> Checkpoints:
+    """Read the last checkpoint of each kind, each at an instant of its own."""
+    return Checkpoints(
+        verification=_first(latest_verifications(session, limit=1)),
+        whole_verification=_first(latest_verifications(session, limit=1, is_whole=True)),
+        seal=_first(latest_seals(session, limit=1)),
+        closed_period=checkpoints.last_period(session),
+        books=_book_ends(session),
+    )
+
+
+def latest_verifications(
+    session: Session, *, limit: int, before: int | None = None, is_whole: bool | None = None
+) -> Sequence[VerificationHead]:
+    """List the notes of verifications, the latest first: those below a number, perhaps only of whole ones."""
+    columns = (getattr(VerificationRow, column.name) for column in fields(VerificationHead))
+    question = select(*columns).order_by(VerificationRow.number.desc()).limit(limit)
+    if before is not None:
+        question = question.where(VerificationRow.number < before)
+    if is_whole is not None:
+        question = question.where(VerificationRow.is_whole.is_(is_whole))
+    return [VerificationHead(*row) for row in session.execute(question)]
+
+
+def latest_seals(session: Session, *, limit: int, before: int | None = None) -> Sequence[SealHead]:
+    """List seals, the latest first: those below a number. Their documents, which are large, are not read."""
+    question = select(SealRow.number, SealRow.public_key, SealRow.entry_seq)
+    if before is not None:
+        question = question.where(SealRow.number < before)
+    found = session.execute(question.order_by(SealRow.number.desc()).limit(limit)).all()
+    acts = {act.seq: act for act in acts_of(session, [row.entry_seq for row in found])}
+    return [_seal_head(number, key, acts[seq]) for number, key, seq in found]
+
+
+def _seal_head(number: int, public_key: bytes, act: RecordedAct) -> SealHead:
+    return SealHead(
+        number=number,
+        sha256=act.after["sha256"],
+        public_key_id=seals.sha256(public_key),
+        principal=act.principal,
+        booked_at=act.booked_at,
+        act=act.seq,
+    )
+
+
+def seal_content(session: Session, number: int) -> bytes:
+    """Read the canonical bytes of a seal, as its file has them. Raises: UnknownSeal."""
+    found = checkpoints.find_seal(session, number)
+    if found is None:
+        message = f"There is no seal {number}."
+        raise UnknownSeal(message, number=number)
+    return found.content
+
+
+def _book_ends(session: Session) -> Sequence[BookEnd]:
+    jackpots = references.jackpot_ids(session)
+    version = reconciled_sums.REPORT_VERSION
+    with pipelined(session) as pipe:
+        cursors = [pipe.send(_BOOK, {"jackpot_id": one, "report_version": version}) for one in jackpots]
+    return [
+        BookEnd(one, tuple(positions), day)
+        for one, cursor in zip(jackpots, cursors, strict=True)
+        for positions, day in cursor
+    ]
+
+
+def _first(found: Sequence[T]) -> T | None:
+    return found[0] if found else None
