@@ -6,29 +6,15 @@ from jackpot_service.api.problem_catalogue.rows import Row, row, text, whole
 from jackpot_service.cli.ecb import BadDocument
 from jackpot_service.database.role import RightsNotMade, RoleInUse
 from jackpot_service.domain.rates import NotQuoted
-from jackpot_service.domain.rulebooks import UnknownRulebook
 from jackpot_service.domain.seals import BadSeal
 from jackpot_service.records.checkpoints import VerificationUnreadable
 from jackpot_service.schema.migrate import NoSuchRevision, SchemaInUse, SchemaTooNew
 from jackpot_service.schema.months import AttachingTooLong, BetsInUse, NameTaken, NotOwner
-from jackpot_service.usecases.acts import AlreadyExists
-from jackpot_service.usecases.casinos import BadGame, UnknownZone
-from jackpot_service.usecases.jackpots import TooManyStripes
 from jackpot_service.usecases.propose_reference_rates import NothingToPropose, NotYetDated
-from jackpot_service.usecases.publish_rates import SheetExists
 
 ROWS: Final[tuple[Row, ...]] = (
-    row(
-        AlreadyExists,
-        "Use another id, or look at what has this one.",
-        casino_id=text("The casino that has the id.", is_always=False),
-        table_id=text("The table that has it.", is_always=False),
-        jackpot_id=text("The jackpot that has it.", is_always=False),
-        principal=text("The user who has the subject.", is_always=False),
-    ),
     row(AttachingTooLong, "Run the command again at a quiet hour, or with more time."),
     row(BadDocument, "Fetch the document again."),
-    row(BadGame, "Name a game on which the jackpot is played.", game=text("The game.")),
     row(BadSeal, "Use the file as `jackpot seal` wrote it."),
     row(BetsInUse, "Run the command again when the long readings have ended."),
     row(NameTaken, "Rename the other table."),
@@ -41,10 +27,6 @@ ROWS: Final[tuple[Row, ...]] = (
     row(RoleInUse, "Run the command again, from one place at a time."),
     row(SchemaInUse, "Run the command again at a quiet hour; it goes on where it stopped."),
     row(SchemaTooNew, "Use the newer version of the service."),
-    row(SheetExists, "Ask for a change of the kind `rate-sheet`.", base=text("The base currency.")),
-    row(TooManyStripes, "Name a number within the bounds of the detail.", stripes=whole("The number.")),
-    row(UnknownRulebook, "Use one of the rulebooks that the detail names.", rulebook=text("The name.")),
-    row(UnknownZone, "Use a name of the IANA time zones, such as `Europe/Riga`.", zone=text("The name.")),
     row(
         VerificationUnreadable,
         "Verify from the beginning: `jackpot verify` without `--from-last`.",

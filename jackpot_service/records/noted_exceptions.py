@@ -132,30 +132,21 @@ class KindCount:
 
 def counts_between(session: Session, filters: ExceptionFilters, *, acts_end: int) -> Sequence[KindCount]:
     """Count, by kind, what `between` reads, and what of it was acknowledged."""
-    together = _between(filters, acts_end).subquery()
-    refusals = func.sum(together.c.refusals).cast(BigInteger)
-    counts = (together.c.kind, func.count(), refusals, func.count(together.c.acknowledged_by))
-    found = session.execute(select(*counts).group_by(together.c.kind).order_by(together.c.kind))
-    return [KindCount(*row) for row in found]
-
-
-@dataclass(frozen=True, slots=True)
-class KindCount:
-    """How many exceptions there are of a kind, how many were acknowledged, and how many refusals they stand for."""
-
-    kind: str
-    exceptions: int
-    acknowledged: int
-    refusals: int
+    return _counted(session, _between(filters, acts_end))
 
 
 def counts(session: Session, filters: ExceptionFilters, *, opened_before: datetime) -> Sequence[KindCount]:
     """Count what `latest` lists, by kind."""
     parts = [_with_acknowledgements(source).where(*_conditions(source, filters)) for source in _sources(opened_before)]
-    together = union_all(*parts).subquery()
-    columns = (together.c.kind, func.count(), func.count(together.c.acknowledged_by), func.sum(together.c.refusals))
+    return _counted(session, union_all(*parts))
+
+
+def _counted(session: Session, listed: CompoundSelect[Any]) -> Sequence[KindCount]:
+    together = listed.subquery()
+    refusals = func.sum(together.c.refusals).cast(BigInteger)
+    columns = (together.c.kind, func.count(), refusals, func.count(together.c.acknowledged_by))
     found = session.execute(select(*columns).group_by(together.c.kind).order_by(together.c.kind))
-    return [KindCount(kind, number, acknowledged, int(refusals)) for kind, number, acknowledged, refusals in found]
+    return [KindCount(*row) for row in found]
 
 
 def _between(filters: ExceptionFilters, acts_end: int) -> CompoundSelect[*tuple[Any, ...]]:

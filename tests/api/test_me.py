@@ -31,7 +31,7 @@ def test_a_table_server_learns_its_casino_and_its_tables(world: World) -> None:
 
 def kinds(*, requested_by: Role | None = None, decided_by: Role | None = None) -> list[str]:
     return sorted(
-        name for name, one in SHIPPED_POLICY.items() if requested_by in one.asked_by or decided_by in one.decided_by
+        name for name, one in SHIPPED_POLICY.items() if requested_by in one.requested_by or decided_by in one.decided_by
     )
 
 
@@ -61,7 +61,7 @@ def test_another_policy_is_seen_at_once(world: World) -> None:
     key = world.person("Fay", Role.FINANCE)
     assert "rules" not in world.get(ME, key=key).ok()["requests"]
 
-    policy: Body = {"kinds": {"rules": {"asked_by": ["finance"], "decided_by": ["operator"]}}}
+    policy: Body = {"kinds": {"rules": {"requested_by": ["finance"], "decided_by": ["operator"]}}}
     world.change("change-policy", policy)
 
     me = world.get(ME, key=key).ok()

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
-from jackpot_service.api.problem_catalogue import awards, changes, http, keys, looking, play, service
+from jackpot_service.api.problem_catalogue import awards, changes, house, http, keys, looking, play, service
 from jackpot_service.api.problem_catalogue.rows import Row, Section, row, text
 from jackpot_service.domain.errors import NotFound
 
@@ -31,6 +31,7 @@ SECTIONS: Final = (
     awards.AWARDS,
     changes.DECISIONS,
     changes.CONTENTS,
+    house.HOUSE,
     looking.REPORTS,
     looking.JOBS,
     looking.EXCEPTIONS,

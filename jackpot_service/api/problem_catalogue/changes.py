@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from jackpot_service.api.problem_catalogue.rows import Member, Section, row, text, texts, whole
-from jackpot_service.domain.change_policy import SameDepartment
+from jackpot_service.domain.change_policy import SameDepartment, SameRole
 from jackpot_service.domain.changes import (
     ChangeDecided,
     ChangeExpired,
@@ -64,6 +64,7 @@ DECISIONS: Final = Section.of(
         due=whole("How many are to approve it now.", is_always=False),
     ),
     row(SameUser, "Have another person decide.", maker=text("Who asked for the change.")),
+    row(SameRole, "Have a person of another role decide.", role=text("The maker's role.")),
     row(SameDepartment, "Have a person of another department decide.", department=text("The maker's department.")),
     row(UserApprovalRequired, "Have a person decide, with their own key or token."),
     row(ConfirmationRequired, "Repeat exactly the figures of `to_confirm` in `confirmed`."),

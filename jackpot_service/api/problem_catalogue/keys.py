@@ -13,7 +13,7 @@ from jackpot_service.domain.principals import (
     PrincipalConflict,
     UserRequired,
 )
-from jackpot_service.usecases.keys import KeyRevoked, UnknownKey
+from jackpot_service.usecases.keys import KeyRevoked, NoIssuer, UnknownKey
 
 KEYS: Final = Section.of(
     "Keys and roles",
@@ -43,5 +43,6 @@ KEYS: Final = Section.of(
         principal=text("The principal."),
     ),
     row(UnknownKey, "Check the key's id in `GET /v1/keys`.", key_id=text("The id.")),
+    row(NoIssuer, "Create a key, or configure the issuer (`JACKPOT_OIDC_ISSUER`)."),
     row(KeyRevoked, "Nothing is to be done.", key_id=text("The key.")),
 )

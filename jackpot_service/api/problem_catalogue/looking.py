@@ -11,6 +11,8 @@ from jackpot_service.exports.journal import PositionsUnknown
 from jackpot_service.records.players import HistoryTookTooLong
 from jackpot_service.records.references import UnknownCasino
 from jackpot_service.records.settings_in_force import UnknownJackpot
+from jackpot_service.reports.checkpoints import UnknownSeal
+from jackpot_service.reports.entries import UnknownEntry
 from jackpot_service.reports.finance.registry import UnknownReport
 from jackpot_service.reports.making import InstantAhead, InstantNotResolved, ReportTookTooLong, ReportTooLong
 from jackpot_service.reports.questions import BadQuestion
@@ -31,6 +33,14 @@ REPORTS: Final = Section.of(
         base=text("The base currency."),
         number=whole("The number."),
     ),
+    row(
+        UnknownEntry,
+        "Check the book, the stripe and the number, and whether the key sees the round.",
+        book=text("The book."),
+        stripe=whole("The stripe's number."),
+        seq=whole("The entry's number on it."),
+    ),
+    row(UnknownSeal, "Ask for a number that there is (`GET /v1/seals`).", number=whole("The number.")),
     row(UnknownReport, "Use a name of `GET /v1/reports`."),
     row(BadQuestion, "Correct the parameters; `docs/reports.md` says which ones each report takes."),
     row(InstantAhead, "Ask about an instant that is over."),
