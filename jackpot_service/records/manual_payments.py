@@ -1,14 +1,17 @@
 """Payments by hand: compensations to players of cancelled rounds, and casinos' statements that were settled."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
+from typing import Final
 
-from sqlalchemy import ColumnElement, func, insert, select
+from sqlalchemy import BigInteger, ColumnElement, Text, and_, func, insert, literal_column, select
 
-from jackpot_service.database.models import CompensationRow, StatementSettlementRow
+from jackpot_service.database.models import CompensationRow, RoundRow, StatementSettlementRow
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain.rounds import Round
+from jackpot_service.records.rounds import RoundName
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +44,32 @@ def compensations_of(session: Session, round_: Round) -> tuple[Compensation, ...
         .order_by(CompensationRow.act_seq)
     )
     return tuple(Compensation(*row) for row in found)
+
+
+def granted_for(
+    session: Session, jackpot_id: str, name: RoundName, bet_id: str, *, upto: int | None
+) -> Mapping[str, int]:
+    """Sum what was granted for a bet, less what was taken back, by currency; up to an act if one is stated."""
+    given = and_(
+        CompensationRow.jackpot_id == jackpot_id,
+        CompensationRow.round_key == RoundRow.round_key,
+        CompensationRow.bet_id == bet_id,
+    )
+    is_round = func.by_index(RoundRow.table_id + _SPACE + RoundRow.round_id) == f"{name.table_id} {name.round_id}"
+    amount_minor = func.sum(CompensationRow.amount_minor).cast(BigInteger)
+    question = (
+        select(CompensationRow.currency, amount_minor)
+        .join(RoundRow, given)
+        .where(RoundRow.jackpot_id == jackpot_id, is_round)
+        .group_by(CompensationRow.currency)
+        .having(amount_minor != 0)
+    )
+    if upto is not None:
+        question = question.where(CompensationRow.act_seq <= upto)
+    return {currency: minor for currency, minor in session.execute(question)}  # noqa: C416  rows are no pairs to mypy
+
+
+_SPACE: Final = literal_column("' '", Text)
 
 
 def add_compensation(session: Session, round_: Round, given: Compensation) -> None:

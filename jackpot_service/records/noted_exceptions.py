@@ -21,7 +21,6 @@ from sqlalchemy import (
     Subquery,
     Text,
     and_,
-    case,
     cast,
     func,
     literal_column,
@@ -37,7 +36,6 @@ from jackpot_service.database.models import (
     ActRow,
     ChangeDecisionRow,
     ChangeRequestRow,
-    CompensationRow,
     EntryRow,
     ExceptionCountRow,
     ExceptionRow,
@@ -57,7 +55,9 @@ from jackpot_service.domain.exceptions import (
 )
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.rounds import first_key_at
+from jackpot_service.records import manual_payments
 from jackpot_service.records.exceptions import id_of
+from jackpot_service.records.rounds import RoundName
 
 RESOLUTIONS: Final[Mapping[str, Resolution]] = MappingProxyType(
     {
@@ -68,10 +68,6 @@ RESOLUTIONS: Final[Mapping[str, Resolution]] = MappingProxyType(
 )
 """How each kind of act closes an exception."""
 
-
-_SPACE: Final = literal_column("' '", Text)
-
-_NO_GRANT: Final = cast(literal_column("NULL"), JSONB)
 
 _HOUR: Final = timedelta(hours=1)
 
@@ -117,7 +113,7 @@ def between(session: Session, filters: ExceptionFilters, *, acts_end: int) -> It
     question = select(together).order_by(together.c.exception_id)
     with session.execute(question, execution_options={"stream_results": True, "yield_per": 1000}) as found:
         for row in found:
-            yield _exception(row)
+            yield _exception(row, _granted(session, row, upto=acts_end))
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +154,7 @@ def _between(filters: ExceptionFilters, acts_end: int) -> CompoundSelect[*tuple[
         approvals = approvals.join(EntryRow, entry).where(EntryRow.booked_at >= filters.noticed_from)
     of_any_time = replace(filters, noticed_from=None, noticed_to=None)
     parts = []
-    refusals = _refusals(over_by=filters.noticed_to, granted_upto=acts_end)
+    refusals = _refusals(over_by=filters.noticed_to)
     for source, conditions in ((refusals, filters), (approvals, of_any_time)):
         relation = source.subquery()
         parts.append(_with_acknowledgements(relation, upto=acts_end).where(*_conditions(relation, conditions)))
@@ -177,7 +173,14 @@ def find(session: Session, exception_id: str, *, opened_before: datetime) -> Not
 def _read(
     session: Session, question: Select[*tuple[Any, ...]] | CompoundSelect[*tuple[Any, ...]]
 ) -> list[NotedException]:
-    return [_exception(row) for row in session.execute(question)]
+    return [_exception(row, _granted(session, row)) for row in session.execute(question).all()]
+
+
+def _granted(session: Session, row: Row[*tuple[Any, ...]], *, upto: int | None = None) -> Mapping[str, int] | None:
+    if row.kind != PRIZE_DENIED:
+        return None
+    name, bet_id = RoundName(row.table_id, row.round_id), row.detail["request"]["bet_id"]
+    return manual_payments.granted_for(session, row.jackpot_id, name, bet_id, upto=upto)
 
 
 def _sources(opened_before: datetime) -> tuple[Subquery, ...]:
@@ -205,12 +208,8 @@ def _with_acknowledgements(source: Subquery, *, upto: int | None = None) -> Sele
     )
 
 
-def _refusals(*, over_by: datetime | None = None, granted_upto: int | None = None) -> Select[*tuple[Any, ...]]:
-    """
-    Select refusals, with what was granted for denied prizes, up to an act if one is stated.
-
-    The counts are of those hours alone that are over by an instant, if one is stated.
-    """
+def _refusals(*, over_by: datetime | None = None) -> Select[*tuple[Any, ...]]:
+    """Select refusals; the counts of those hours alone that are over by an instant, if one is stated."""
     counted = ExceptionCountRow.exception_id == ExceptionRow.exception_id
     if over_by is not None:
         counted = and_(counted, func.date_trunc("hour", ExceptionRow.noticed_at, "UTC") <= over_by - _HOUR)
@@ -225,37 +224,10 @@ def _refusals(*, over_by: datetime | None = None, granted_upto: int | None = Non
         ExceptionRow.principal,
         ExceptionRow.detail,
         func.coalesce(ExceptionCountRow.refusals, _ONE).label("refusals"),
-        case((ExceptionRow.kind == PRIZE_DENIED, _granted(granted_upto))).label("granted"),
     )
     return question.join(TableRow, TableRow.table_id == ExceptionRow.table_id).join(
         ExceptionCountRow, counted, isouter=True
     )
-
-
-def _granted(upto: int | None) -> ColumnElement[Any]:
-    """Sum what was granted for the bet of an exception, by currency."""
-    of_round = and_(
-        RoundRow.jackpot_id == ExceptionRow.jackpot_id,
-        func.by_index(RoundRow.table_id + _SPACE + RoundRow.round_id)
-        == ExceptionRow.table_id + _SPACE + ExceptionRow.round_id,
-    )
-    of_bet = CompensationRow.bet_id == ExceptionRow.detail["request"]["bet_id"].astext
-    given = (
-        select(CompensationRow.currency, func.sum(CompensationRow.amount_minor).cast(BigInteger).label("minor"))
-        .join(
-            RoundRow,
-            and_(RoundRow.jackpot_id == CompensationRow.jackpot_id, RoundRow.round_key == CompensationRow.round_key),
-        )
-        .where(of_round, of_bet)
-        .group_by(CompensationRow.currency)
-        .having(func.sum(CompensationRow.amount_minor) != 0)
-        .correlate(ExceptionRow)
-    )
-    if upto is not None:
-        given = given.where(CompensationRow.act_seq <= upto)
-    summed = given.lateral()
-    by_currency = select(func.jsonb_object_agg(summed.c.currency, summed.c.minor)).correlate(ExceptionRow)
-    return func.coalesce(by_currency.scalar_subquery(), cast(literal_column("'{}'"), JSONB))
 
 
 def _open_rounds(opened_before: datetime) -> Select[*tuple[Any, ...]]:
@@ -271,7 +243,6 @@ def _open_rounds(opened_before: datetime) -> Select[*tuple[Any, ...]]:
         _text("NULL").label("principal"),
         _document(facts).label("detail"),
         _ONE.label("refusals"),
-        _NO_GRANT.label("granted"),
     ).where(NOT_ENDED, RoundRow.round_key < first_key_at(opened_before))
 
 
@@ -294,7 +265,6 @@ def _emergencies() -> Select[*tuple[Any, ...]]:
             ChangeDecisionRow.checker.label("principal"),
             _document(facts).label("detail"),
             _ONE.label("refusals"),
-            _NO_GRANT.label("granted"),
         )
         .join(ChangeRequestRow, ChangeRequestRow.request_id == ChangeDecisionRow.request_id)
         .where(ChangeDecisionRow.is_emergency)
@@ -324,7 +294,7 @@ def _conditions(source: Subquery, filters: ExceptionFilters) -> list[ColumnEleme
     return conditions
 
 
-def _exception(row: Row[*tuple[Any, ...]]) -> NotedException:
+def _exception(row: Row[*tuple[Any, ...]], granted: Mapping[str, int] | None) -> NotedException:
     facts = row.detail["request"]
     acknowledgement = None
     if row.acknowledged_by is not None:
@@ -342,7 +312,7 @@ def _exception(row: Row[*tuple[Any, ...]]) -> NotedException:
         detail=row.detail.get("detail") or _sentence(row.kind, facts),
         facts=facts,
         count=row.refusals,
-        granted=row.granted,
+        granted=granted,
         acknowledgement=acknowledgement,
     )
 

@@ -139,7 +139,7 @@ def _exceptions(session: Session) -> Mapping[str, int]:
     counted = ExceptionCountRow.exception_id == ExceptionRow.exception_id
     refusals = func.sum(func.coalesce(ExceptionCountRow.refusals, 1)).cast(BigInteger)
     question = select(ExceptionRow.kind, refusals).join(ExceptionCountRow, counted, isouter=True)
-    return {kind: number for kind, number in session.execute(question.group_by(ExceptionRow.kind))}  # noqa: C416
+    return {kind: number for kind, number in session.execute(question.group_by(ExceptionRow.kind))}  # noqa: C416  rows are no pairs to mypy
 
 
 def without_payout_tiers(session: Session) -> list[str]:

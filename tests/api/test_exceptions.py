@@ -208,6 +208,7 @@ def test_the_audit_trail_says_who_acknowledged_what_and_why(opened: World) -> No
         "exception_id": exception["exception_id"],
         **act["before"],
         "count": 1,
+        "granted": None,
         "acknowledgement": None,
     } == exception
     assert opened.books.mismatches() == ()
