@@ -6,6 +6,7 @@ from jackpot_service.api.problem_catalogue.rows import Row, row, text, whole
 from jackpot_service.cli.ecb import BadDocument
 from jackpot_service.database.role import RightsNotMade, RoleInUse
 from jackpot_service.domain.rates import NotQuoted
+from jackpot_service.domain.rulebooks import UnknownRulebook
 from jackpot_service.domain.seals import BadSeal
 from jackpot_service.records.checkpoints import VerificationUnreadable
 from jackpot_service.schema.migrate import NoSuchRevision, SchemaInUse, SchemaTooNew
@@ -27,6 +28,7 @@ ROWS: Final[tuple[Row, ...]] = (
     row(RoleInUse, "Run the command again, from one place at a time."),
     row(SchemaInUse, "Run the command again at a quiet hour; it goes on where it stopped."),
     row(SchemaTooNew, "Use the newer version of the service."),
+    row(UnknownRulebook, "Use one of the rulebooks that the detail names.", rulebook=text("The name.")),
     row(
         VerificationUnreadable,
         "Verify from the beginning: `jackpot verify` without `--from-last`.",

@@ -273,6 +273,11 @@ def test_a_request_id_belongs_to_one_act_of_any_kind(opened: World) -> None:
     post(opened, "/v1/tables", TABLE | {"request_id": "a1"}).problem(409, "request-conflict")
 
 
+def test_a_zone_and_a_game_are_ones_that_there_are(opened: World) -> None:
+    post(opened, "/v1/casinos", CASINO | {"zone": "Mars/Olympus"}).problem(422, "zone-unknown")
+    post(opened, "/v1/tables", TABLE | {"game": "casino-holdem-2-hand"}).problem(422, "game-invalid")
+
+
 WRONG: Final = (
     ("/v1/casinos", {"casino_id": "no id"}, 422, "validation"),
     ("/v1/casinos", {"name": " "}, 422, "validation"),

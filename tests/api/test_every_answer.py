@@ -128,7 +128,15 @@ def test_another_method_is_answered_with_those_that_are_allowed(opened: World, s
 
 
 def test_a_path_that_is_none_of_ours_is_not_found(opened: World, subtests: pytest.Subtests) -> None:
-    for path in ("/", "/v1", "/v2/jackpots", "/v1//jackpots", "/v1/jackpots/j1/nothing", "/v1/%00", "/favicon.ico"):
+    for path in (
+        "/docs/none",
+        "/v1",
+        "/v2/jackpots",
+        "/v1//jackpots",
+        "/v1/jackpots/j1/nothing",
+        "/v1/%00",
+        "/favicon.ico",
+    ):
         with subtests.test(path):
             opened.get(path).problem(404, "not-found")
 

@@ -58,6 +58,16 @@ def test_every_operation_states_its_roles_or_that_it_needs_no_key() -> None:
     }
 
 
+PAGES: Final = "browsing."
+"""What people look at, and programs do not call: it is open to all."""
+
+
+def test_pages_to_look_at_need_no_key(world: World) -> None:
+    pages = [view for endpoint, view in world.app.view_functions.items() if endpoint.startswith(PAGES)]
+    assert pages
+    assert all(roles_of(view) is None for view in pages)
+
+
 def described(rule: str) -> str:
     """The path of a route as openapi.yaml writes it."""
     return PARAMETER.sub(r"{\1}", rule)
@@ -67,6 +77,7 @@ def test_every_route_is_described_with_the_roles_that_it_lets_in(world: World) -
     routes = {
         f"{method} {described(rule.rule)}": roles_of(world.app.view_functions[rule.endpoint])
         for rule in world.app.url_map.iter_rules()
+        if not rule.endpoint.startswith(PAGES)
         for method in (rule.methods or set()) - {"HEAD", "OPTIONS"}
     }
 

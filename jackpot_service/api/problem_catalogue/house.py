@@ -3,7 +3,6 @@
 from typing import Final
 
 from jackpot_service.api.problem_catalogue.rows import Section, row, text, whole
-from jackpot_service.domain.rulebooks import UnknownRulebook
 from jackpot_service.usecases.acts import AlreadyExists
 from jackpot_service.usecases.casinos import BadGame, UnknownZone
 from jackpot_service.usecases.jackpots import TooManyStripes
@@ -22,6 +21,5 @@ HOUSE: Final = Section.of(
     row(BadGame, "Name a game on which the jackpot is played.", game=text("The game.")),
     row(SheetExists, "Ask for a change of the kind `rate-sheet`.", base=text("The base currency.")),
     row(TooManyStripes, "Name a number within the bounds of the detail.", stripes=whole("The number.")),
-    row(UnknownRulebook, "Use one of the rulebooks that the detail names.", rulebook=text("The name.")),
     row(UnknownZone, "Use a name of the IANA time zones, such as `Europe/Riga`.", zone=text("The name.")),
 )
