@@ -49,8 +49,7 @@ LAST_KEY = 2**63 - 1
 GROWTH: Final = 4
 """By how much ranges of keys grow. Eight of them reach back beyond 1970."""
 
-DAY_OF_KEYS: Final = (timedelta(days=1) // timedelta(milliseconds=1)) << RANDOM_BITS
-"""So many keys have the milliseconds of a day."""
+_DAY_OF_KEYS: Final = (timedelta(days=1) // timedelta(milliseconds=1)) << RANDOM_BITS
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -82,7 +81,7 @@ def spans_back(keys: KeyRange, *, now: datetime) -> Iterator[KeyRange]:
 
     Questions for the latest of something look at one after another, and need not look at all.
     """
-    end, length = keys.end, DAY_OF_KEYS
+    end, length = keys.end, _DAY_OF_KEYS
     while end > keys.first:
         first = max(keys.first, min(end, first_key_at(now)) - length)
         yield KeyRange(first, end)

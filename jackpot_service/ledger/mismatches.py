@@ -141,8 +141,6 @@ class Code(StrEnum):
     """An award's id is not the one that its round, bet and tier make."""
     AWARD_STEPS = "award-steps"
     """An award's steps are not those that its settlement and acts took, or not then, or cannot follow one another."""
-    AWARD_OPEN = "award-open"
-    """An award is marked as open and was paid, forfeited or reversed, or the other way round."""
     AWARD_PAYMENTS = "award-payments"
     """An award's payments are not those that acts recorded, or not possible then, or come to more, or withheld more."""
     SLIP_SERIES = "slip-series"

@@ -54,9 +54,6 @@ STEP_OF: Final[Mapping[str, AwardStep]] = {
 GIVE_NOTHING: Final = frozenset({EntryKind.AWARDS_REJECTED, EntryKind.AWARD_STOPPED, EntryKind.AWARD_FORFEITED})
 """The acts on awards by which no player gets money."""
 
-ENDED_BY: Final = frozenset({AwardStep.FORFEITED, AwardStep.REVERSED})
-"""The steps after which nothing of an award is paid any more."""
-
 PAGE = 1000
 """Of so many acts the rounds are looked for at a time."""
 
@@ -173,7 +170,6 @@ class ActsOnRounds:
         yield from lives_are_possible(round_)
         yield from payout_tiers.evidence_is_of_its_round(round_, self._jackpot)
         yield from steps_were_taken_by_acts(round_, on_awards)
-        yield from open_ones_are_marked(round_)
         for row in on_awards:
             yield from self._step_is_due(row, round_)
         paid = [row for row in rows if row.kind in figures.OF_PAYMENTS]
@@ -305,17 +301,6 @@ def steps_were_taken_by_acts(round_: RoundDocuments, on_awards: Sequence[Row[Any
     for bet_id, tier, _, step, _, act_seq in sorted(due ^ found, key=str):
         detail = f"bet {bet_id}, {tier}: {step} is missing, or act {act_seq} did not take it, or not then"
         yield Mismatch(Code.AWARD_STEPS, round_.round.jackpot_id, round_.place, detail)
-
-
-def open_ones_are_marked(round_: RoundDocuments) -> Found:
-    """An award is marked as open until it is paid, forfeited or reversed."""
-    steps, paid = _steps(round_), payments.paid_before(documents.HIGHEST_KEY, round_)
-    for row in round_.of("awards"):
-        is_ended = any(step.step in ENDED_BY for step in steps.get(_key(row), ()))
-        is_open = not is_ended and paid[_key(row)] < row.amount_minor
-        if row.is_open is not is_open:
-            detail = f"bet {row.bet_id}, {row.tier}: is {'' if is_open else 'not '}open, and not marked so"
-            yield Mismatch(Code.AWARD_OPEN, round_.round.jackpot_id, round_.place, detail)
 
 
 def _named_by(row: Row[Any]) -> list[AwardKey]:

@@ -7,7 +7,6 @@ from typing import Any, Final, NamedTuple
 
 from sqlalchemy import (
     CTE,
-    BigInteger,
     ColumnElement,
     Row,
     Select,
@@ -30,7 +29,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import ARRAY
 
-from jackpot_service.database.models import AwardStepRow, BetRow, CasinoClaimsRow, EntryRow
+from jackpot_service.database.models import AwardStepRow, BetRow, EntryRow
 from jackpot_service.database.transactions import Session, pipelined
 from jackpot_service.domain.awards import TO_PAY, AwardState, AwardStep, steps_after, steps_into
 from jackpot_service.domain.claims import HOURS_OF_DAY, claimable_until, is_unclaimed
@@ -38,7 +37,7 @@ from jackpot_service.domain.errors import NotFound
 from jackpot_service.domain.held_awards import AwardKey, MadeAward
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.principals import Principal
-from jackpot_service.domain.rounds import DAY_OF_KEYS, LAST_KEY, KeyRange, Round, first_key_at, spans_back
+from jackpot_service.domain.rounds import LAST_KEY, KeyRange, Round, spans_back
 from jackpot_service.domain.withholding import Withholding, WithholdingRule, withholding_of
 from jackpot_service.records import players, verdicts, withholding_rules
 from jackpot_service.records.payments import RecordedPayment, recorded_payments
@@ -77,7 +76,6 @@ _RECORDS: Final = table(
             "percent",
             "claim_days",
             "last_step_at",
-            "is_open",
         ),
     ),
 )
@@ -274,24 +272,11 @@ def _in_state(question: Select[Any], state: AwardState, *, now: datetime) -> Sel
     into = sorted(steps_into(by_steps))
     if state in _OUT_OF_THE_ORDINARY:
         question = question.join(taken := _those_that_took(into), _are_of_one_award(taken))
-    if by_steps is AwardState.PAYABLE and state is not AwardState.PAID:
-        question = question.where(_ALL.is_open)
     steps = type_coerce(_ALL.steps, ARRAY(Text))
     question = question.where(or_(*(_stand_after(step, steps) for step in into)), *_BY_PAYMENTS.get(state, ()))
     if state is AwardState.UNCLAIMED:
-        return question.where(_is_round_old_enough(now), _is_claim_period_over(now))
+        return question.where(_ALL.paid_minor < _ALL.amount_minor, _is_claim_period_over(now))
     return question.where(not_(_is_claim_period_over(now))) if state in TO_PAY else question
-
-
-def _is_round_old_enough(now: datetime) -> ColumnElement[bool]:
-    """
-    Whether a round is as old as the shortest claim period that any casino ever set: the list starts there.
-
-    An award takes its first step after its round was opened, by a clock that may differ: by less than a day.
-    """
-    shortest = select(func.min(CasinoClaimsRow.claim_days)).scalar_subquery()
-    last = literal(first_key_at(now), BigInteger)
-    return _ALL.round_key <= last - (shortest - 1) * literal(DAY_OF_KEYS, BigInteger)
 
 
 def _is_claim_period_over(now: datetime) -> ColumnElement[bool]:

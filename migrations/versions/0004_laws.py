@@ -28,7 +28,6 @@ DROP FUNCTION require_payer() CASCADE;
 DROP FUNCTION require_checker() CASCADE;
 DROP FUNCTION require_asker() CASCADE;
 DROP FUNCTION require_actor() CASCADE;
-DROP FUNCTION keep_open() CASCADE;
 DROP FUNCTION refuse_past() CASCADE;
 DROP FUNCTION refuse_ahead() CASCADE;
 DROP FUNCTION refuse_rewrite() CASCADE;

@@ -9,7 +9,6 @@ from psycopg import errors
 from tests.database.four_eyes import LONG_AGO, application, have_olga_make_a_key_of_otto, world
 from tests.support.bets import bet
 from tests.support.hands import FOUR_OF_A_KIND, forfeited
-from tests.support.logins import owner_conninfo
 from tests.support.world import World
 
 __all__ = ["application", "world"]
@@ -193,37 +192,3 @@ def test_a_payment_that_states_an_earlier_time_is_refused_as_well(
     application.execute(entry, [LONG_AGO])
     with pytest.raises(errors.InsufficientPrivilege, match="who made a key of a round records no payment"):
         pay(application, "Otto")
-
-
-OPEN: Final = "SELECT is_open FROM awards"
-
-
-def test_nobody_states_that_an_award_is_open_or_not_but_its_payments_and_steps_do(
-    world: World, application: psycopg.Connection[Any]
-) -> None:
-    world.approve("held", by="Otto").ok()
-    change = "UPDATE awards SET is_open = false"
-    with pytest.raises(errors.InsufficientPrivilege, match="permission denied"):
-        application.execute(change)
-    application.rollback()
-    with (
-        psycopg.connect(owner_conninfo(world.database_url)) as owner,
-        pytest.raises(errors.InsufficientPrivilege, match="append-only"),
-    ):
-        owner.execute(change)
-    with pytest.raises(errors.InsufficientPrivilege, match="permission denied for function keep_open"):
-        application.execute("SELECT keep_open()")
-    application.rollback()
-
-    shown = {}
-    for amount in ("amount_minor - 1", "amount_minor"):
-        pay(application, "Ann", amount=amount)
-        shown[amount] = application.execute(OPEN).fetchall()
-        application.rollback()
-    for step in ("stopped", "forfeited", "reversed"):
-        application.execute(STEP, [step])
-        shown[step] = application.execute(OPEN).fetchall()
-        application.rollback()
-
-    assert {cause for cause, found in shown.items() if found == [(True,)]} == {"amount_minor - 1", "stopped"}
-    assert {cause for cause, found in shown.items() if found == [(False,)]} == {"amount_minor", "forfeited", "reversed"}

@@ -82,7 +82,6 @@ PROCEDURES: Final[Mapping[str, str]] = {
     "require_actor": "entries",
     "require_payer": "entries",
     # An award with its round and its bet, its steps and its payments, by the jackpot of the new row.
-    "keep_open": "award_steps awards payments",
     "require_no_payment": "payments",
     "require_unpaid": "award_steps awards bets payments rounds",
     # A change request and its approval are rows of every machine; the round is found by its ids.

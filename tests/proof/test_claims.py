@@ -79,7 +79,7 @@ CORRUPTIONS: Final = (
     change("acts", "after = jsonb_set(after, '{claim_days}', '41')", SET, "change-done entry-digest"),
     change("acts", "before = jsonb_set(before, '{claim_days}', '31')", SET, "change-done entry-digest"),
     # Forfeitures.
-    remove("award_steps", TAKEN, "award-steps award-open"),
+    remove("award_steps", TAKEN, "award-steps"),
     change("award_steps", "act_seq = act_seq + 1", TAKEN, "award-steps"),
     change("award_steps", "step = 'reversed'", TAKEN, "award-steps award-payments"),
     change("award_steps", "taken_at = taken_at + interval '1 day'", TO_METER, "award-steps"),
@@ -87,7 +87,7 @@ CORRUPTIONS: Final = (
         "award_steps",
         f"jackpot_id, {UNCLAIMED}, bet_id, tier, 0, step, taken_at, act_seq",
         f"award_steps WHERE {TAKEN}",
-        "award-steps award-open",
+        "award-steps",
     ),
     change("payments", "amount_minor = 999", "reference = 'slip'", LESS_PAID),
     change(

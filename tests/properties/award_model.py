@@ -32,9 +32,6 @@ TO_PAY: Final = frozenset({"payable", "part-paid"})
 UNPAID: Final = TO_PAY | {"stopped"}
 """The states of an award that has a rest which its casino keeps for the player."""
 
-ENDED: Final = frozenset({"paid", "forfeited", "reversed"})
-"""The states of an award that is not open any more."""
-
 
 class Refused(Exception):
     """The model's answer where the ledger refuses: the code of the problem."""

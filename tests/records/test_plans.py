@@ -166,26 +166,3 @@ def test_awards_that_left_the_usual_way_are_listed_from_the_index_of_them(
     assert "ix_award_steps_out_of_the_ordinary" in found, found
     assert "pk_awards" in found, found
     assert "Seq Scan" not in found
-
-
-ADD_AWARDS: Final = """
-INSERT INTO awards (jackpot_id, round_key, bet_id, tier, award_id, amount_minor, currency, cost, funded_by, is_open)
-SELECT 'live', number, 'a', 'flush', 'aw_' || number, 1, 'EUR', 0.01, 'meter', mod(number, 1000) = 0
-FROM generate_series(1, %(awards)s) AS number
-"""
-
-
-@pytest.mark.parametrize("known", [0, 20, 5000])
-@pytest.mark.parametrize("casino_id", [None, "c1"])
-@pytest.mark.parametrize("state", [AwardState.UNCLAIMED, AwardState.PAYABLE, AwardState.PART_PAID])
-def test_awards_to_pay_are_listed_from_the_index_of_open_ones(
-    engine: Engine, state: AwardState, casino_id: str | None, known: int
-) -> None:
-    question = awards._listed(AUDITOR, awards.AwardFilters(state=state, casino_id=casino_id), now=NOW).limit(5)
-    written = question.compile(engine, compile_kwargs={"literal_binds": True})
-    with engine.begin() as session:
-        connection_of(session).execute(ADD_AWARDS, {"awards": known})
-        found = "\n".join(session.exec_driver_sql(f"EXPLAIN {written}").scalars())
-
-    assert "Index Scan Backward using ix_awards_open on awards" in found, found
-    assert "Sort Key: a.round_key" not in found

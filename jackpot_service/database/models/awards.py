@@ -12,8 +12,7 @@ class AwardRow(Base):
     """
     One bet's prize, written once; what becomes of it are rows of `award_steps`.
 
-    `correction` numbers the verdict that made it: 0 for the round's settlement. `is_open` is false once it is paid,
-    forfeited or reversed: the database keeps it by the rows of payments and steps.
+    `correction` numbers the verdict that made it: 0 for the round's settlement.
     """
 
     __tablename__ = "awards"
@@ -27,7 +26,6 @@ class AwardRow(Base):
     currency: Mapped[str]
     cost: Mapped[Decimal]
     funded_by: Mapped[str]
-    is_open: Mapped[bool]
     correction: Mapped[Count] = primary_key()
 
 

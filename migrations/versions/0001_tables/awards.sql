@@ -1,8 +1,6 @@
 -- The money of players: awards with the steps of their lives, and compensations. The statements of casinos, as settled.
 
--- `correction` numbers the verdict that made the award: 0 for the round's settlement. `is_open` is false once the award
--- is paid, forfeited or reversed, and nothing else of a row ever changes. It derives from steps and payments, and lists
--- of awards to pay start from it.
+-- `correction` numbers the verdict that made the award: 0 for the round's settlement.
 CREATE TABLE awards (
     jackpot_id TEXT COLLATE "C" NOT NULL,
     round_key BIGINT NOT NULL,
@@ -14,7 +12,6 @@ CREATE TABLE awards (
     currency TEXT COLLATE "C" NOT NULL,
     cost NUMERIC NOT NULL,
     funded_by TEXT COLLATE "C" NOT NULL,
-    is_open BOOLEAN NOT NULL DEFAULT true,
     CONSTRAINT ck_awards_correction CHECK (correction >= 0),
     CONSTRAINT ck_awards_amount_minor CHECK (amount_minor > 0),
     CONSTRAINT ck_awards_funded_by CHECK (funded_by IN ('prize_fund', 'meter')),
@@ -22,7 +19,6 @@ CREATE TABLE awards (
 );
 
 CREATE INDEX ix_awards_award_id ON awards (award_id);
-CREATE INDEX ix_awards_open ON awards (round_key, award_id) WHERE is_open;
 CREATE INDEX ix_awards_round_key_award_id ON awards (round_key, award_id);
 -- The keys of this table and the next are made last: while a table is empty every index costs the same, and the planner
 -- takes the newest. Another one would read the awards of a round of every jackpot, until the table is analysed.

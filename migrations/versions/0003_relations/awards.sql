@@ -7,7 +7,7 @@ SELECT a.jackpot_id, a.round_key, r.table_id, r.round_id, r.casino_id, a.award_i
        a.tier, a.amount_minor, a.currency, a.cost, a.funded_by, taken.steps, taken.times, taken.acts,
        a.correction, paid.minor AS paid_minor, paid.payments, b.stake_minor, r.opened_at, rule.in_force_from,
        rule.least_multiple, rule.report_at_minor, rule.withhold_at_minor, rule.percent, claims.claim_days,
-       taken.last_step_at, a.is_open
+       taken.last_step_at
 FROM awards a
 CROSS JOIN LATERAL (
     SELECT o.table_id, o.round_id, o.casino_id, o.opened_at

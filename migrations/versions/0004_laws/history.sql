@@ -11,7 +11,7 @@ $$;
 DO $$
 DECLARE
     written_once text[] := ARRAY[
-        'acts', 'award_steps', 'bets', 'casino_claims', 'casinos', 'change_decisions', 'change_policies',
+        'acts', 'award_steps', 'awards', 'bets', 'casino_claims', 'casinos', 'change_decisions', 'change_policies',
         'change_requests', 'closed_periods', 'compensations', 'corrections', 'cycles', 'emergency_switches', 'entries',
         'exception_acknowledgements', 'exceptions', 'jackpots', 'principals', 'rate_sheets', 'rates',
         'past_days', 'payments', 'reconciled_days', 'rules_versions', 'seals', 'slip_prints', 'statement_settlements',
@@ -19,7 +19,7 @@ DECLARE
     ];
     -- The service's rights say which columns change.
     updated text[] := ARRAY[
-        'awards', 'days', 'exception_chain', 'exception_counts', 'keys', 'rounds', 'stripes'
+        'days', 'exception_chain', 'exception_counts', 'keys', 'rounds', 'stripes'
     ];
     -- Row triggers go to every partition; one on TRUNCATE each partition needs for itself.
     partitions text[] := ARRAY['bets_before', 'bets_default'];
@@ -43,33 +43,3 @@ $$;
 -- A key that was revoked stays revoked.
 CREATE TRIGGER revoked_for_good BEFORE UPDATE ON keys
     FOR EACH ROW WHEN (OLD.revoked_at IS NOT NULL) EXECUTE FUNCTION refuse_rewrite();
-
--- Of an award only `is_open` changes, and nobody states it: payments and steps do, by `keep_open`.
-CREATE TRIGGER append_only BEFORE UPDATE ON awards
-    FOR EACH ROW WHEN (pg_trigger_depth() = 0 OR to_jsonb(OLD) - 'is_open' <> to_jsonb(NEW) - 'is_open')
-    EXECUTE FUNCTION refuse_rewrite();
-
--- By the rights of the owner, since the service has none to change an award.
-CREATE FUNCTION keep_open() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
-BEGIN
-    UPDATE awards AS a
-    SET is_open = a.amount_minor > (
-        SELECT coalesce(sum(p.amount_minor), 0) FROM payments AS p
-        WHERE p.jackpot_id = NEW.jackpot_id AND p.round_key = NEW.round_key AND p.bet_id = NEW.bet_id
-          AND p.tier = NEW.tier AND p.correction = NEW.correction
-    ) AND NOT EXISTS (
-        SELECT FROM award_steps AS s
-        WHERE s.jackpot_id = NEW.jackpot_id AND s.round_key = NEW.round_key AND s.bet_id = NEW.bet_id
-          AND s.tier = NEW.tier AND s.correction = NEW.correction AND s.step IN ('forfeited', 'reversed')
-    )
-    WHERE a.jackpot_id = NEW.jackpot_id AND a.round_key = NEW.round_key AND a.bet_id = NEW.bet_id
-      AND a.tier = NEW.tier AND a.correction = NEW.correction;
-    RETURN NULL;
-END
-$$;
-
-REVOKE ALL ON FUNCTION keep_open() FROM PUBLIC;
-
-CREATE TRIGGER keep_open AFTER INSERT ON payments FOR EACH ROW EXECUTE FUNCTION keep_open();
-CREATE TRIGGER keep_open AFTER INSERT ON award_steps
-    FOR EACH ROW WHEN (NEW.step IN ('forfeited', 'reversed')) EXECUTE FUNCTION keep_open();
