@@ -45,7 +45,7 @@ def test_nobody_of_a_casino_and_no_auditor_or_table_may_request_or_approve() -> 
 
 def test_who_asks_is_of_a_role_that_the_policy_names_and_of_no_casino() -> None:
     require_asker(FINANCE_AND_OPERATOR, BOB, kind="held-awards")
-    with pytest.raises(KindForbidden, match="asked for by operator, not by a key of role finance"):
+    with pytest.raises(KindForbidden, match="requested by operator, not by a key of role finance"):
         require_asker(MONEY_BY_HAND, BOB, kind="adjustment")
     with pytest.raises(KindForbidden, match="role finance of a casino"):
         require_asker(FINANCE_AND_OPERATOR, Principal("Carl", Role.FINANCE, "c1"), kind="held-awards")

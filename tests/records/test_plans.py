@@ -15,7 +15,6 @@ from jackpot_service.domain.principals import Principal, Role
 from jackpot_service.ledger import books, days
 from jackpot_service.records import awards, bets, rounds, settings_in_force, verdicts
 from tests.records.kept_plans import KNOWN, add_rounds, plan
-from tests.support.drivers import connection_of
 
 BY_IDS: Final = "uq_rounds_ids"
 KEY: Final = 2**60
