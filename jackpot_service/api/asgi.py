@@ -60,7 +60,7 @@ class Presence:
     A caller that closes its connection looks like one that closes its own half: both have left, and the second may
     still read an answer.
 
-    A caller that listens from now on says so by `listen`: its connection is then counted among those of listeners.
+    A caller that listens or waits says so by `listen`. Until it is answered, its connection is one of the listeners'.
     `when_left` is called once, on the loop, when the caller leaves.
     """
 
@@ -72,7 +72,7 @@ class Presence:
         self._listen = listen or _nothing
 
     def listen(self) -> None:
-        """Let the server know that the caller only listens from now on."""
+        """Let the server know that the caller listens from now on."""
         self._listen()
 
     def leave(self) -> None:

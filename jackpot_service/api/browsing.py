@@ -6,6 +6,7 @@ version, and its hashes). Nothing comes from another host.
 """
 
 import json
+from functools import cache
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any, Final
@@ -62,11 +63,17 @@ def show_file(name: str) -> flask.Response:
     if name not in _SERVED:
         raise NotFound
     kept = {"Cache-Control": "public, max-age=31536000, immutable"} if name in VENDORED["sha256"] else {}
-    return flask.Response((VIEWER / name).read_bytes(), mimetype=_TYPES[Path(name).suffix], headers=kept)
+    return flask.Response(_read(VIEWER / name), mimetype=_TYPES[Path(name).suffix], headers=kept)
 
 
 @blueprint.route("/openapi.yaml", methods=["GET"])
 @anyone
 def show_description() -> flask.Response:
     """Send the description, as it was written when this version was built."""
-    return flask.Response(DESCRIPTION.read_bytes(), mimetype=YAML)
+    return flask.Response(_read(DESCRIPTION), mimetype=YAML)
+
+
+@cache
+def _read(path: Path) -> bytes:
+    """Read a file of the package, once: anybody may ask for it as often as they like."""
+    return path.read_bytes()

@@ -24,6 +24,9 @@ PUBLIC: Final = Caller("", "")
 ALL: Final = ""
 """The name of the reading of all displayed jackpots."""
 
+VARY: Final = (b"vary", b"Accept, Authorization, Origin")
+"""A cache holds streams and frames apart, and the answers to those with a key and without one."""
+
 KEPT: Final = (b"cache-control", b"public, max-age=1")
 """A frame that is open to all may be answered by a proxy: displays that cannot listen ask once a second."""
 
@@ -94,14 +97,13 @@ async def _take(context: RequestContext, listening: Listening, jackpot_id: str) 
     caller = await _caller(context, listening, jackpot_id)
     currencies: Currencies = parsing.read_query(_QUERY, request.query)["currency"]
     state = await context.feeds.state(jackpot_id, ends_at=request.ends_at)
-    headers = allowed_origin(request.header(b"origin"), context.config.public_origins) if state.displayed else ()
+    origins = context.config.public_origins if state.displayed else ()
+    headers = (VARY, *allowed_origin(request.header(b"origin"), origins))
     if not listening.wants_stream:
-        frame = await context.feeds.frame(state, currencies, ends_at=request.ends_at)
+        frame = await context.feeds.frame(state, currencies)
         return fast_path.Answer(frame, headers=(KEPT, *headers) if caller is None else headers)
     listening.take_place(context.listeners, PUBLIC if caller is None else Caller.of(caller))
-    pieces = await context.feeds.listen(
-        state, currencies, listening.presence, needs_display=caller is None, ends_at=request.ends_at
-    )
+    pieces = await context.feeds.listen(state, currencies, listening.presence, needs_display=caller is None)
     return Stream(pieces if caller is None else listening.admitted_again(pieces), headers)
 
 
@@ -109,7 +111,7 @@ async def _caller(context: RequestContext, listening: Listening, jackpot_id: str
     """
     Return who calls; None for somebody without a key, where the jackpot is displayed.
 
-    Nothing is read for those without a key, so that no stranger keeps the database busy. Raises: Unauthenticated, also
+    For those without a key nothing is read that was read within the last second. Raises: Unauthenticated, also
     for a jackpot that there is not; what else refuses a key.
     """
     is_open = not listening.request.header(b"authorization") and jackpot_id in await context.displayed.get_async(

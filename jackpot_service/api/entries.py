@@ -84,7 +84,11 @@ class BookEntrySchema(WrittenSchema):
     stripe = fields.Integer(required=True)
     seq = described(fields.Integer, "Its number on the stripe: without gaps, in the order of commits.")
     kind = fields.String(required=True)
-    principal = described(fields.String, "The principal whose call booked it.")
+    principal = described(
+        fields.String,
+        "The principal whose call booked it; for a casino's key null where it is an act of the house.",
+        allow_none=True,
+    )
     received_at = Moment(required=True)
     booked_at = Moment(required=True)
     round = fields.Nested(EntryRoundSchema(), required=True, allow_none=True)

@@ -20,7 +20,7 @@ from jackpot_service.api.asgi import Presence, by_thread
 from jackpot_service.api.places import Caller, Places, Turns
 from jackpot_service.api.recent import Recent
 from jackpot_service.database.transactions import read
-from jackpot_service.domain.errors import LedgerError
+from jackpot_service.domain.errors import Unavailable
 from jackpot_service.domain.principals import Principal
 from jackpot_service.events.cursor import Cursor
 from jackpot_service.events.entries import (
@@ -37,6 +37,9 @@ PAGES_AT_ONCE: Final = 4
 """Pages that those who wait have read at a time in a process; each holds a thread and a connection for a while."""
 
 LOOK_EVERY_S: Final = 0.25
+
+READ_AGAIN_S: Final = 1.0
+"""How long a listener is left alone after its page could not be read."""
 
 log = structlog.get_logger()
 
@@ -110,9 +113,9 @@ class EventStream:
         page = await self.page_on_loop(reader, after, limit=limit)
         while not (page.items or page.has_more or presence.has_left) and time.monotonic() < until:
             cursor = await self._beyond(page.next, presence, until=until)
+            if presence.has_left or self._is_ending:  # Nobody reads for a crowd that has gone.
+                return Page((), cursor, has_more=False)
             page = await self._next_page(reader, cursor, limit=limit)
-            if self._is_ending:
-                break
         return page
 
     async def follow(
@@ -121,29 +124,27 @@ class EventStream:
         """
         Return page after page for as long as the reader is there; one without events at least so often.
 
-        The first page was read before. A page that cannot be read is asked for again.
+        The first page was read before. While the books cannot be read, nothing is returned.
         """
         page = first
+        yield page
         while not (presence.has_left or self._is_ending):
-            yield page
             cursor = page.next
             if not page.has_more:
                 cursor = await self._beyond(cursor, presence, until=time.monotonic() + alive_every_s)
-            page = await self._read_on(reader, cursor, limit=limit)
+            try:
+                page = await self._next_page(reader, cursor, limit=limit)
+            except Unavailable as error:
+                log.debug("events-not-read", code=error.code)
+                await asyncio.sleep(READ_AGAIN_S)
+            else:
+                yield page
 
     def end(self) -> None:
         """Let nobody wait any more: the process is to end. On its loop."""
         self._is_ending = True
         for waiting in self._waiting:
             waiting.wake()
-
-    async def _read_on(self, reader: Principal, cursor: Cursor, *, limit: int) -> Page:
-        try:
-            return await self._next_page(reader, cursor, limit=limit)
-        except LedgerError as error:
-            log.debug("events-not-read", code=error.code)
-            await asyncio.sleep(LOOK_EVERY_S)
-            return Page((), cursor, has_more=False)
 
     async def _next_page(self, reader: Principal, cursor: Cursor, *, limit: int) -> Page:
         """Read on as far as the last look went, which may have been an instant ago."""
@@ -182,7 +183,7 @@ class EventStream:
                 reached = await self._reached()
                 await self._tell(before, reached)
                 before = reached
-        except LedgerError as error:
+        except Unavailable as error:
             log.debug("books-not-looked-at", code=error.code)
         finally:
             for waiting in self._waiting:  # They look for themselves.

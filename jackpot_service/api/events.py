@@ -120,6 +120,7 @@ async def _take(context: RequestContext, listening: Listening) -> fast_path.Answ
     if not query["wait"]:
         raise Fallback
     listening.take_place(context.listeners, Caller.of(reader))
+    listening.presence.listen()  # Until it is answered.
     page = await context.events.wait(
         reader, query["after"], listening.presence, limit=query["limit"], wait_s=query["wait"]
     )

@@ -139,9 +139,6 @@ class _Followed:
     def __init__(self) -> None:
         self.channels: dict[Currencies, _Channel] = {}
         self.task: asyncio.Task[None] | None = None
-        self.hit: DisplayedHit | None = None
-        self.hit_of_cycle = 0
-        """The cycle that runs since that hit."""
 
     @property
     def listeners(self) -> list[tuple[_Channel, _Listener]]:
@@ -162,16 +159,22 @@ class Feeds:
         self._last_hit = last_hit
         self._longest_wait_s = longest_wait_s
         self._followed: dict[str, _Followed] = {}
+        self._hits: dict[str, tuple[int, DisplayedHit | None]] = {}
+        self._reading: dict[tuple[str, int], asyncio.Task[DisplayedHit | None]] = {}
         self._is_ending = False
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether no jackpot is followed."""
+        return not self._followed
 
     async def state(self, jackpot_id: str, *, ends_at: float) -> JackpotState:
         """Read a jackpot as it stood within the last second. Raises: UnknownJackpot; Unavailable."""
         return await self._meters.get_async(jackpot_id, ends_at=ends_at)
 
-    async def frame(self, state: JackpotState, currencies: Currencies, *, ends_at: float) -> Frame:
+    async def frame(self, state: JackpotState, currencies: Currencies) -> Frame:
         """Write one frame. Raises: NoRate; Unavailable."""
-        followed = self._followed.get(state.jackpot_id, _Followed())
-        return frame_of(state, await self._hit_of(state, followed, ends_at=ends_at), currencies)
+        return frame_of(state, await self._hit_before(state), currencies)
 
     async def listen(
         self,
@@ -180,7 +183,6 @@ class Feeds:
         presence: Presence,
         *,
         needs_display: bool,
-        ends_at: float,
     ) -> Pieces:
         """
         Begin to listen; the pieces begin with the jackpot as it stands.
@@ -188,11 +190,14 @@ class Feeds:
         Where it `needs_display`, listening ends as soon as the jackpot is not displayed any more. Raises: NoRate;
         Unavailable.
         """
-        followed = self._followed.setdefault(state.jackpot_id, _Followed())
-        hit = await self._hit_of(state, followed, ends_at=ends_at)
-        channel = followed.channels.setdefault(currencies, _Channel(currencies))
+        hit = await self._hit_before(state)
+        followed = self._followed.get(state.jackpot_id) or _Followed()
+        channel = followed.channels.get(currencies) or _Channel(currencies)
         if not channel.piece:
             channel.news_of(state, hit, now=time.monotonic())
+        # Only now, when nothing is wrong with what is asked for: who is refused leaves nothing behind.
+        self._followed[state.jackpot_id] = followed
+        followed.channels[currencies] = channel
         listener = _Listener(presence, needs_display=needs_display)
         listener.tell(BEGINNING + channel.piece)
         if self._is_ending:
@@ -236,13 +241,14 @@ class Feeds:
     async def _look(self, jackpot_id: str, followed: _Followed) -> None:
         ends_at = time.monotonic() + self._longest_wait_s
         state = await self._meters.get_async(jackpot_id, ends_at=ends_at)
-        hit = await self._hit_of(state, followed, ends_at=ends_at)
+        hit = await self._hit_before(state)
         for channel in [*followed.channels.values()]:
             try:
                 piece = channel.news_of(state, hit, now=time.monotonic())
             except LedgerError:  # Its currency is in no sheet any more.
                 for listener in [*channel.listeners]:
                     channel.end(listener)
+                del followed.channels[channel.currencies]
                 continue
             for listeners in _slices([*channel.listeners]):
                 for listener in listeners:
@@ -254,12 +260,22 @@ class Feeds:
             if not channel.listeners:
                 del followed.channels[channel.currencies]
 
-    async def _hit_of(self, state: JackpotState, followed: _Followed, *, ends_at: float) -> DisplayedHit | None:
-        """Return the hit before the running cycle, which is read once a cycle."""
-        if followed.hit_of_cycle != state.meter.cycle:
-            followed.hit = await self._last_hit(state.jackpot_id, ends_at)
-            followed.hit_of_cycle = state.meter.cycle
-        return followed.hit
+    async def _hit_before(self, state: JackpotState) -> DisplayedHit | None:
+        """Return the hit before the running cycle; it is read once a cycle, however many ask. Raises: Unavailable."""
+        jackpot_id, cycle = place = state.jackpot_id, state.meter.cycle
+        kept = self._hits.get(jackpot_id)
+        if kept is not None and kept[0] == cycle:
+            return kept[1]
+        reading = self._reading.get(place)
+        if reading is None:
+            reading = self._reading[place] = asyncio.get_running_loop().create_task(self._read_hit(jackpot_id, cycle))
+            reading.add_done_callback(lambda _: self._reading.pop(place, None))
+        return await asyncio.shield(reading)
+
+    async def _read_hit(self, jackpot_id: str, cycle: int) -> DisplayedHit | None:
+        hit = await self._last_hit(jackpot_id, time.monotonic() + self._longest_wait_s)
+        self._hits[jackpot_id] = cycle, hit
+        return hit
 
 
 def _slices(listeners: list[_Listener]) -> Iterator[list[_Listener]]:

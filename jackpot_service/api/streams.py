@@ -2,7 +2,8 @@
 Answers that go on for as long as their caller listens: server-sent events, which the event loop sends.
 
 A listener holds no thread, no connection to the database and no turn. Its connection is not one of those that are
-there for calls (`server/clients.py`), and a key that is not in force any more ends its answer within a minute.
+there for calls (`server/clients.py`). A key that is not in force any more ends its answer: it is looked at once a
+minute, and believed for a quarter of one.
 """
 
 import time
@@ -16,7 +17,7 @@ import orjson
 from jackpot_service.api.asgi import Presence
 from jackpot_service.api.places import Caller, Places
 from jackpot_service.api.requests import Request
-from jackpot_service.domain.errors import LedgerError, Unavailable
+from jackpot_service.domain.errors import LedgerError, LimitReached, Unavailable
 from jackpot_service.domain.principals import Principal
 
 MEDIA_TYPE: Final = "text/event-stream"
@@ -75,8 +76,8 @@ async def _admitted_again(pieces: Pieces, admit: Callable[[], Awaitable[Principa
         if time.monotonic() > until:
             try:
                 await admit()
-            except Unavailable:
-                pass  # Nobody knows: it goes on, and is asked again with the next piece.
+            except (Unavailable, LimitReached):
+                pass  # Nobody knows, or asks just now: it goes on, and is looked at again with the next piece.
             except LedgerError:
                 return
             else:
@@ -96,7 +97,5 @@ def reached(event_id: str) -> bytes:
 
 
 def allowed_origin(origin: str, origins: Iterable[str]) -> tuple[tuple[bytes, bytes], ...]:
-    """Return the headers that let a page of another origin read what is open to all, if it is one of those named."""
-    if origin not in origins:
-        return ((b"vary", b"Origin"),)
-    return ((b"access-control-allow-origin", origin.encode()), (b"vary", b"Origin"))
+    """Return the header that lets a page of another origin read what is open to all, if it is one of those named."""
+    return ((b"access-control-allow-origin", origin.encode()),) if origin in origins else ()

@@ -55,7 +55,7 @@ class ShownEntry:
     stripe_no: int
     seq: int
     kind: str
-    principal: str
+    principal: str | None
     received_at: datetime
     booked_at: datetime
     round_name: RoundName | None
@@ -83,7 +83,7 @@ def entry_at(session: Session, principal: Principal, *, book: str, stripe_no: in
         stripe_no=stripe_no,
         seq=seq,
         kind=row.kind,
-        principal=row.principal,
+        principal=None if row.round_id is None and principal.casino_id is not None else row.principal,
         received_at=row.received_at,
         booked_at=row.booked_at,
         round_name=None if row.round_id is None else RoundName(row.round_table, row.round_id),

@@ -60,9 +60,13 @@ class Clients:
         self.work_for(client)
 
     def listen(self, client: Client) -> None:
-        """Note that a connection belongs to a listener until it ends."""
+        """Note that a connection belongs to a listener, until its request is answered."""
         if client in self._all:
             self._listeners.add(client)
+
+    def listen_no_more(self, client: Client) -> None:
+        """Note that a connection is there for calls again."""
+        self._listeners.discard(client)
 
     def wait_for(self, client: Client) -> None:
         """Note that the worker waits for a connection from now on."""

@@ -209,6 +209,9 @@ class Connection(HttpToolsProtocol):
         """Go on with what follows a request that the application has answered."""
         self._answered += 1
         self._since = self._clock()
+        if self._is_listening:
+            self._is_listening = False
+            self._clients.listen_no_more(self)
         if self._is_over or self._is_busy():
             return
         if self._early or self._refusal is not None or self._is_half_closed:

@@ -6,6 +6,7 @@ and nothing else. A batch that is refused harms no other.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -21,7 +22,7 @@ from jackpot_service.domain.bets import Bets, SortedBatch, require_distinct, sor
 from jackpot_service.domain.entries import Entry, RoundStep
 from jackpot_service.domain.errors import LedgerError
 from jackpot_service.domain.journal import EntryKind
-from jackpot_service.domain.money import Rate, RateSheet
+from jackpot_service.domain.money import NoRate, Rate, RateSheet
 from jackpot_service.domain.principals import Principal
 from jackpot_service.domain.rounds import Round, RoundState, RoundView, share_per_unit
 from jackpot_service.domain.rules import JackpotRules
@@ -123,7 +124,8 @@ def accept_group(
     for number, (place, command) in enumerate(asked.items()):
         if place in refused and refused[place].field_errors:
             terms = RoundTerms(tables[place], in_force, number)
-            batches.with_all(refused[place], tuple(_found(session, command, terms, seen)))
+            with suppress(NoRate):  # Without a sheet no round is opened, and nothing more is found.
+                batches.with_all(refused[place], tuple(_found(session, command, terms, seen)))
     answers = _book(session, in_force, decisions) if decisions else {}
     return _in_order(answers, {**refusals, **refused})
 

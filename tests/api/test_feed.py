@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import orjson
 import pytest
+import sqlalchemy
 
 from jackpot_service.api import streams
 from jackpot_service.api.displays import PUBLIC
@@ -164,6 +165,7 @@ def test_who_stops_to_be_displayed_is_told_no_more_to_those_without_a_key(shown:
         assert next_of(display)
 
 
+@pytest.mark.long  # A key is believed for a quarter of a minute.
 def test_a_key_that_is_revoked_ends_its_listening(shown: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(streams, "ADMITTED_FOR_S", 0.0)
     key = shown.key_of(DISPLAY)
@@ -199,7 +201,8 @@ def test_a_bad_query_is_a_problem_before_anything_is_told(shown: World, query: s
     shown.get(f"{FEED}{query}", key=shown.key_of(DISPLAY)).problem(status, code)
     with listening(shown.app.asgi, f"{FEED}{query}") as listener:
         listener.answer().problem(status, code)
-    assert not shown.app.extensions[EXTENSION].listeners.taken
+    context = shown.app.extensions[EXTENSION]
+    assert (context.listeners.taken, context.feeds.is_idle) == (0, True)
 
 
 def test_one_listener_too_many_is_told_to_come_again_and_bets_go_on(shown: World) -> None:
@@ -218,8 +221,21 @@ def test_those_who_leave_give_their_places_back(shown: World) -> None:
     with listening(shown.app.asgi, FEED) as listener:
         next_of(listener)
         assert places.taken == 1
-    while places.taken:  # The loop ends the call as soon as it comes to it.
+    for _ in range(1000):  # The loop ends the call as soon as it comes to it.
+        if not places.taken:
+            break
         shown.bet(bet("a"))
+    assert not places.taken
+
+
+def test_the_last_hit_is_read_once_a_cycle_however_many_strangers_ask(shown: World) -> None:
+    read: list[str] = []
+    sqlalchemy.event.listen(shown.engine, "before_cursor_execute", lambda *said: read.append(said[2]))
+
+    for _ in range(20):
+        shown.call("GET", FEED, key=None).ok()
+
+    assert sum("ORDER BY c.cycle DESC" in statement for statement in read) == 1
 
 
 def test_pages_of_the_configured_origins_may_read_what_is_displayed(

@@ -308,6 +308,7 @@ def test_a_batch_for_a_table_that_may_not_be_seen_is_not_found_whatever_is_in_it
     opened.post_bets(bet("b1"), bet("b1"), table_id="T9").problem(404, "table-unknown")
 
 
+@pytest.mark.long
 def test_beyond_the_calls_that_can_be_taken_the_answer_comes_before_the_body_is_looked_at(opened: World) -> None:
     bets = opened.app.extensions["jackpot"].bets.places
     with bets.place(Caller("c1", "a table"), PLACES_FOR_BETS):

@@ -68,6 +68,7 @@ def downloaded(world: World, path: str, key: str | None = None) -> bytes:
 # The file.
 
 
+@pytest.mark.long
 def test_every_section_of_every_report_is_to_the_byte_as_over_http(world: World) -> None:
     play = Play(world, 7)
     play.open()

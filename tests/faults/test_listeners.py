@@ -13,16 +13,17 @@ import pytest
 from jackpot_client import Bet
 from jackpot_service.database import embedded
 from jackpot_service.domain.principals import Role
+from jackpot_service.server.clients import MOST_CONNECTIONS
 from tests.faults.load import client_for
 from tests.faults.service import HOST, Service, served
 from tests.faults.wire import Wire
 
 pytestmark = pytest.mark.long
 
-LISTENERS: Final = 400
+LISTENERS: Final = 1000
 """That the server has places for: one caller alone may hold them all."""
 
-TOO_MANY: Final = 1200
+TOO_MANY: Final = 1300
 STORMS: Final = 5
 AT_ONCE: Final = 200
 LONGEST_S: Final = 60.0
@@ -30,7 +31,7 @@ LONGEST_S: Final = 60.0
 
 @pytest.fixture(scope="module")
 def crowded(standing_cluster: embedded.Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    """A server of one worker with places for some hundred listeners."""
+    """A server of one worker with places for more listeners than it takes other connections."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 2 * TOO_MANY + soft), hard))
     log = tmp_path_factory.mktemp("crowded") / "service.log"
@@ -76,6 +77,18 @@ class _Listener(asyncio.Protocol):
     def _done(self) -> None:
         if not self._answered.done():
             self._answered.set_result(None)
+
+
+async def waiting(service: Service, key: str, count: int) -> list[asyncio.Transport]:
+    """Have so many wait for events, which do not come."""
+    request = (f"GET /v1/events?after=now&wait=20 HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer {key}\r\n\r\n").encode()
+    loop, crowd, transports = asyncio.get_running_loop(), Crowd(), list[asyncio.Transport]()
+    for _ in range(count):
+        transport, _ = await loop.create_connection(
+            partial(_Listener, crowd, request, loop.create_future()), HOST, service.port
+        )
+        transports.append(transport)
+    return transports
 
 
 async def gathered(service: Service, key: str, count: int) -> tuple[Crowd, list[asyncio.Transport]]:
@@ -139,6 +152,24 @@ def test_listeners_beyond_their_places_are_refused_and_take_none_of_a_table_serv
 
         await until(lambda: all(crowd.frames[number] == 2 for number in listening))
         assert not any(crowd.ended[number] for number in listening)
+        for transport in transports:
+            transport.abort()
+
+    with Wire(crowded) as before:
+        assert before.send(ask).answer().status == 200
+        asyncio.run(play())
+
+
+def test_more_wait_for_events_than_a_worker_takes_connections_and_table_servers_keep_theirs(
+    crowded: Service, standing_keys: dict[Role, str]
+) -> None:
+    table_key = standing_keys[Role.TABLE]
+    ask = f"GET /v1/jackpots/live/meter HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer {table_key}\r\n\r\n".encode()
+
+    async def play() -> None:
+        transports = await waiting(crowded, standing_keys[Role.AUDITOR], MOST_CONNECTIONS + 50)
+        assert (await asyncio.to_thread(lambda: before.send(ask).answer())).status == 200
+        await asyncio.to_thread(bet, crowded, table_key, "while-they-wait")
         for transport in transports:
             transport.abort()
 

@@ -24,6 +24,7 @@ def _sections(world: World, name: str, at: datetime) -> Sequence[Any]:
     return sections
 
 
+@pytest.mark.long
 def test_no_report_changes_when_figures_are_added_to_days(world: World, subtests: pytest.Subtests) -> None:
     days.CHANCE.seed(SEED)
     play = Play(world, SEED)

@@ -308,6 +308,7 @@ def due_of(
 NAMED = ("jackpot_id", "tier", "currency", "state")
 
 
+@pytest.mark.long
 @pytest.mark.deep
 @pytest.mark.parametrize("seed", seeds())
 def test_awards_add_up_to_the_journal_whatever_happens(world: World, seed: int) -> None:

@@ -187,6 +187,7 @@ def test_it_needs_a_casino_and_a_casinos_key_has_one(world: World) -> None:
     assert rows(world, "casino-statement", casino_id="c2") == []
 
 
+@pytest.mark.long
 @pytest.mark.deep
 @pytest.mark.parametrize("seed", seeds(20))
 def test_whatever_happens_it_is_the_casinos_account_turned_round(world: World, seed: int) -> None:

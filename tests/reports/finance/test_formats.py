@@ -46,6 +46,7 @@ def workbook(world: World, name: str, **query: str) -> dict[str, workbooks.Sheet
         return workbooks.read(response.get_data())
 
 
+@pytest.mark.long
 def test_every_door_and_format_has_the_same_figures_and_they_add_up(
     world: World, jackpot: Callable[..., Ended], tmp_path: Path
 ) -> None:

@@ -171,6 +171,7 @@ def test_a_day_stands_for_its_beginning(opened: World) -> None:
     assert (by_day["from"], by_day["to"]) == ("2026-11-21T00:00:00Z", "2026-11-22T00:00:00Z")
 
 
+@pytest.mark.long
 @pytest.mark.deep
 @pytest.mark.parametrize("seed", seeds())
 def test_every_report_says_for_ever_what_it_said_of_a_period(world: World, seed: int) -> None:

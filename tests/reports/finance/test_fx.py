@@ -89,6 +89,7 @@ def test_bets_in_the_base_currency_leave_nothing_to_revalue(world: World) -> Non
     asked(world, "fx", casino_id="c1").problem(422, "question-invalid")
 
 
+@pytest.mark.long
 @pytest.mark.deep
 @pytest.mark.parametrize("seed", seeds(30))
 def test_whatever_happens_positions_are_what_the_journal_exchanged(world: World, seed: int) -> None:

@@ -104,6 +104,7 @@ def require_the_same(session: Session, ends: Sequence[datetime]) -> set[str]:
     return ended_since
 
 
+@pytest.mark.long
 @pytest.mark.deep
 @pytest.mark.parametrize("seed", seeds(1))
 def test_open_are_those_that_had_begun_and_not_ended_whatever_came_later(world: World, seed: int) -> None:

@@ -178,6 +178,7 @@ def test_an_estate_is_held_against_its_transfer_in_both_books(world: World) -> N
     assert differing(world) == 0
 
 
+@pytest.mark.long
 @pytest.mark.deep
 @pytest.mark.parametrize("seed", seeds())
 def test_whatever_happens_it_reconciles_as_of_any_time(world: World, seed: int) -> None:

@@ -279,6 +279,7 @@ def due(world: World, jackpot_id: str, start: datetime | None, end: datetime | N
         return found
 
 
+@pytest.mark.long
 @pytest.mark.deep
 @pytest.mark.parametrize("seed", seeds())
 def test_the_sums_of_its_columns_are_the_figures_of_the_others(world: World, seed: int) -> None:
