@@ -113,7 +113,7 @@ class EventStream:
         page = await self.page_on_loop(reader, after, limit=limit)
         while not (page.items or page.has_more or presence.has_left) and time.monotonic() < until:
             cursor = await self._beyond(page.next, presence, until=until)
-            if presence.has_left or self._is_ending:  # Nobody reads for a crowd that has gone.
+            if self._is_over_for(presence):  # Nobody reads for a crowd that has gone.
                 return Page((), cursor, has_more=False)
             page = await self._next_page(reader, cursor, limit=limit)
         return page
@@ -128,7 +128,7 @@ class EventStream:
         """
         page = first
         yield page
-        while not (presence.has_left or self._is_ending):
+        while not self._is_over_for(presence):
             cursor = page.next
             if not page.has_more:
                 cursor = await self._beyond(cursor, presence, until=time.monotonic() + alive_every_s)
@@ -139,6 +139,9 @@ class EventStream:
                 await asyncio.sleep(READ_AGAIN_S)
             else:
                 yield page
+
+    def _is_over_for(self, presence: Presence) -> bool:
+        return presence.has_left or self._is_ending
 
     def end(self) -> None:
         """Let nobody wait any more: the process is to end. On its loop."""
