@@ -191,7 +191,7 @@ def told(answer: Answer, objects: Mapping[str, str]) -> str:
     """What an answer says, without the names that the path had in it."""
     text = answer.text
     for name in sorted(objects.values(), key=len, reverse=True):
-        text = text.replace(name, "…")
+        text = re.sub(rf"(?<![\w-]){re.escape(name)}(?![\w-])", "…", text)  # The 1 of a seal is none of `/v1`.
     return text
 
 
