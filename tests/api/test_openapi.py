@@ -98,11 +98,13 @@ def make_body_sensible(body: Body, number: int) -> None:
 
 
 def make_new_things_sensible(body: Body, number: int) -> None:
-    """The same for users, keys, jackpots and first rate sheets."""
+    """The same for users, keys, tables, jackpots and first rate sheets."""
     if "subject" in body:
         body |= {"principal": f"user {number}", "role": "auditor", "casino_id": None, "subject": f"sub-{number}"}
     elif "principal" in body:
         body |= {"principal": f"server {body['request_id']}", "role": "table", "casino_id": "c1", "table_ids": []}
+    if "game" in body:
+        body |= {"table_id": f"new-{number}", "casino_id": "c1", "game": "caribbean-stud", "jackpot_id": None}
     if "rulebook" in body:
         body |= {"jackpot_id": f"new-{number}", "currency": "EUR", "base_amount": "20000"}
         body.pop("settings", None)
