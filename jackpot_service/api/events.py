@@ -113,12 +113,12 @@ def _written(page: Page, reader: Principal) -> Mapping[str, Any]:
 
 
 async def _take(context: RequestContext, listening: Listening) -> fast_path.Answer | Stream:
+    if not listening.wants_stream and b"wait=" not in listening.request.query:
+        raise Fallback  # Before it is admitted: that takes a token of the key's rate.
     reader = await listening.admit()
     query = parsing.read_query(_QUERY, listening.request.query)
     if listening.wants_stream:
         return await _stream(context, listening, reader, query)
-    if not query["wait"]:
-        raise Fallback
     listening.take_place(context.listeners, Caller.of(reader))
     listening.presence.listen()  # Until it is answered.
     page = await context.events.wait(

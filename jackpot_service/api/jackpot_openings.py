@@ -78,6 +78,7 @@ def post_jackpot(body: Mapping[str, Any]) -> tuple[JackpotState, int]:
         base_amount=body["base_amount"],
         settings=body["settings"],
         stripes=body["stripes"] or context().config.stripes,
+        states_stripes=body["stripes"] is not None,
     )
     done = act(lambda session: open_jackpot(session, command))
     state = look(lambda session: jackpot_state(session, command.jackpot_id, at=now()))

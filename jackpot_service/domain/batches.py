@@ -58,12 +58,14 @@ def refusals(
 
 
 def with_all(refusal: LedgerError, found: Sequence[LedgerError]) -> None:
-    """Let the refusal of a batch name everything that was found, as errors of its own and as those that follow it."""
+    """
+    Let the refusal of a batch name everything that was found, as errors of its own and as those that follow it.
+
+    Its sentence stays what it was: finance keeps it without the errors.
+    """
     further = tuple(error for error in found if (error.code, error.detail) != (refusal.code, refusal.detail))
     errors = in_order(chain(refusal.field_errors, *(error.field_errors for error in further)))
-    more = len(errors) - len(refusal.field_errors)
-    if more > 0:
-        refusal.detail += f" The errors name {more} more that the bets have."
+    if len(errors) > len(refusal.field_errors):
         refusal.field_errors, refusal.further = errors, further
 
 

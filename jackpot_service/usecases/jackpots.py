@@ -39,16 +39,19 @@ class OpenJackpot:
     base_amount: Decimal | None
     settings: Mapping[str, Setting]
     stripes: int
+    states_stripes: bool = False
+    """Whether the request says how many stripes there are; the configuration does otherwise."""
 
     @property
     def content(self) -> Facts:
-        """The content of the request. How many stripes there are is not: the configuration may say so."""
+        """The content of the request, as far as it states it."""
         return {
             "jackpot_id": self.jackpot_id,
             "rulebook": self.rulebook,
             "base": self.base,
             "base_amount": None if self.base_amount is None else plain(self.base_amount),
             "settings": {name: written(value) for name, value in sorted(self.settings.items())},
+            **({"stripes": self.stripes} if self.states_stripes else {}),
         }
 
 

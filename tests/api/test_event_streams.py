@@ -106,6 +106,17 @@ def test_a_casinos_listener_is_told_of_its_own_alone(opened: World) -> None:
     assert told["subject"] == "round T2/of-c2"
 
 
+def test_a_page_takes_one_token_of_the_keys_rate(world: World, request: pytest.FixtureRequest) -> None:
+    """Two come at once at one a second; the third is one too many."""
+    slow = World(world.database_url, key_rate=1.0)
+    request.addfinalizer(slow.close)
+    key = world.person("Ada", Role.AUDITOR)
+
+    statuses = [slow.get(EVENTS, key=key).status for _ in range(3)]
+
+    assert statuses == [200, 200, 429]
+
+
 def test_forty_tables_wait_at_a_time_and_each_is_told(opened: World) -> None:
     start, key = telling.now(opened), opened.key(Role.TABLE)
 

@@ -75,6 +75,9 @@ def test_without_a_base_amount_it_starts_with_the_reset_amount_and_stripes_are_a
 
 def test_a_jackpot_may_state_how_many_stripes_it_has(world: World) -> None:
     post(world, "/v1/jackpots", JACKPOT | {"stripes": 3}).ok(201)
+    post(world, "/v1/jackpots", JACKPOT | {"stripes": 3}).ok(200)
+    for other in ({"stripes": 4}, {}):
+        post(world, "/v1/jackpots", JACKPOT | other).problem(409, "request-conflict")
 
     assert world.books.value("SELECT count(*) FROM stripes WHERE jackpot_id = 'live'") == 3
 

@@ -117,6 +117,11 @@ def test_the_application_may_change_what_commits_change(application: psycopg.Con
             application.rollback()
 
 
+def test_the_number_of_exceptions_never_falls(application: psycopg.Connection[Any]) -> None:
+    falling = "UPDATE {} SET number = number - 1"
+    _refused(application, falling, "exception_chain", message="exception_chain is refused: the books are append-only")
+
+
 def test_the_application_may_neither_build_nor_break_tables(application: psycopg.Connection[Any]) -> None:
     denied = "permission denied|must be owner"
     for statement in (

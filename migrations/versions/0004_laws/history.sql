@@ -40,6 +40,10 @@ BEGIN
 END
 $$;
 
+-- Exceptions only become more.
+CREATE TRIGGER number_never_falls BEFORE UPDATE ON exception_chain
+    FOR EACH ROW WHEN (NEW.number < OLD.number) EXECUTE FUNCTION refuse_rewrite();
+
 -- A key that was revoked stays revoked.
 CREATE TRIGGER revoked_for_good BEFORE UPDATE ON keys
     FOR EACH ROW WHEN (OLD.revoked_at IS NOT NULL) EXECUTE FUNCTION refuse_rewrite();
