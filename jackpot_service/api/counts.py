@@ -7,12 +7,11 @@ from marshmallow import fields, validate
 
 from jackpot_service.api import changes, exceptions
 from jackpot_service.api.exceptions import KINDS
-from jackpot_service.api.request_context import Blueprint, context, look, now, principal
+from jackpot_service.api.request_context import Blueprint, look, now, principal
 from jackpot_service.api.schemas import AnswerSchema, RequestSchema, described, listed
 from jackpot_service.auth.authenticator import allow
 from jackpot_service.domain.changes import ChangeState
 from jackpot_service.records import changes as records
-from jackpot_service.records.noted_exceptions import ExceptionFilters
 from jackpot_service.reports.audit import counted_exceptions
 from jackpot_service.usecases.changes.registry import KINDS as KINDS_OF_CHANGE
 from jackpot_service.usecases.fields import Flag, Identifier, Instant
@@ -69,18 +68,8 @@ class ChangeCountsSchema(AnswerSchema):
 @blueprint.response(200, ExceptionCountsSchema())
 def get_exception_counts(query: Mapping[str, Any]) -> Mapping[str, Any]:
     """Count exceptions by kind; a key with a casino sees those of its casino. `to` is not included."""
-    filters = ExceptionFilters(
-        jackpot_id=query["jackpot_id"],
-        casino_id=query["casino_id"],
-        table_id=query["table_id"],
-        is_acknowledged=query["acknowledged"],
-        noticed_from=query["start"],
-        noticed_to=query["end"],
-    )
-    opened_before = now() - context().config.longest_open
-    return {
-        "items": look(lambda session: counted_exceptions(session, principal(), filters, opened_before=opened_before))
-    }
+    filters, before = exceptions.filters_of(query), exceptions.opened_before()
+    return {"items": look(lambda session: counted_exceptions(session, principal(), filters, opened_before=before))}
 
 
 @blueprint.route("/change-request-counts", methods=["GET"])

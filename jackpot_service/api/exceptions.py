@@ -268,14 +268,10 @@ class ExceptionSchema(AnswerSchema):
         return [{"currency": currency, "amount_minor": minor} for currency, minor in sorted(obj.granted.items())]
 
 
-@blueprint.route("", methods=["GET"])
-@allow(*READERS)
-@blueprint.arguments(ExceptionsQuerySchema(), location="query")
-@blueprint.response(200, page_schema(ExceptionSchema, "Exceptions"))
-def get_exceptions(query: Mapping[str, Any]) -> Mapping[str, Any]:
-    """List exceptions, the latest first; a key with a casino sees those of its casino. `to` is not included."""
-    filters = ExceptionFilters(
-        kind=query["kind"],
+def filters_of(query: Mapping[str, Any]) -> ExceptionFilters:
+    """Read which exceptions a query asks for."""
+    return ExceptionFilters(
+        kind=query.get("kind"),
         jackpot_id=query["jackpot_id"],
         casino_id=query["casino_id"],
         table_id=query["table_id"],
@@ -284,9 +280,18 @@ def get_exceptions(query: Mapping[str, Any]) -> Mapping[str, Any]:
         noticed_to=query["end"],
     )
 
+
+@blueprint.route("", methods=["GET"])
+@allow(*READERS)
+@blueprint.arguments(ExceptionsQuerySchema(), location="query")
+@blueprint.response(200, page_schema(ExceptionSchema, "Exceptions"))
+def get_exceptions(query: Mapping[str, Any]) -> Mapping[str, Any]:
+    """List exceptions, the latest first; a key with a casino sees those of its casino. `to` is not included."""
+    filters = filters_of(query)
+
     def rows(session: Session, limit: int) -> Sequence[NotedException]:
         return latest_exceptions(
-            session, principal(), filters, opened_before=_opened_before(), limit=limit, before=query["after"]
+            session, principal(), filters, opened_before=opened_before(), limit=limit, before=query["after"]
         )
 
     return page(query, rows, lambda exception: exception.exception_id)
@@ -299,12 +304,13 @@ def get_exceptions(query: Mapping[str, Any]) -> Mapping[str, Any]:
 @blueprint.alt_response(200, schema=ExceptionSchema(), description="The same acknowledgement again.")
 def post_acknowledgement(body: Mapping[str, Any], exception_id: str) -> tuple[Mapping[str, Any], int]:
     """Say what came of an exception, once; an open round stays listed until it ends. Of denied prizes two decide."""
-    command = AcknowledgeException(signed(body), exception_id, _opened_before())
+    command = AcknowledgeException(signed(body), exception_id, opened_before())
     done = act(lambda session: acknowledge_exception(session, command))
     return _acknowledged(exception_id, done), 200 if done.is_replay else 201
 
 
-def _opened_before() -> datetime:
+def opened_before() -> datetime:
+    """Return before which instant a round was opened that has been open for too long."""
     return now() - context().config.longest_open
 
 

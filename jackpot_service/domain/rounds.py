@@ -60,6 +60,14 @@ class KeyRange(NamedTuple):
     first: int
     end: int
 
+    @classmethod
+    def between(cls, start: datetime | None, end: datetime | None, *, upto: int | None = None) -> "KeyRange":
+        """The keys of rounds that were opened from an instant on and before another, up to a key that is among them."""
+        last = LAST_KEY if end is None else first_key_at(end)
+        if upto is not None:
+            last = min(last, upto + 1)
+        return cls(0 if start is None else first_key_at(start), min(last, LAST_KEY))
+
     def overlaps(self, other: "KeyRange") -> bool:
         """Whether they have a key in common."""
         return self.first < other.end and other.first < self.end

@@ -37,7 +37,7 @@ from jackpot_service.domain.errors import NotFound
 from jackpot_service.domain.held_awards import AwardKey, MadeAward
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.principals import Principal
-from jackpot_service.domain.rounds import LAST_KEY, KeyRange, Round, spans_back
+from jackpot_service.domain.rounds import KeyRange, Round, spans_back
 from jackpot_service.domain.withholding import Withholding, WithholdingRule, withholding_of
 from jackpot_service.records import players, verdicts, withholding_rules
 from jackpot_service.records.payments import RecordedPayment, recorded_payments
@@ -234,9 +234,9 @@ def latest(
     if filters.player_id is None:
         return _read(session, question.limit(limit))
     player_id = filters.player_id
-    end = LAST_KEY if filters.after is None else min(LAST_KEY, filters.after.round_key + 1)
+    keys = KeyRange.between(None, None, upto=None if filters.after is None else filters.after.round_key)
     return players.gathered(
-        spans_back(KeyRange(0, end), now=now),
+        spans_back(keys, now=now),
         lambda span, most: _read(session, _won_by(question, player_id, span).limit(most)),
         limit=limit,
     )

@@ -15,7 +15,7 @@ from jackpot_service.database.transactions import Session
 from jackpot_service.domain.bets import Bet
 from jackpot_service.domain.errors import Unavailable
 from jackpot_service.domain.principals import Principal
-from jackpot_service.domain.rounds import LAST_KEY, KeyRange, RoundState, first_key_at, spans_back
+from jackpot_service.domain.rounds import LAST_KEY, KeyRange, RoundState, spans_back
 
 T = TypeVar("T")
 
@@ -117,9 +117,7 @@ class BetFilters:
     @property
     def keys(self) -> KeyRange:
         """The keys of the rounds that they leave."""
-        end = LAST_KEY if self.end is None else first_key_at(self.end)
-        upto = LAST_KEY if self.after is None else self.after.round_key + 1
-        return KeyRange(0 if self.start is None else first_key_at(self.start), min(end, upto))
+        return KeyRange.between(self.start, self.end, upto=None if self.after is None else self.after.round_key)
 
 
 def latest_bets(

@@ -17,7 +17,7 @@ from sqlalchemy import TextClause, select, text
 from jackpot_service.database.models import TableRow
 from jackpot_service.database.transactions import Session, pipelined
 from jackpot_service.domain.principals import Principal
-from jackpot_service.domain.rounds import ENDED, LAST_KEY, KeyRange, RoundState, first_key_at, spans_back
+from jackpot_service.domain.rounds import ENDED, LAST_KEY, KeyRange, RoundState, spans_back
 from jackpot_service.records.players import edge, gathered
 
 # Asked of each jackpot by itself, all in one round trip. Instead of `true` stands what an index knows.
@@ -140,9 +140,7 @@ class RoundFilters:
     @property
     def keys(self) -> KeyRange:
         """The keys of the rounds that they leave."""
-        end = LAST_KEY if self.end is None else first_key_at(self.end)
-        upto = LAST_KEY if self.after is None else min(LAST_KEY, self.after.round_key + 1)
-        return KeyRange(0 if self.start is None else first_key_at(self.start), min(end, upto))
+        return KeyRange.between(self.start, self.end, upto=None if self.after is None else self.after.round_key)
 
     @property
     def is_of_bets(self) -> bool:
