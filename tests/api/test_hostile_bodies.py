@@ -15,7 +15,7 @@ from tests.support.answers import PROBLEM, Answer, Body
 from tests.support.bets import bet
 from tests.support.world import World
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 
 CALLS: Final[Mapping[str, tuple[str, Body]]] = {
     "bets": ("POST", {"bets": [bet()]}),

@@ -13,7 +13,7 @@ from tests.support.bets import bet
 from tests.support.hands import FLUSH, NOTHING, ROYAL_FLUSH, dead, hand
 from tests.support.world import RATES, World
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 
 WHOLE: Final[dict[str, tuple[str, dict[str, Any]]]] = {
     "bets": ("POST", {"bets": [bet(occurred_at="2026-11-20T09:00:00Z")]}),

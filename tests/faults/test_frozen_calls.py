@@ -24,7 +24,7 @@ from tests.faults.freezing import frozen_server
 from tests.races import scene
 from tests.support.asgi import replied
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 
 CALLS = 64
 REQUEST_TIMEOUT_S = 2.0

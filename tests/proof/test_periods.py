@@ -21,7 +21,7 @@ from tests.support.bets import bet
 from tests.support.hands import FLUSH, hand
 from tests.support.world import World
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 
 
 def write(url: str) -> None:

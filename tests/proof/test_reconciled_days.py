@@ -23,7 +23,7 @@ from tests.support.hands import FLUSH, hand
 from tests.support.logins import owner_url
 from tests.support.world import World
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 
 TABLE = ReconciledDayRow.__tablename__
 

@@ -23,7 +23,7 @@ from tests.support.hands import NOTHING, ROYAL_FLUSH, STRAIGHT_FLUSH, hand
 from tests.support.world import World
 from tests.usecases.test_stripes import spread
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 
 
 class Life:

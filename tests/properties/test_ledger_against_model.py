@@ -8,7 +8,7 @@ from tests.properties import profile
 from tests.properties.conftest import Databases
 from tests.properties.machine import LedgerMachine, openings
 
-pytestmark = pytest.mark.deep
+pytestmark = [pytest.mark.long, pytest.mark.deep]
 
 SETTINGS = settings(
     profile.SETTINGS,

@@ -171,6 +171,7 @@ def test_what_cannot_be_asked_is_refused(two_casinos: World) -> None:
     asked(two_casinos, "contributions", as_of="2099-01-01T00:00:00Z").problem(422, "instant-ahead")
 
 
+@pytest.mark.long
 @pytest.mark.deep
 @pytest.mark.parametrize("seed", seeds(10))
 def test_whatever_happens_its_figures_are_those_of_the_journal(world: World, seed: int) -> None:

@@ -120,6 +120,7 @@ def test_two_tables_that_hit_in_the_same_second_stand_in_the_order_of_the_ledger
     assert hits[0]["carried"] == "0"
 
 
+@pytest.mark.long
 @pytest.mark.deep
 @pytest.mark.parametrize("seed", seeds())
 def test_every_payoff_is_its_due_rounded_down_and_together_they_are_what_was_paid(world: World, seed: int) -> None:

@@ -25,6 +25,7 @@ from tests.support.world import CYBER, World
 pytestmark = pytest.mark.slow
 
 
+@pytest.mark.long
 @pytest.mark.deep
 @pytest.mark.parametrize("seed", seeds())
 def test_liability_equals_the_journal_and_the_awards(world: World, seed: int) -> None:

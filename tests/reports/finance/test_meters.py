@@ -19,6 +19,7 @@ from tests.support.world import CYBER, World
 METER = (METER_PLAYERS, METER_HOUSE)
 
 
+@pytest.mark.long
 @pytest.mark.deep
 @pytest.mark.parametrize("seed", seeds())
 def test_meters_equal_the_journal_and_what_the_meter_shows(world: World, seed: int) -> None:

@@ -93,6 +93,7 @@ def test_a_casino_is_told_of_its_own_payables(world: World) -> None:
     assert [section["rows"] for section in world.get("/v1/reports/payables", key=key).ok()["sections"]] == [[], []]
 
 
+@pytest.mark.long
 @pytest.mark.deep
 @pytest.mark.parametrize("seed", seeds())
 def test_payables_are_the_awards_that_are_not_paid_and_the_memorandum_of_liability(world: World, seed: int) -> None:

@@ -63,6 +63,7 @@ def require_chain(found: list[Mapping[str, Any]], *, opening: Decimal) -> None:
         held = Decimal(row["closing"])
 
 
+@pytest.mark.long
 @pytest.mark.deep
 @pytest.mark.parametrize("seed", seeds())
 def test_every_row_balances_and_equals_the_journal(world: World, seed: int) -> None:

@@ -162,6 +162,7 @@ def test_where_nothing_was_played_no_part_of_it_was_awarded(world: World) -> Non
     assert {row["actual_percent"] for row in rows(world, "rtp")} == {None}
 
 
+@pytest.mark.long
 @pytest.mark.deep
 @pytest.mark.parametrize("seed", seeds())
 def test_return_to_players_equals_the_journal_and_the_documents(world: World, seed: int) -> None:

@@ -24,6 +24,7 @@ Figures = tuple[Decimal, Decimal, Decimal, Decimal]
 """Opening, taken out, put in, closing."""
 
 
+@pytest.mark.long
 @pytest.mark.deep
 @pytest.mark.parametrize("seed", seeds(40))
 def test_every_account_is_the_sum_of_its_postings_whatever_the_period(world: World, seed: int) -> None:
