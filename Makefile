@@ -18,7 +18,7 @@ SEED ?= 1
 export PYTHONDONTWRITEBYTECODE =
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run quick test test-long test-deep soak chaos tour wheel check check-format check-lint check-types check-layers check-words check-migrations check-openapi check-install check-advisories translations lock bench bench-large bench-reports bench-reports-large clean
+.PHONY: help setup run reset quick test test-long test-deep soak chaos tour wheel check check-format check-lint check-types check-layers check-words check-migrations check-openapi check-install check-advisories translations lock bench bench-large bench-reports bench-reports-large clean
 
 help:  ## say what there is
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 20
@@ -49,6 +49,23 @@ setup:  ## set up .venv; instant when it is there
 
 run: setup  ## the service with demo tables on http://127.0.0.1:8000; Ctrl-C ends all of it
 	@exec $(BIN)/jackpot run $(ARGS)
+
+# Every process that uses the database of ./var holds this lock, so that nothing is taken away from under it.
+define RESET
+    if [ ! -e var ]; then echo "There is no ./var: the next start begins afresh"; exit; fi
+    if [ "$$SURE" != yes ]; then
+        printf "This removes ./var for ever: the books, the keys and the exports of this checkout. Type yes: "
+        read -r answer || true
+        [ "$$answer" = yes ] || { echo "Nothing was removed" >&2; exit 1; }
+    fi
+    touch var/in-use.lock
+    flock --nonblock var/in-use.lock rm -rf var || { echo "./var is in use: end what runs on it first" >&2; exit 1; }
+    echo "Removed ./var: the next start begins afresh"
+endef
+export RESET
+
+reset:  ## begin afresh: remove ./var, the books and keys of this checkout; SURE=yes does not ask
+	@SURE=$(SURE) sh -euc "$$RESET"
 
 quick: setup  ## the tests that take no time, in a minute and a half; after each the laws of the books, not the proof
 	@exec $(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow and not deep and not long" --without-proof $(ARGS)

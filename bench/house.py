@@ -63,5 +63,7 @@ def set_up(url: URL, *, now: datetime) -> None:
 
 def engine(url: URL) -> sqlalchemy.Engine:
     """Connect as the service does, but wait longer than a table would; whoever asks lets go of the connections."""
-    patient = Config(statement_timeout_ms=_PATIENCE_MS, lock_timeout_ms=_PATIENCE_MS)
+    patient = Config(
+        statement_timeout_ms=_PATIENCE_MS, lock_timeout_ms=_PATIENCE_MS, request_timeout_s=_PATIENCE_MS / 1000
+    )
     return create_engine(patient, of_service(url).render_as_string(hide_password=False))

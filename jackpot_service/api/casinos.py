@@ -20,7 +20,7 @@ from jackpot_service.usecases.fields import Identifier, Text, WallClock
 READERS: Final = (Role.TABLE, Role.FINANCE, Role.OPERATOR, Role.AUDITOR)
 
 blueprint = Blueprint(
-    "casinos", __name__, url_prefix="/v1/casinos", description="Casinos: the companies whose players bet."
+    "casinos", __name__, url_prefix="/v1/casinos", description="Casinos: the companies that run gaming tables."
 )
 
 

@@ -42,6 +42,13 @@ def is_caught(number: signal.Signals, *, by: int) -> bool:
     return bool(int(caught, 16) >> (number - 1) & 1)
 
 
+def wait_until_program_runs(pid: int) -> None:
+    """Wait until the program `jackpot` itself takes signals: before, it is the interpreter that Ctrl-C ends."""
+    wait_until(lambda: is_caught(signal.SIGINT, by=pid))
+    # Where this looked away meanwhile, the program has its own way to take signals by now.
+    wait_until(lambda: not is_caught(signal.SIGINT, by=pid) or is_caught(signal.SIGTERM, by=pid))
+
+
 def children(parent: int) -> set[int]:
     return {pid for pid in _pids() if _stat(pid)[1:2] == [str(parent)]}
 

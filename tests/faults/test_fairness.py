@@ -141,6 +141,9 @@ def test_the_long_polls_of_one_key_turn_nobody_else_away(service: Service, keys:
         path = f"{service.base_url}/v1/events?after=now&wait={wait_s}"
         return httpx.get(path, headers=headers(key), timeout=LONGEST_WAIT_S, trust_env=False).status_code
 
+    service.stop()
+    service.settings = {"JACKPOT_LISTENERS": "20"}  # Of each worker.
+    service.start()
     with ThreadPoolExecutor(64) as pool:
         flood = [pool.submit(poll, keys.flood, 10) for _ in range(60)]
         turned_away = [one for one in flood if not one.done()]

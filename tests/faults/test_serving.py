@@ -19,11 +19,11 @@ from tests.faults.processes import (
     LONGEST_WAIT_S,
     all_workers,
     command_of,
-    is_caught,
     is_over,
     of_session,
     serving,
     wait_until,
+    wait_until_program_runs,
     workers,
 )
 from tests.faults.service import HOST, Service
@@ -147,9 +147,7 @@ def test_an_end_in_the_first_second_leaves_nothing_and_no_trace(own_service: Ser
                 stderr=log,
                 start_new_session=True,
             )
-        wait_until(lambda: is_caught(signal.SIGINT, by=process.pid))  # noqa: B023  it is asked here and now
-        # Where this looked away meanwhile, the program has its own way to take signals by now.
-        wait_until(lambda: not is_caught(signal.SIGINT, by=process.pid) or is_caught(signal.SIGTERM, by=process.pid))  # noqa: B023
+        wait_until_program_runs(process.pid)
         time.sleep(later_ms / 1000)
         os.killpg(process.pid, number) if number == signal.SIGINT else process.terminate()
         process.wait(LONGEST_WAIT_S)
@@ -165,8 +163,9 @@ def test_a_server_that_cannot_listen_says_so_in_one_line_and_ends(own_service: S
         text=True,
         check=False,
     )
-    said = f"Error: cannot listen on {HOST}:{own_service.port}: Address already in use\n"
-    assert (refused.returncode, refused.stderr) == (1, said)
+    reason = f"cannot listen on {HOST}:{own_service.port}: Address already in use"
+    hint = f'another port is taken by --port (in a checkout: make run ARGS="--port {own_service.port + 1}")'
+    assert (refused.returncode, refused.stderr) == (1, f"Error: {reason}; {hint}\n")
 
 
 @pytest.mark.parametrize("fault", ["another listens", "no database is named"])

@@ -1,10 +1,15 @@
-"""A terminal that is closed: what was started in it ends, all of it, and leaves neither the port nor the data held."""
+"""
+A terminal that is closed, or in which Ctrl-C is pressed: what was started in it ends, all of it.
+
+It leaves neither the port nor the data held.
+"""
 
 import os
 import pty
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -14,7 +19,7 @@ import httpx
 import pytest
 
 from jackpot_service.database.embedded import Cluster
-from tests.faults.processes import LONGEST_WAIT_S, command_of, wait_until
+from tests.faults.processes import LONGEST_WAIT_S, command_of, wait_until, wait_until_program_runs
 from tests.faults.service import HOST, free_port
 
 pytestmark = pytest.mark.long
@@ -35,12 +40,15 @@ class Terminal:
 
 
 @contextmanager
-def in_terminal(directory: Path, *command: str, **environment: str) -> Iterator[Terminal]:
-    """Run a command in a terminal of its own; in the end nothing of it is left."""
+def in_terminal(
+    directory: Path, *command: str, screen: Path = Path(os.devnull), **environment: str
+) -> Iterator[Terminal]:
+    """Run a command in a terminal of its own, which prints into a file; in the end nothing of it is left."""
     master, slave = pty.openpty()
     # The mark is in every process that the command starts, wherever it goes.
     environment = {**os.environ, "JACKPOT_DATA_DIR": str(directory), **environment, "MARK": str(directory)}
-    watcher = subprocess.Popen(["cat"], stdin=master, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    with screen.open("wb") as shown:
+        watcher = subprocess.Popen(["cat"], stdin=master, stdout=shown, stderr=subprocess.DEVNULL)
     os.close(master)
     # Both the command takes the place of. Who runs the tests may ignore the signal, as under nohup.
     leader = ("setsid", "--ctty", "env", "--default-signal=HUP", *command)
@@ -127,6 +135,23 @@ def test_a_closed_terminal_ends_the_service_its_jobs_its_tables_and_its_database
         require_ended(tmp_path)
         wait_until(lambda: not embedded_of(tmp_path))
         assert not is_ready(port)
+
+
+@pytest.mark.parametrize("later_ms", [0, 50, 100, 200, 400, 600, 800, 1_000, 1_500, 2_500, 4_000])
+def test_ctrl_c_soon_after_the_start_of_a_demo_ends_it_without_a_trace(
+    made: Path, tmp_path: Path, later_ms: int
+) -> None:
+    subprocess.run(["cp", "--archive", f"{made}/.", tmp_path], check=True)
+    screen, port = tmp_path / "screen", free_port()
+    with in_terminal(tmp_path, *RUN, f"--port={port}", screen=screen) as terminal:
+        wait_until_program_runs(terminal.command.pid)
+        time.sleep(later_ms / 1000)
+        os.killpg(terminal.command.pid, signal.SIGINT)  # As the terminal does: to all of its foreground.
+        terminal.command.wait(2 * LONGEST_WAIT_S)
+        require_ended(tmp_path)
+        wait_until(lambda: not embedded_of(tmp_path))
+        assert not is_ready(port)
+    assert "Traceback" not in screen.read_text(), screen.read_text()
 
 
 def test_a_closed_terminal_ends_a_service_that_was_started_in_it(standing_cluster: Cluster, tmp_path: Path) -> None:
