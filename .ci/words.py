@@ -101,13 +101,13 @@ def main() -> int:
 def texts() -> Iterator[Text]:
     """Yield the texts of all pages, of the package and of the API."""
     for page in _pages():
-        yield from of_page(page)
+        yield from texts_of_page(page)
     for module in _modules():
-        yield from of_module(module)
-        yield from of_comments(module)
+        yield from texts_of_module(module)
+        yield from texts_of_comments(module)
     for statements in sorted(ROOT.glob("migrations/**/*.sql")):
-        yield from of_sql(statements)
-    yield from of_api(ROOT / API)
+        yield from texts_of_sql(statements)
+    yield from texts_of_api(ROOT / API)
 
 
 def findings(text: Text) -> Iterator[Finding]:
@@ -138,7 +138,7 @@ def sentences(text: Text) -> Iterator[tuple[int, str]]:
         yield sentence[0][0], " ".join(word for _, word in sentence)
 
 
-def of_page(path: Path) -> Iterator[Text]:
+def texts_of_page(path: Path) -> Iterator[Text]:
     """Yield the prose of a Markdown page: paragraphs, items, headings and cells, without blocks of code."""
     file = str(path.relative_to(ROOT))
     is_fenced, is_code, begun, lines = False, False, 0, list[str]()
@@ -162,7 +162,7 @@ def of_page(path: Path) -> Iterator[Text]:
             lines.append(_ITEM.sub("", line, count=1) if not lines else line)
 
 
-def of_module(path: Path) -> Iterator[Text]:
+def texts_of_module(path: Path) -> Iterator[Text]:
     """Yield the docstrings of a module, the titles of its problems and the help of its commands."""
     file = str(path.relative_to(ROOT))
     tree = ast.parse(path.read_text(encoding="utf-8"))
@@ -174,7 +174,7 @@ def of_module(path: Path) -> Iterator[Text]:
                 yield from _paragraphs(file, node.value.lineno, value)
 
 
-def of_comments(path: Path) -> Iterator[Text]:
+def texts_of_comments(path: Path) -> Iterator[Text]:
     """Yield the comments of a module; those that stand alone on lines one after another are one text."""
     file, source = str(path.relative_to(ROOT)), path.read_text(encoding="utf-8")
     lines = source.splitlines()
@@ -186,7 +186,7 @@ def of_comments(path: Path) -> Iterator[Text]:
     yield from _joined(file, said)
 
 
-def of_sql(path: Path) -> Iterator[Text]:
+def texts_of_sql(path: Path) -> Iterator[Text]:
     """Yield the comments of a file of SQL, as of a module."""
     file, said = str(path.relative_to(ROOT)), list[tuple[int, str, bool]]()
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
@@ -209,7 +209,7 @@ def _joined(file: str, said: Iterable[tuple[int, str, bool]]) -> Iterator[Text]:
         yield Text(file, begun, "\n".join(words))
 
 
-def of_api(path: Path) -> Iterator[Text]:
+def texts_of_api(path: Path) -> Iterator[Text]:
     """Yield the titles, summaries and descriptions of an OpenAPI document."""
     file = str(path.relative_to(ROOT))
     nodes = [yaml.compose(path.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)]

@@ -43,7 +43,7 @@ def create(url: URL, name: str) -> URL:
     return url.set(database=name)
 
 
-def of_service(url: URL) -> URL:
+def url_of_service(url: URL) -> URL:
     """Return the URL of the service's own login on a database; a cluster's own URL is its owner's."""
     return url.set(username=ROLE)
 

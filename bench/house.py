@@ -9,7 +9,7 @@ from types import MappingProxyType
 import sqlalchemy
 from sqlalchemy import URL
 
-from bench.databases import of_service
+from bench.databases import url_of_service
 from jackpot_service.config.settings import Config
 from jackpot_service.database.connections import create_engine
 from jackpot_service.database.transactions import transact
@@ -66,4 +66,4 @@ def engine(url: URL) -> sqlalchemy.Engine:
     patient = Config(
         statement_timeout_ms=_PATIENCE_MS, lock_timeout_ms=_PATIENCE_MS, request_timeout_s=_PATIENCE_MS / 1000
     )
-    return create_engine(patient, of_service(url).render_as_string(hide_password=False))
+    return create_engine(patient, url_of_service(url).render_as_string(hide_password=False))

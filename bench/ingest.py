@@ -46,7 +46,7 @@ def _size(site: Site, plan: Plan, bets: int) -> Iterator[Figure]:
         yield from _compared(site, plan, bets)
     for connections in plan.connections:
         if connections != COMPARED_CONNECTIONS:
-            yield from _of_load("ours", _ours(site, plan, bets, connections), bets, connections)
+            yield from _figures_of_load("ours", _ours(site, plan, bets, connections), bets, connections)
 
 
 def _compared(site: Site, plan: Plan, bets: int) -> Iterator[Figure]:
@@ -58,13 +58,13 @@ def _compared(site: Site, plan: Plan, bets: int) -> Iterator[Figure]:
     best_raw = max(before.bets_per_second, after.bets_per_second)
     at = {"N": bets, "connections": COMPARED_CONNECTIONS}
     yield Figure(NAME, "raw", best_raw, "bets/s", {"N": bets})
-    yield from _of_load("ours", ours, bets, COMPARED_CONNECTIONS)
+    yield from _figures_of_load("ours", ours, bets, COMPARED_CONNECTIONS)
     yield Figure(NAME, "ours of raw", ours.requests_per_second * bets / best_raw, "share", at, OF_RAW.get(bets))
     if bets <= NAIVE_LARGEST_BATCH:
         connections = min(COMPARED_CONNECTIONS, max(NAIVE_LEAST_CONNECTIONS, NAIVE_MOST_QUEUED_BETS // bets))
         requests = BetRequests(site.naive, bets=bets)
         naive = site.load(site.naive, requests, connections=connections, seconds=plan.seconds)
-        yield from _of_load("naive", naive, bets, connections)
+        yield from _figures_of_load("naive", naive, bets, connections)
         times = ours.requests_per_second / naive.requests_per_second
         yield Figure(NAME, "ours to naive", times, "times", at, TIMES_NAIVE.get(bets))
 
@@ -74,7 +74,7 @@ def _ours(site: Site, plan: Plan, bets: int, connections: int) -> Load:
     return site.load(site.service, requests, connections=connections, seconds=plan.seconds)
 
 
-def _of_load(whose: str, load: Load, bets: int, connections: int) -> Iterator[Figure]:
+def _figures_of_load(whose: str, load: Load, bets: int, connections: int) -> Iterator[Figure]:
     at = {"N": bets, "connections": connections}
     p50_target = P50_ALONE_MS.get(bets) if (whose, connections) == ("ours", 1) else None
     yield Figure(NAME, whose, load.requests_per_second * bets, "bets/s", at)

@@ -88,18 +88,18 @@ def _settled(session: Session, one: Ended, held: Books) -> _Settled:
         principal=one.result.principal.name,
         received_at=one.result.now,
         facts={
-            "result": facts.of_result(one.result.result),
-            "settlement": facts.of_settlement(
+            "result": facts.facts_of_result(one.result.result),
+            "settlement": facts.facts_of_settlement(
                 settlement, one.bets.bets, cycle=held.cycle.cycle, positions=held.positions
             ),
         },
         in_rows={
-            "awards": facts.of_awards(settlement.awards),
-            **facts.of_next_cycle(settlement, rules_version=held.cycle.following_version, cut=None),
-            **facts.of_opening(after),
+            "awards": facts.facts_of_awards(settlement.awards),
+            **facts.facts_of_next_cycle(settlement, rules_version=held.cycle.following_version, cut=None),
+            **facts.facts_of_opening(after),
         },
         postings=settlement.postings,
         round_step=RoundStep.of(after),
-        figures=figures.of_settlement(settlement, one.bets.bets, terms=terms, won_since=()),
+        figures=figures.figures_of_settlement(settlement, one.bets.bets, terms=terms, won_since=()),
     )
     return _Settled(one.result, after, settlement, entry)

@@ -193,7 +193,7 @@ def _command(checkout: Path = CHECKOUT) -> str:
 
 def _environment(url: URL, checkout: Path = CHECKOUT, *, by_owner: bool = False) -> dict[str, str]:
     """Say where the database is and who logs in, and whose modules come before those that are installed."""
-    database = (url if by_owner else databases.of_service(url)).render_as_string(hide_password=False)
+    database = (url if by_owner else databases.url_of_service(url)).render_as_string(hide_password=False)
     owner = {"JACKPOT_OWNER_URL": database} if by_owner else {}
     # One key sends more than those of many tables together.
     limits = {"JACKPOT_KEY_RATE": "1000000"}

@@ -67,7 +67,7 @@ def test_a_page_is_read_without_its_code_and_cell_by_cell(words: Any, tmp_path: 
         "| one | two |\n\n- an item\n  of two lines\n- another\n<!-- told -->\n"
     )
 
-    read = [(text.line, text.words, text.is_prose) for text in words.of_page(page)]
+    read = [(text.line, text.words, text.is_prose) for text in words.texts_of_page(page)]
 
     assert read == [
         (1, "What is told", False),
@@ -87,7 +87,7 @@ def test_docstrings_titles_and_help_texts_of_a_module_are_read(words: Any, tmp_p
         '"""First.\n\nSecond."""\n\nclass Refused:\n    title = "Third"\n\noption(help="Fourth")\nname = "no prose"\n'
     )
 
-    read = {(text.line, text.words) for text in words.of_module(module)}
+    read = {(text.line, text.words) for text in words.texts_of_module(module)}
 
     assert read == {(1, "First."), (3, "Second."), (6, "Third"), (8, "Fourth")}
 
@@ -102,7 +102,7 @@ def test_comments_of_a_module_are_read_those_of_following_lines_together(
         "two = 2  # noqa: S608  fifth\nthree = 3  # type: ignore[misc]  # sixth\n"
     )
 
-    read = [(text.line, text.words) for text in words.of_comments(module)]
+    read = [(text.line, text.words) for text in words.texts_of_comments(module)]
 
     assert read == [
         (1, "First,\nof two lines."),
@@ -119,7 +119,7 @@ def test_comments_of_a_file_of_sql_are_read(words: Any, tmp_path: Path, monkeypa
     page = tmp_path / "tables.sql"
     page.write_text("-- First,\n-- of two lines.\nSELECT 1  -- Second.\n-- Third.\n")
 
-    read = [(text.line, text.words) for text in words.of_sql(page)]
+    read = [(text.line, text.words) for text in words.texts_of_sql(page)]
 
     assert read == [(1, "First,\nof two lines."), (3, "Second."), (4, "Third.")]
 
@@ -131,7 +131,7 @@ def test_titles_and_descriptions_of_the_api_are_read(words: Any, tmp_path: Path,
         "info:\n  title: First\npaths:\n- summary: Second\n  description: |-\n    Third.\n\n    Fourth.\n  name: no\n"
     )
 
-    read = {(text.line, text.words) for text in words.of_api(page)}
+    read = {(text.line, text.words) for text in words.texts_of_api(page)}
 
     assert read == {(2, "First"), (4, "Second"), (5, "Third."), (7, "Fourth.")}
 

@@ -15,9 +15,9 @@ from jackpot_service.api.schemas import (
     IdentifiedSchema,
     Moment,
     ReasonedSchema,
+    body_of_award,
     described,
     listed,
-    of_award,
     word,
 )
 from jackpot_service.auth.authenticator import allow
@@ -134,7 +134,7 @@ class AwardRecordSchema(AwardSchema):
         """Write an award with its round."""
         record: AwardRecord = shown.record
         return {
-            **of_award(record.award),
+            **body_of_award(record.award),
             "state": record.state_at(shown.at).value,
             "claimable_until": instant(record.claimable_until),
             "jackpot_id": record.jackpot_id,

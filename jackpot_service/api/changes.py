@@ -89,7 +89,7 @@ def get_policy(query: Mapping[str, Any]) -> Facts:
     version = query["version"]
     if version is None:
         return policy_view(look(change_policies.in_force))
-    return policy_view(look(lambda session: change_policies.of_version(session, version)))
+    return policy_view(look(lambda session: change_policies.policy_of_version(session, version)))
 
 
 def policy_view(policy: ChangePolicy) -> Facts:

@@ -15,12 +15,12 @@ from jackpot_service.api.schemas import (
     RatedSchema,
     ReasonedSchema,
     RequestSchema,
+    body_of_award,
+    body_of_paid_meter,
+    body_of_rate,
     decimal,
     described,
     listed,
-    of_award,
-    of_paid_meter,
-    of_rate,
     word,
 )
 from jackpot_service.auth.authenticator import allow
@@ -73,7 +73,7 @@ class JackpotSchema(AnswerSchema):
     def get_attribute(self, obj: JackpotState, attr: str, default: Any) -> Any:  # noqa: ANN401  as the base
         """Show the meter in the base currency."""
         if attr == "meter":
-            return of_paid_meter(obj.meter, obj.rules.base, obj.sheet, obj.payment)
+            return body_of_paid_meter(obj.meter, obj.rules.base, obj.sheet, obj.payment)
         return obj.life is Life.OPEN if attr == "is_accepting" else super().get_attribute(obj, attr, default)
 
 
@@ -129,7 +129,7 @@ class HitSchema(AnswerSchema):
         """Show the players of awards only to those who may see their table."""
         if attr != "awards" or principal().sees_table(obj.round.table_id, obj.round.casino_id):
             return super().get_attribute(obj, attr, default)
-        return [{**of_award(award), "player_id": None} for award in obj.awards]
+        return [{**body_of_award(award), "player_id": None} for award in obj.awards]
 
 
 @blueprint.route("", methods=["GET"])
@@ -165,7 +165,7 @@ def get_paytable(query: Mapping[str, Any], jackpot_id: str) -> Mapping[str, Any]
     return {
         "jackpot_id": jackpot_id,
         "currency": currency,
-        **of_rate(state.sheet.rate(currency), state.sheet),
+        **body_of_rate(state.sheet.rate(currency), state.sheet),
         "rulebook": state.rules.rulebook,
         "rules_version": state.rules_version,
         "policy": state.rules.policy,

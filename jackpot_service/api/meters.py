@@ -17,10 +17,10 @@ from jackpot_service.api.schemas import (
     PaidMeterSchema,
     RatedSchema,
     RequestSchema,
+    body_of_paid_meter,
     decimal,
     described,
     listed,
-    of_paid_meter,
 )
 from jackpot_service.auth.authenticator import allow, allowed
 from jackpot_service.domain.principals import READERS, Principal
@@ -97,7 +97,7 @@ METER_CALL: Final = fast_path.Call("GET", re.compile(f"/v1/jackpots/{fast_path.I
 
 def _shown(state: JackpotState, currencies: Sequence[str]) -> dict[str, Any]:
     """Write the meter. Raises: NoRate."""
-    meters = [of_paid_meter(state.meter, currency, state.sheet, state.payment) for currency in currencies]
+    meters = [body_of_paid_meter(state.meter, currency, state.sheet, state.payment) for currency in currencies]
     return {**meters[0], "amounts": [{name: meter[name] for name in _OF_EACH} for meter in meters]}
 
 

@@ -71,7 +71,7 @@ def get_problems() -> Shown:
     """List every code that the service answers with, as JSON or, to a browser, as a page to print."""
     if _wants_page():
         return pages.answer(_page(None)), HTTPStatus.OK, _VARIES
-    return {"items": [_of_row(row) for row in ROWS.values()]}, HTTPStatus.OK, _VARIES
+    return {"items": [_catalogue_entry(row) for row in ROWS.values()]}, HTTPStatus.OK, _VARIES
 
 
 @blueprint.route("/<id:code>", methods=["GET"])
@@ -83,7 +83,7 @@ def get_problem(code: str) -> Shown:
     row = require_row(code)
     if _wants_page():
         return pages.answer(_page(row.code)), HTTPStatus.OK, _VARIES
-    return _of_row(row), HTTPStatus.OK, _VARIES
+    return _catalogue_entry(row), HTTPStatus.OK, _VARIES
 
 
 def _wants_page() -> bool:
@@ -105,7 +105,7 @@ def _with_rows(section: Section, code: str | None) -> Section:
     return replace(section, rows=tuple(row for row in section.rows if code in {None, row.code}))
 
 
-def _of_row(row: Row) -> Mapping[str, Any]:
+def _catalogue_entry(row: Row) -> Mapping[str, Any]:
     (section,) = (section.title for section in SECTIONS if row in section.rows)
     return {
         "type": row.type,

@@ -87,10 +87,10 @@ class Problem:
 def problem_of(error: Exception, *, instance: str) -> Problem:
     """Write the problem that an error is answered as; what nobody foresaw is logged, and answered without a word."""
     if isinstance(error, LedgerError):
-        return _of_ledger_error(error, instance)
+        return _problem_of_ledger_error(error, instance)
     if isinstance(error, HTTPException):
-        return _of_http_exception(error, instance)
-    return _of_http_exception(InternalServerError(original_exception=error), instance)
+        return _problem_of_http_exception(error, instance)
+    return _problem_of_http_exception(InternalServerError(original_exception=error), instance)
 
 
 def response_of(error: Exception) -> flask.Response:
@@ -109,7 +109,7 @@ class ProblemMixin(ErrorHandlerMixin):  # type: ignore[misc]
         return response_of(error)
 
 
-def _of_ledger_error(error: LedgerError, instance: str) -> Problem:
+def _problem_of_ledger_error(error: LedgerError, instance: str) -> Problem:
     status = status_of(type(error))
     headers = []
     if isinstance(error, LimitReached):
@@ -126,7 +126,7 @@ def _of_ledger_error(error: LedgerError, instance: str) -> Problem:
     )
 
 
-def _of_http_exception(error: HTTPException, instance: str) -> Problem:
+def _problem_of_http_exception(error: HTTPException, instance: str) -> Problem:
     row = getattr(error, "problem", None) or _row_of(error.code or HTTPStatus.INTERNAL_SERVER_ERROR)
     if row is http.INTERNAL_ERROR:
         log.error("internal-error", exc_info=getattr(error, "original_exception", None) or error)

@@ -107,7 +107,7 @@ class Readiness:
             migrations_current=is_at_revision,
             clock_right=self._asked(self._is_clock_right, else_=False),
             bets_accepted=not self._bets.are_failing,
-            warnings=tuple(self._of_books(at)) if is_at_revision else (),
+            warnings=tuple(self._warnings_of_books(at)) if is_at_revision else (),
         )
 
     def _nothing_known(self) -> Ready:
@@ -123,7 +123,7 @@ class Readiness:
         guard = self._guard
         return guard is None or read(self._engine, lambda session: guard.look(lambda: database_time(session)))
 
-    def _of_books(self, at: datetime) -> Iterable[str]:
+    def _warnings_of_books(self, at: datetime) -> Iterable[str]:
         stale_after = timedelta(seconds=self._config.rates_stale_after_s)
 
         def sheets(session: Session) -> list[str]:

@@ -16,10 +16,10 @@ from jackpot_service.api.schemas import (
     RoundSchema,
     SettlementSchema,
     SortedTexts,
+    body_of_settlement,
     decimal,
     described,
     listed,
-    of_settlement,
     word,
 )
 from jackpot_service.api.table_limits import TableLimitsSchema
@@ -29,7 +29,7 @@ from jackpot_service.domain.allocation import contribute
 from jackpot_service.domain.principals import Role
 from jackpot_service.domain.rounds import LAST_KEY, RoundState, RoundView
 from jackpot_service.domain.rules import as_document
-from jackpot_service.reports.player_rounds import of_player
+from jackpot_service.reports.player_rounds import record_of_player
 from jackpot_service.reports.rounds import RoundRecord, RoundShare, latest_rounds, round_record, round_share
 from jackpot_service.usecases.fields import Identifier, Instant
 
@@ -175,7 +175,7 @@ def _settlement(record: RoundRecord) -> Mapping[str, Any] | None:
         return None
     refunds = [booked.bet for booked in record.bets if booked.bet.bet_id in settlement["refunds"]]
     more = {name: settlement[name] for name in ("overflow", "entitlements", "positions")}
-    return {**of_settlement(settlement, record.awards, refunds), **more}
+    return {**body_of_settlement(settlement, record.awards, refunds), **more}
 
 
 _RATES: Final = RateSchema(many=True)
@@ -263,7 +263,7 @@ def get_round(query: Mapping[str, Any], table_id: str, round_id: str) -> RoundRe
     """
     record = act(lambda session: round_record(session, principal(), table_id=table_id, round_id=round_id))
     player_id = query["player_id"]
-    return record if player_id is None else of_player(record, player_id)
+    return record if player_id is None else record_of_player(record, player_id)
 
 
 class RoundShareSchema(AnswerSchema):

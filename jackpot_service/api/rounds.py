@@ -26,11 +26,11 @@ from jackpot_service.api.schemas import (
     RequestSchema,
     RoundSchema,
     SettlementSchema,
+    body_of_meter,
+    body_of_refund,
+    body_of_round,
+    body_of_settlement,
     decimal,
-    of_meter,
-    of_refund,
-    of_round,
-    of_settlement,
 )
 from jackpot_service.auth.authenticator import allow, allowed
 from jackpot_service.config.settings import Config
@@ -218,7 +218,7 @@ def post_bets(body: dict[str, Any], table_id: str, round_id: str) -> flask.Respo
         round_id=round_id,
         content_of=lambda: _content_of(command),
     )
-    return answer(_of_accepted(done), _status(done))
+    return answer(_body_of_accepted(done), _status(done))
 
 
 def bets_call(config: Config) -> fast_path.Call:
@@ -245,7 +245,7 @@ def bets_call(config: Config) -> fast_path.Call:
                 raise
         finally:
             turn.end()
-        return fast_path.Answer(_of_accepted(done), _status(done))
+        return fast_path.Answer(_body_of_accepted(done), _status(done))
 
     path = re.compile(f"/v1/tables/{fast_path.ID}/rounds/{fast_path.ID}/bets")
     return fast_path.Call("POST", path, allowed(post_bets), take)
@@ -271,20 +271,20 @@ async def _keep_if_seen(refusal: LedgerError, command: AcceptBets, context: Requ
 
 def _content_of(command: AcceptBets) -> CallContent:
     content = sorted([bet.bet_id, *bet.content] for bet in command.bets)
-    return CallContent(content, {"bets": facts.of_refused_bets(command.bets), **_said(command.game_number)})
+    return CallContent(content, {"bets": facts.facts_of_refused_bets(command.bets), **_said(command.game_number)})
 
 
 def _said(number: str | None) -> dict[str, str]:
     return {} if number is None else {"game_number": number}
 
 
-def _of_accepted(done: BetsAccepted) -> dict[str, Any]:
+def _body_of_accepted(done: BetsAccepted) -> dict[str, Any]:
     return {
-        "round": of_round(done.round),
+        "round": body_of_round(done.round),
         "accepted": done.accepted,
         "replayed": done.replayed,
         "void": done.void,
-        "meter": of_meter(done.meter, done.base_rate),
+        "meter": body_of_meter(done.meter, done.base_rate),
         "payout_per_unit": None if done.share_per_unit is None else plain(done.share_per_unit),
     }
 
@@ -312,7 +312,7 @@ def post_voids(body: dict[str, Any], table_id: str, round_id: str) -> flask.Resp
         round_id=round_id,
         content_of=lambda: CallContent(sorted(bet_ids), {"bet_ids": sorted(bet_ids), "reason": body["reason"]}),
     )
-    return answer({"round": of_round(done.round), "voided": done.voided, "unknown": done.unknown})
+    return answer({"round": body_of_round(done.round), "voided": done.voided, "unknown": done.unknown})
 
 
 @blueprint.route("/<id:round_id>/closing", methods=["PUT"])
@@ -329,9 +329,9 @@ def put_closing(body: dict[str, Any], table_id: str, round_id: str) -> flask.Res
         call="closing",
         table_id=table_id,
         round_id=round_id,
-        content_of=lambda: CallContent(closing.bet_count, facts.of_closing(closing)),
+        content_of=lambda: CallContent(closing.bet_count, facts.facts_of_closing(closing)),
     )
-    return answer({"round": of_round(done.round)}, 200 if done.is_replay else 201)
+    return answer({"round": body_of_round(done.round)}, 200 if done.is_replay else 201)
 
 
 @blueprint.route("/<id:round_id>/result", methods=["PUT"])
@@ -348,10 +348,10 @@ def put_result(body: dict[str, Any], table_id: str, round_id: str) -> flask.Resp
         call="result",
         table_id=table_id,
         round_id=round_id,
-        content_of=lambda: CallContent(result.content, {**facts.of_result(result), **_said(command.game_number)}),
+        content_of=lambda: CallContent(result.content, {**facts.facts_of_result(result), **_said(command.game_number)}),
     )
-    settlement = of_settlement(done.settlement, done.awards, done.refunds)
-    return answer({"round": of_round(done.round), "settlement": settlement}, 200 if done.is_replay else 201)
+    settlement = body_of_settlement(done.settlement, done.awards, done.refunds)
+    return answer({"round": body_of_round(done.round), "settlement": settlement}, 200 if done.is_replay else 201)
 
 
 @blueprint.route("/<id:round_id>/cancellation", methods=["PUT"])
@@ -369,8 +369,8 @@ def put_cancellation(body: dict[str, Any], table_id: str, round_id: str) -> flas
         table_id=table_id,
         round_id=round_id,
         content_of=lambda: CallContent(
-            cancellation.content, {"reason": cancellation.reason, "hands": facts.of_hands(cancellation.hands)}
+            cancellation.content, {"reason": cancellation.reason, "hands": facts.facts_of_hands(cancellation.hands)}
         ),
     )
-    refunds = [of_refund(bet) for bet in done.refunds]
-    return answer({"round": of_round(done.round), "refunds": refunds}, 200 if done.is_replay else 201)
+    refunds = [body_of_refund(bet) for bet in done.refunds]
+    return answer({"round": body_of_round(done.round), "refunds": refunds}, 200 if done.is_replay else 201)

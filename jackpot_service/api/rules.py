@@ -16,10 +16,10 @@ from jackpot_service.api.schemas import (
     AnswerSchema,
     Moment,
     PaidMeterSchema,
+    body_of_paid_meter,
     decimal,
     described,
     listed,
-    of_paid_meter,
     word,
 )
 from jackpot_service.api.table_limits import LimitedTableSchema
@@ -205,17 +205,17 @@ def get_rules(query: Mapping[str, Any], jackpot_id: str) -> Mapping[str, Any]:
         "rulebook": state.rules.rulebook,
         "lang": words.language,
         "currency": currency,
-        "conversion": _of_conversion(conversion),
-        "meter": of_paid_meter(state.meter, currency, state.sheet, state.payment),
+        "conversion": _body_of_conversion(conversion),
+        "meter": body_of_paid_meter(state.meter, currency, state.sheet, state.payment),
         "amounts": sheet.amounts,
         "stake_minor": sheet.stake_minor,
-        "prizes": [_of_prize(line, sheet, words) for line in sheet.lines],
+        "prizes": [_body_of_prize(line, sheet, words) for line in sheet.lines],
         "claims": [
             {"casino_id": casino_id, "claim_days": claim_days} for casino_id, claim_days in sheet.claim_periods.items()
         ],
-        **_of_version(sheet.version, sheet, words, conversion),
-        "tables": [_of_table(table, sheet, words) for table in sheet.tables],
-        "pending": None if sheet.pending is None else _of_version(sheet.pending, sheet, words, None),
+        **_body_of_version(sheet.version, sheet, words, conversion),
+        "tables": [_body_of_table(table, sheet, words) for table in sheet.tables],
+        "pending": None if sheet.pending is None else _body_of_version(sheet.pending, sheet, words, None),
     }
 
 
@@ -241,7 +241,7 @@ def _asked(query: Mapping[str, Any], jackpot_id: str) -> RulesSheet:
         raise
 
 
-def _of_version(
+def _body_of_version(
     version: RulesVersion, sheet: RulesSheet, words: Words, conversion: Conversion | None
 ) -> dict[str, Any]:
     rules = version.rules
@@ -251,12 +251,12 @@ def _of_version(
         "sha256": version.sha256,
         "rules": as_document(rules),
         "split": rules.split,
-        "theoretical_return": _of_return(rules, words),
+        "theoretical_return": _body_of_return(rules, words),
         "text": in_sentences(rules, words, conversion, periods=sheet.claim_periods),
     }
 
 
-def _of_table(table: TableOnSheet, sheet: RulesSheet, words: Words) -> dict[str, Any]:
+def _body_of_table(table: TableOnSheet, sheet: RulesSheet, words: Words) -> dict[str, Any]:
     return {
         "table_id": table.table_id,
         "version": table.version,
@@ -266,7 +266,7 @@ def _of_table(table: TableOnSheet, sheet: RulesSheet, words: Words) -> dict[str,
     }
 
 
-def _of_return(rules: JackpotRules, words: Words) -> dict[str, Any]:
+def _body_of_return(rules: JackpotRules, words: Words) -> dict[str, Any]:
     meter, prize_fund = meter_return(rules), prize_fund_return(rules)
     return {
         "meter_percent": rounded(100 * meter),
@@ -276,7 +276,7 @@ def _of_return(rules: JackpotRules, words: Words) -> dict[str, Any]:
     }
 
 
-def _of_conversion(conversion: Conversion) -> dict[str, Any]:
+def _body_of_conversion(conversion: Conversion) -> dict[str, Any]:
     sheet = conversion.sheet
     source = None if sheet is None else sheet.source
     return {
@@ -289,7 +289,7 @@ def _of_conversion(conversion: Conversion) -> dict[str, Any]:
     }
 
 
-def _of_prize(line: PaytableLine, sheet: RulesSheet, words: Words) -> dict[str, Any]:
+def _body_of_prize(line: PaytableLine, sheet: RulesSheet, words: Words) -> dict[str, Any]:
     rules, stake_minor = sheet.state.rules, sheet.stake_minor
     return {
         "tier": line.tier,

@@ -117,7 +117,7 @@ class WrittenSchema(AnswerSchema):
         return value if isinstance(value, Mapping) else self.write(value)
 
 
-def of_round(view: RoundView) -> dict[str, Any]:
+def body_of_round(view: RoundView) -> dict[str, Any]:
     """Write a round with the cycle that it belongs to."""
     round_ = view.round
     return {
@@ -134,7 +134,7 @@ def of_round(view: RoundView) -> dict[str, Any]:
     }
 
 
-def of_meter(meter: Meter, rate: Rate) -> dict[str, Any]:
+def body_of_meter(meter: Meter, rate: Rate) -> dict[str, Any]:
     """Write a meter in a currency of the sheet."""
     amount_minor = meter.amount_minor(rate)
     return {
@@ -150,28 +150,28 @@ def of_meter(meter: Meter, rate: Rate) -> dict[str, Any]:
     }
 
 
-def of_paid_meter(meter: Meter, currency: str, sheet: RateSheet, payment: HitPayment | None) -> dict[str, Any]:
+def body_of_paid_meter(meter: Meter, currency: str, sheet: RateSheet, payment: HitPayment | None) -> dict[str, Any]:
     """
     Write a meter in a currency of the sheet, with its rate, and where the payment of the last hit stands.
 
     Raises: NoRate.
     """
     rate = sheet.rate(currency)
-    return {**of_meter(meter, rate), **of_rate(rate, sheet), "payment": payment}
+    return {**body_of_meter(meter, rate), **body_of_rate(rate, sheet), "payment": payment}
 
 
-def of_rate(rate: Rate, sheet: RateSheet) -> dict[str, Any]:
+def body_of_rate(rate: Rate, sheet: RateSheet) -> dict[str, Any]:
     """Write the rate by which amounts are shown, and its sheet; number 0 is the sheet where none is in force."""
     return {"rate": plain(rate.base_per_unit), "rate_sheet": sheet.number or None}
 
 
-def of_settlement(settlement: Facts, awards: Iterable[BookedAward], refunds: Iterable[Bet]) -> dict[str, Any]:
+def body_of_settlement(settlement: Facts, awards: Iterable[BookedAward], refunds: Iterable[Bet]) -> dict[str, Any]:
     """Write what a settlement recorded, with its awards and refunds."""
     return {
         **{name: settlement[name] for name in _SETTLED},
         "total_stake_base": settlement["weight"],
-        "awards": [of_award(award) for award in awards],
-        "refunds": [of_refund(bet) for bet in refunds],
+        "awards": [body_of_award(award) for award in awards],
+        "refunds": [body_of_refund(bet) for bet in refunds],
     }
 
 
@@ -187,7 +187,7 @@ _SETTLED: Final = (
 )
 
 
-def of_award(award: BookedAward) -> dict[str, Any]:
+def body_of_award(award: BookedAward) -> dict[str, Any]:
     """Write an award."""
     return {
         "award_id": award.award_id,
@@ -202,7 +202,7 @@ def of_award(award: BookedAward) -> dict[str, Any]:
     }
 
 
-def of_refund(bet: Bet) -> dict[str, Any]:
+def body_of_refund(bet: Bet) -> dict[str, Any]:
     """Write a stake given back."""
     return {
         "bet_id": bet.bet_id,
@@ -215,7 +215,7 @@ def of_refund(bet: Bet) -> dict[str, Any]:
 class RoundSchema(WrittenSchema):
     """A round as it is now; of a replayed void, as it was then."""
 
-    write = staticmethod(of_round)
+    write = staticmethod(body_of_round)
 
     jackpot_id = described(fields.String, "The jackpot that the round's bets play for.")
     table_id = described(fields.String, "The table's id.")
@@ -268,7 +268,7 @@ class PaidMeterSchema(MeterSchema, RatedSchema):
 class AwardSchema(WrittenSchema):
     """One bet's prize."""
 
-    write = staticmethod(of_award)
+    write = staticmethod(body_of_award)
 
     award_id = fields.String(required=True)
     bet_id = fields.String(required=True)
@@ -289,7 +289,7 @@ class AwardSchema(WrittenSchema):
 class RefundSchema(WrittenSchema):
     """A stake given back."""
 
-    write = staticmethod(of_refund)
+    write = staticmethod(body_of_refund)
 
     bet_id = fields.String(required=True)
     player_id = fields.String(required=True)

@@ -84,7 +84,7 @@ class Authenticator:
         """Read an Authorization header. Raises: BadKeyShown; BadToken, IssuerUnavailable if it is no key."""
         shown = authorization or ""
         if self.tokens is not None and (token := _token_in(shown)) is not None:
-            return self._of_token(self.tokens, token)
+            return self._principal_of_token(self.tokens, token)
         key_id, secret = _key_in(shown)
         if key_id is None:
             message = "Send a key as «Authorization: Bearer jk_…»."
@@ -115,7 +115,7 @@ class Authenticator:
         """Read the ids of all keys in force. Raises: Unavailable."""
         return read(self.engine, keys.ids_in_force)
 
-    def _of_token(self, tokens: Tokens, token: str) -> Principal:
+    def _principal_of_token(self, tokens: Tokens, token: str) -> Principal:
         subject = Subject(tokens.issuer.issuer, tokens.subject(token))
         kept = self._known(subject, lambda session: keys.live_of_subject(session, subject))
         if kept is None:

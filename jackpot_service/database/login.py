@@ -176,7 +176,7 @@ class HeldRights:
     def excess(self) -> Sequence[Right]:
         """Those that the table of rights does not list."""
         return sorted(
-            right for right in self.own | self.everybodys if right not in RIGHTS and right.of_table not in RIGHTS
+            right for right in self.own | self.everybodys if right not in RIGHTS and right.on_whole_table not in RIGHTS
         )
 
 
@@ -207,12 +207,12 @@ def explained(excess: Sequence[Excess]) -> str:
 
 def excesses(session: sqlalchemy.Connection, held: HeldRights) -> Sequence[Excess]:
     """List what the service's role could do too much, apart from rights on tables."""
-    return [*_of_role(session), *_of_objects(session), *_of_rights(held, tables=False)]
+    return [*_excesses_of_role(session), *_excesses_of_objects(session), *_excesses_of_rights(held, tables=False)]
 
 
 def table_excesses(held: HeldRights) -> Sequence[Excess]:
     """List the rights on tables that the service's role has and this version's table of rights does not list."""
-    return list(_of_rights(held, tables=True))
+    return list(_excesses_of_rights(held, tables=True))
 
 
 def lacking(session: sqlalchemy.Connection, held: HeldRights) -> frozenset[Right]:
@@ -253,7 +253,7 @@ def _names(right: Right) -> set[str]:
     return {right.name, f"{right.name}.{right.column}"} if right.column else {right.name}
 
 
-def _of_role(session: sqlalchemy.Connection) -> Iterator[Excess]:
+def _excesses_of_role(session: sqlalchemy.Connection) -> Iterator[Excess]:
     for word in attributes(session):
         yield Excess(f"it has {word}", f"ALTER ROLE {ROLE} NO{word}")
     for group in session.scalars(_MEMBERSHIPS, {"role": ROLE}):
@@ -262,7 +262,7 @@ def _of_role(session: sqlalchemy.Connection) -> Iterator[Excess]:
         yield Excess("no trigger fires for it", mend)
 
 
-def _of_objects(session: sqlalchemy.Connection) -> Iterator[Excess]:
+def _excesses_of_objects(session: sqlalchemy.Connection) -> Iterator[Excess]:
     for described in session.scalars(_OWNED, {"role": ROLE}):
         yield Excess(f"it owns {described}", f"REASSIGN OWNED BY {ROLE} TO the owner")
     for described in session.scalars(_NAMED, {"role": ROLE}):
@@ -273,7 +273,7 @@ def _of_objects(session: sqlalchemy.Connection) -> Iterator[Excess]:
         yield Excess(f"it may run {function} by its owner's rights", "ALTER FUNCTION … SECURITY INVOKER")
 
 
-def _of_rights(held: HeldRights, *, tables: bool) -> Iterator[Excess]:
+def _excesses_of_rights(held: HeldRights, *, tables: bool) -> Iterator[Excess]:
     for right in held.excess:
         if (right.kind == "TABLE") is tables:
             yield Excess(f"it has {right}", MEND)

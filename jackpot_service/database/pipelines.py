@@ -209,7 +209,7 @@ class Pipeline:
         error = None
         results = _Results(self._connection, self._prepared.wait)
         for cursor, statement, prepares in self._sent:
-            result = results.of_next()
+            result = results.next_result()
             cursor._result = result  # noqa: SLF001  nobody else may set it
             is_gone = prepares and result.status in _FAILED
             if result.status == ExecStatus.FATAL_ERROR:
@@ -244,7 +244,7 @@ class _Results:
         while self._pgconn.flush():
             self._read_after(select.POLLIN | select.POLLOUT)
 
-    def of_next(self) -> "PGresult":
+    def next_result(self) -> "PGresult":
         """The next statement's. Raises: OperationalError if the connection is lost."""
         result = self._next()
         if result is None:

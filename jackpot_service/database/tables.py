@@ -164,7 +164,7 @@ class Right:
         return f"{privilege} on {where}"
 
     @property
-    def of_table(self) -> "Right":
+    def on_whole_table(self) -> "Right":
         """The same privilege on the whole table."""
         return Right(self.kind, self.name, self.privilege)
 

@@ -50,7 +50,7 @@ class Bounds:
     own: Mapping[str, Decimal]
 
     @classmethod
-    def of_rules(cls, rules: JackpotRules) -> "Bounds":
+    def from_rules(cls, rules: JackpotRules) -> "Bounds":
         """Take those of a jackpot's rules."""
         return cls(Taker.JACKPOT, rules.token, rules.least_stake, rules.largest_stake, rules.largest_stakes)
 
@@ -61,7 +61,7 @@ def require_stakes(bets: Bets, *, rules: JackpotRules, sheet: RateSheet) -> None
 
     Raises: NoRate for a currency that the sheet lacks; CurrencyNotAccepted; StakeOutOfRange.
     """
-    for refusal in stake_refusals(bets, Bounds.of_rules(rules), sheet=sheet):
+    for refusal in stake_refusals(bets, Bounds.from_rules(rules), sheet=sheet):
         raise refusal
 
 

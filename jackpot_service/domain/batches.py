@@ -104,7 +104,7 @@ def _wrong_currencies(new: Bets, terms: BatchTerms) -> dict[str, LedgerError]:
 
 def _stake_refusals(new: Bets, terms: BatchTerms) -> Iterator[LedgerError]:
     """Hold stakes against the jackpot's rules, then against the limits of the table."""
-    yield from stake_refusals(new, Bounds.of_rules(terms.rules), sheet=terms.sheet)
+    yield from stake_refusals(new, Bounds.from_rules(terms.rules), sheet=terms.sheet)
     if terms.limits is not None:
         yield from stake_refusals(new, table_limits.bounds_of(terms.limits.limits), sheet=terms.sheet)
 

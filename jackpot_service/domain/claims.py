@@ -101,7 +101,7 @@ def forfeiture(rest: MadeAward, to: ForfeitedTo, *, casino_id: str, sheet: RateS
     )
 
 
-def of_forfeiture(rest: MadeAward, claims: CasinoClaims, *, until: datetime | None) -> Facts:
+def facts_of_forfeiture(rest: MadeAward, claims: CasinoClaims, *, until: datetime | None) -> Facts:
     """The rest of an award that was forfeited, when it became unclaimed, and the version that said where it goes."""
     return {
         "amount_minor": rest.amount_minor,

@@ -157,7 +157,7 @@ def correct(
     postings = reverse(found_dead, terms=terms, won_since=won_since)
     postings += rebook(found_alive, terms=terms, won_since=won_since)
     back = _given_back(in_force)
-    postings, taken = _taken(charged, postings, pools + _as_pools(back), in_force, terms)
+    postings, taken = _taken(charged, postings, pools + _pools_of(back), in_force, terms)
     postings += _awards_moved(reversed_awards, back, awards, taken, terms)
     pays_from_meter = in_force.its_meter_runs and charged[FundedBy.METER]
     seed = missing_to_reset(pools + postings.pools(), terms.running) if pays_from_meter else ZERO
@@ -339,5 +339,5 @@ def _missing(before: Decimal, after: Decimal) -> Decimal:
     return max(ZERO, min(before, ZERO) - after)
 
 
-def _as_pools(amounts: Mapping[Account, Decimal]) -> Pools:
+def _pools_of(amounts: Mapping[Account, Decimal]) -> Pools:
     return Pools(*(amounts.get(account, ZERO) for account in POOL_ACCOUNTS))

@@ -40,12 +40,12 @@ def instant(moment: datetime | None) -> str | None:
     return f"{moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec='microseconds')}Z"
 
 
-def of_postings(postings: Postings) -> list[list[str]]:
+def facts_of_postings(postings: Postings) -> list[list[str]]:
     """Account, currency, amount and movement of each line, in the order booked."""
     return [[line.account, line.currency, plain(line.amount), line.movement] for line in postings.lines]
 
 
-def of_bets(bets: Bets) -> Mapping[str, str]:
+def facts_of_bets(bets: Bets) -> Mapping[str, str]:
     """
     Write bets, in the order of their ids, column by column: each one text, joined by spaces, which no value holds.
 
@@ -62,12 +62,12 @@ def of_bets(bets: Bets) -> Mapping[str, str]:
     }
 
 
-def of_refused_bets(bets: Iterable[Bet]) -> list[list[Any]]:
+def facts_of_refused_bets(bets: Iterable[Bet]) -> list[list[Any]]:
     """Every field of each bet, as they were sent."""
     return [[*bet[:-1], instant(bet.occurred_at)] for bet in bets]
 
 
-def of_opening(round_: Round) -> Facts:
+def facts_of_opening(round_: Round) -> Facts:
     """The terms fixed at a round's opening: recorded by the round's first step, whatever it is."""
     if round_.steps > 1:
         return {}
@@ -75,17 +75,17 @@ def of_opening(round_: Round) -> Facts:
     return {"opened": terms}
 
 
-def of_game_number(before: Round, after: Round) -> Facts:
+def facts_of_game_number(before: Round, after: Round) -> Facts:
     """The game number that a step of a round was the first to say; nothing if it said none."""
     return {} if after.game_number == before.game_number else {"game_number": after.game_number}
 
 
-def of_limits(limits: SetLimits | None) -> Facts:
+def facts_of_limits(limits: SetLimits | None) -> Facts:
     """The version of a table's own limits that bets were taken under; nothing for a table without any."""
     return {} if limits is None else {"limits_version": limits.version}
 
 
-def of_voids(
+def facts_of_voids(
     voided: Iterable[str], tombstones: Iterable[str], *, occurred_at: datetime | None, reason: str | None
 ) -> Facts:
     """The ids made void, of booked bets and of bets not yet known, and why, if that was stated."""
@@ -97,32 +97,32 @@ def of_voids(
     }
 
 
-def of_closing(closing: Closing) -> Facts:
+def facts_of_closing(closing: Closing) -> Facts:
     """The end of a round's betting as it was sent."""
     return {"bet_count": closing.bet_count, "occurred_at": instant(closing.occurred_at)}
 
 
-def of_hands(hands: Iterable[Hand]) -> list[list[Any]]:
+def facts_of_hands(hands: Iterable[Hand]) -> list[list[Any]]:
     """Name, status and cards of each hand, by name."""
     return sorted([hand.hand, str(hand.status), sorted(hand.cards)] for hand in hands)
 
 
-def of_result(result: Result) -> Facts:
+def facts_of_result(result: Result) -> Facts:
     """A result as it was sent."""
     return {
         "bet_count": result.bet_count,
-        "hands": of_hands(result.hands),
+        "hands": facts_of_hands(result.hands),
         "dealer": sorted(result.dealer),
         "occurred_at": instant(result.occurred_at),
     }
 
 
-def of_cancellation(cancellation: Cancellation, *, cycle: int) -> Facts:
+def facts_of_cancellation(cancellation: Cancellation, *, cycle: int) -> Facts:
     """A cancellation as it was sent, and the cycle it fell in."""
     return {
         "reason": cancellation.reason,
         "cycle": cycle,
-        "hands": of_hands(cancellation.hands),
+        "hands": facts_of_hands(cancellation.hands),
         "occurred_at": instant(cancellation.occurred_at),
     }
 
@@ -153,20 +153,20 @@ def moment_of(recorded: str | None) -> datetime | None:
     return None if recorded is None else datetime.fromisoformat(recorded)
 
 
-def of_settlement(settlement: Settlement, live: Iterable[Bet], *, cycle: int, positions: Sequence[int]) -> Facts:
+def facts_of_settlement(settlement: Settlement, live: Iterable[Bet], *, cycle: int, positions: Sequence[int]) -> Facts:
     """
     A settlement with the sums of the round's live stakes, and the positions at which the pools were read.
 
     Its awards are apart.
     """
     return {
-        "stakes": of_stakes(live),
+        "stakes": facts_of_stakes(live),
         "cycle": cycle,
         "positions": list(positions),
         "policy": settlement.policy,
         "meter_before": plain(settlement.meter_before),
         "weight": plain(settlement.weight),
-        "entitlements": of_entitlements(settlement.entitlements),
+        "entitlements": facts_of_entitlements(settlement.entitlements),
         "refunds": [bet.bet_id for bet in settlement.refunds],
         "meter_after": plain(settlement.meter_after),
         "reserve_after": plain(settlement.reserve_after),
@@ -178,7 +178,7 @@ def of_settlement(settlement: Settlement, live: Iterable[Bet], *, cycle: int, po
     }
 
 
-def of_stakes(bets: Iterable[Bet]) -> list[list[Any]]:
+def facts_of_stakes(bets: Iterable[Bet]) -> list[list[Any]]:
     """Sum stakes by currency: minor units, and how many bets."""
     sums: dict[str, tuple[int, int]] = {}
     for bet in bets:
@@ -187,12 +187,12 @@ def of_stakes(bets: Iterable[Bet]) -> list[list[Any]]:
     return [[currency, *of_currency] for currency, of_currency in sorted(sums.items())]
 
 
-def of_entitlements(entitlements: Iterable[Entitlement]) -> list[dict[str, str]]:
+def facts_of_entitlements(entitlements: Iterable[Entitlement]) -> list[dict[str, str]]:
     """The entitlements of the winners to the meter, as exact fractions."""
     return [{"bet_id": claim.bet_id, "tier": str(claim.tier), "amount": str(claim.amount)} for claim in entitlements]
 
 
-def of_awards(awards: Iterable[Award]) -> list[list[Any]]:
+def facts_of_awards(awards: Iterable[Award]) -> list[list[Any]]:
     """Every figure of each award, and its first state."""
     return [
         [
@@ -208,44 +208,44 @@ def of_awards(awards: Iterable[Award]) -> list[list[Any]]:
     ]
 
 
-def of_cycle(*, cycle: int, rules_version: int, cut: Sequence[int]) -> Facts:
+def facts_of_cycle(*, cycle: int, rules_version: int, cut: Sequence[int]) -> Facts:
     """A cycle that the entry opened."""
     return {"opened_cycle": {"cycle": cycle, "rules_version": rules_version, "cut": list(cut)}}
 
 
-def of_next_cycle(settlement: Settlement, *, rules_version: int, cut: Sequence[int] | None) -> Facts:
+def facts_of_next_cycle(settlement: Settlement, *, rules_version: int, cut: Sequence[int] | None) -> Facts:
     """The cycle that a hit opens; nothing where there was no hit."""
     if cut is None:
         return {}
-    return of_cycle(cycle=settlement.cycle_after, rules_version=rules_version, cut=cut)
+    return facts_of_cycle(cycle=settlement.cycle_after, rules_version=rules_version, cut=cut)
 
 
-def of_sheet(sheet: RateSheet, *, effective_at: datetime, source: Facts | None = None) -> Facts:
+def facts_of_sheet(sheet: RateSheet, *, effective_at: datetime, source: Facts | None = None) -> Facts:
     """A rate sheet, its rates by currency; and the document that they were taken from, if there was one."""
     rates = sorted([rate.currency, plain(rate.base_per_unit), rate.exponent] for rate in sheet.rates.values())
     recorded = {"base": sheet.base, "number": sheet.number, "effective_at": instant(effective_at), "rates": rates}
     return recorded if source is None else {**recorded, "source": source}
 
 
-def of_rate_source(source: RateSource | None) -> Facts | None:
+def facts_of_rate_source(source: RateSource | None) -> Facts | None:
     """The document that rates were taken from."""
     if source is None:
         return None
     return {"name": source.name, "date": source.day.isoformat(), "sha256": source.sha256}
 
 
-def of_casino(casino: Casino) -> Facts:
+def facts_of_casino(casino: Casino) -> Facts:
     """A casino; its gaming days only where they are not those of UTC, as digests of older books go without."""
     days = {} if casino.has_plain_days else {"zone": casino.zone, "day_starts": f"{casino.day_starts:%H:%M}"}
     return {"casino_id": casino.casino_id, "name": casino.name, **days}
 
 
-def of_table(*, table_id: str, casino_id: str, game: str, jackpot_id: str | None) -> Facts:
+def facts_of_table(*, table_id: str, casino_id: str, game: str, jackpot_id: str | None) -> Facts:
     """A gaming table."""
     return {"table_id": table_id, "casino_id": casino_id, "game": game, "jackpot_id": jackpot_id}
 
 
-def of_principal(principal: Principal) -> Facts:
+def facts_of_principal(principal: Principal) -> Facts:
     """A user or a service account."""
     return {
         "principal": principal.name,
@@ -256,7 +256,7 @@ def of_principal(principal: Principal) -> Facts:
     }
 
 
-def of_key(
+def facts_of_key(
     *,
     key_id: str,
     principal: str,
@@ -276,7 +276,7 @@ def of_key(
     }
 
 
-def of_revocation(*, key_id: str, principal: str, revoked_at: datetime) -> Facts:
+def facts_of_revocation(*, key_id: str, principal: str, revoked_at: datetime) -> Facts:
     """A key that opens nothing any more."""
     return {"key_id": key_id, "principal": principal, "revoked_at": instant(revoked_at)}
 
@@ -286,23 +286,23 @@ def without_hashes(recorded: Facts) -> Facts:
     return {name: value for name, value in recorded.items() if name != "secret_hash"}
 
 
-def of_stripes(stripe_nos: Iterable[int]) -> Facts:
+def facts_of_stripes(stripe_nos: Iterable[int]) -> Facts:
     """Stripes added to a running jackpot."""
     return {"stripes": sorted(stripe_nos)}
 
 
-def of_jackpot(jackpot_id: str, rules: JackpotRules, *, base_amount: Decimal) -> Facts:
+def facts_of_jackpot(jackpot_id: str, rules: JackpotRules, *, base_amount: Decimal) -> Facts:
     """A jackpot's opening: its first rules version and its first cycle."""
     return {
         "jackpot_id": jackpot_id,
         "base": rules.base,
         "base_amount": plain(base_amount),
         "rules": {"version": 1, "document": as_document(rules)},
-        **of_cycle(cycle=1, rules_version=1, cut=(1,)),
+        **facts_of_cycle(cycle=1, rules_version=1, cut=(1,)),
     }
 
 
-def of_act(
+def facts_of_act(
     *,
     request_id: str | None,
     decides: str | None,
@@ -328,17 +328,17 @@ def of_act(
     }
 
 
-def of_effect(*, book: str, seq: int, kind: str, recorded: Facts) -> Facts:
+def facts_of_effect(*, book: str, seq: int, kind: str, recorded: Facts) -> Facts:
     """An entry that an act booked in a jackpot's book, on its stripe 0, and what that entry recorded."""
     return {"book": book, "seq": seq, "kind": kind, "recorded": recorded}
 
 
-def of_entry_of_act(*, act: int, recorded: Facts) -> Facts:
+def facts_of_entry_of_act(*, act: int, recorded: Facts) -> Facts:
     """The facts of an act's entry in a jackpot's book: the act's seq in the reference book, and the rest."""
     return {"act": act, "recorded": recorded}
 
 
-def of_change(
+def facts_of_change(
     *,
     request_id: str,
     kind: str,
@@ -360,7 +360,7 @@ def of_change(
     }
 
 
-def of_decision(*, request_id: str, outcome: str, confirmed: Facts, is_emergency: bool, is_final: bool) -> Facts:
+def facts_of_decision(*, request_id: str, outcome: str, confirmed: Facts, is_emergency: bool, is_final: bool) -> Facts:
     """A decision on a change request; one that is not final is an approval that waits for others."""
     return {
         "request_id": request_id,
@@ -371,12 +371,12 @@ def of_decision(*, request_id: str, outcome: str, confirmed: Facts, is_emergency
     }
 
 
-def of_emergency_switch(*, is_on: bool) -> Facts:
+def facts_of_emergency_switch(*, is_on: bool) -> Facts:
     """Whether one person alone may approve an own request."""
     return {"is_on": is_on}
 
 
-def of_exception(exception: NotedException) -> Facts:
+def facts_of_exception(exception: NotedException) -> Facts:
     """An exception as it was shown to the principal who acknowledged it."""
     return {
         "kind": exception.kind,
@@ -391,6 +391,6 @@ def of_exception(exception: NotedException) -> Facts:
     }
 
 
-def of_acknowledgement(exception_id: str) -> Facts:
+def facts_of_acknowledgement(exception_id: str) -> Facts:
     """An exception that somebody looked into."""
     return {"exception_id": exception_id}

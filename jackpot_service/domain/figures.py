@@ -99,7 +99,7 @@ class Figure(NamedTuple):
         return cls(FigureKind(kind), int(number), int(minor), Decimal(value), currency, tier, account, detail, day)
 
 
-def of_bets(contributed: Contribution, currencies: Sequence[str]) -> tuple[Figure, ...]:
+def figures_of_bets(contributed: Contribution, currencies: Sequence[str]) -> tuple[Figure, ...]:
     """Return a batch's figures by currency, given the currency of each of its bets; in alphabetical order."""
     bets = Counter(currencies)
     return tuple(
@@ -108,20 +108,20 @@ def of_bets(contributed: Contribution, currencies: Sequence[str]) -> tuple[Figur
     )
 
 
-def of_settlement(
+def figures_of_settlement(
     settlement: Settlement, bets: Iterable[Bet], *, terms: Terms, won_since: Collection[str]
 ) -> tuple[Figure, ...]:
     """Sum what a settlement refunded, awarded and judged, given all bets that were live."""
     refunded = {bet.bet_id for bet in settlement.refunds}
     judged = (bet for bet in bets if bet.bet_id not in refunded)
     return (
-        *of_refunds(settlement.refunds, terms=terms, won_since=won_since),
-        *of_awards(settlement.awards),
-        *of_hands(judged, terms.sheet),
+        *figures_of_refunds(settlement.refunds, terms=terms, won_since=won_since),
+        *figures_of_awards(settlement.awards),
+        *figures_of_hands(judged, terms.sheet),
     )
 
 
-def of_refunds(bets: Collection[Bet], *, terms: Terms, won_since: Collection[str]) -> tuple[Figure, ...]:
+def figures_of_refunds(bets: Collection[Bet], *, terms: Terms, won_since: Collection[str]) -> tuple[Figure, ...]:
     """Return refunded bets' figures by currency, and by whether their cycle has been won (`won_since` names those)."""
     refunds = []
     for kind in (FigureKind.REFUNDS, FigureKind.LATE_REFUNDS):
@@ -134,7 +134,7 @@ def of_refunds(bets: Collection[Bet], *, terms: Terms, won_since: Collection[str
     return tuple(refunds)
 
 
-def of_correction(
+def figures_of_correction(
     correction: Correction, *, terms: Terms, won_since: Collection[str], made_on: Mapping[int, date]
 ) -> tuple[Figure, ...]:
     """
@@ -144,7 +144,7 @@ def of_correction(
     """
     dead, alive = correction.found_dead, correction.found_alive
     steps = (
-        _Of(
+        _AwardLine(
             past.award.tier,
             past.award.funded_by,
             past.award.bet.currency,
@@ -156,35 +156,38 @@ def of_correction(
         for past in correction.reversed_awards
     )
     return (
-        *of_refunds(dead, terms=terms, won_since=won_since),
-        *_taken_back(of_refunds(alive, terms=terms, won_since=won_since)),
-        *of_hands(alive, terms.sheet),
-        *_taken_back(of_hands(dead, terms.sheet)),
-        *of_awards(correction.awards),
+        *figures_of_refunds(dead, terms=terms, won_since=won_since),
+        *_taken_back(figures_of_refunds(alive, terms=terms, won_since=won_since)),
+        *figures_of_hands(alive, terms.sheet),
+        *_taken_back(figures_of_hands(dead, terms.sheet)),
+        *figures_of_awards(correction.awards),
         *_summed(FigureKind.AWARD_STEPS, steps),
     )
 
 
-def of_decision(step: str, awards: Iterable[MadeAward], *, made_on: Mapping[int, date]) -> tuple[Figure, ...]:
+def figures_of_decision(step: str, awards: Iterable[MadeAward], *, made_on: Mapping[int, date]) -> tuple[Figure, ...]:
     """Sum awards of one round that took a step; each verdict on it was booked on a UTC day, by its number."""
     return _summed(
         FigureKind.AWARD_STEPS,
         (
-            _Of(one.tier, one.funded_by, one.currency, step, made_on[one.correction], one.amount_minor, one.cost)
+            _AwardLine(one.tier, one.funded_by, one.currency, step, made_on[one.correction], one.amount_minor, one.cost)
             for one in awards
         ),
     )
 
 
-def of_awards(awards: Iterable[Award]) -> tuple[Figure, ...]:
+def figures_of_awards(awards: Iterable[Award]) -> tuple[Figure, ...]:
     """Sum awards as a settlement, or a correction, made them."""
     return _summed(
         FigureKind.AWARDS,
-        (_Of(one.tier, one.funded_by, one.bet.currency, one.state, None, one.amount_minor, one.cost) for one in awards),
+        (
+            _AwardLine(one.tier, one.funded_by, one.bet.currency, one.state, None, one.amount_minor, one.cost)
+            for one in awards
+        ),
     )
 
 
-class _Of(NamedTuple):
+class _AwardLine(NamedTuple):
     """An award, by the keys of its figures, and what it comes to."""
 
     tier: str
@@ -196,8 +199,8 @@ class _Of(NamedTuple):
     cost: Decimal
 
 
-def _summed(kind: FigureKind, awards: Iterable[_Of]) -> tuple[Figure, ...]:
-    def key(one: _Of) -> tuple[str, str, str, str, date]:
+def _summed(kind: FigureKind, awards: Iterable[_AwardLine]) -> tuple[Figure, ...]:
+    def key(one: _AwardLine) -> tuple[str, str, str, str, date]:
         return one.tier, one.account, one.currency, one.detail, one.made_on or date.min
 
     sums = []
@@ -212,7 +215,7 @@ def _taken_back(figures: Iterable[Figure]) -> tuple[Figure, ...]:
     return tuple(one._replace(number=-one.number, minor=-one.minor, value=-one.value) for one in figures)
 
 
-def of_hands(bets: Iterable[Bet], sheet: RateSheet) -> tuple[Figure, ...]:
+def figures_of_hands(bets: Iterable[Bet], sheet: RateSheet) -> tuple[Figure, ...]:
     """
     Sum what stood on each hand of a round that was judged, and its square; nothing if there is none.
 
@@ -234,7 +237,7 @@ def of_hands(bets: Iterable[Bet], sheet: RateSheet) -> tuple[Figure, ...]:
     )
 
 
-def of_payment(
+def figure_of_payment(
     award: MadeAward, *, paid_minor: int, amount_minor: int, cost: Decimal, jackpot_id: str, made_on: date
 ) -> Figure:
     """

@@ -175,7 +175,7 @@ def _summed(awards: Iterable[MadeAward], origin: Mapping[AwardKey, Origin]) -> d
     return dict(sorted(summed.items()))
 
 
-class OfRound(Protocol):
+class RoundIds(Protocol):
     """An object that belongs to a round, or is one."""
 
     @property
@@ -190,7 +190,7 @@ class OfRound(Protocol):
     def casino_id(self) -> str: ...  # noqa: D102
 
 
-def of_round(round_: OfRound) -> Facts:
+def facts_of_round(round_: RoundIds) -> Facts:
     """Which round it was."""
     return {
         "jackpot_id": round_.jackpot_id,
@@ -201,8 +201,8 @@ def of_round(round_: OfRound) -> Facts:
     }
 
 
-def of_step(
-    round_: OfRound, step: AwardStep, awards: Sequence[MadeAward], *, origin: Mapping[AwardKey, Origin] | None = None
+def facts_of_step(
+    round_: RoundIds, step: AwardStep, awards: Sequence[MadeAward], *, origin: Mapping[AwardKey, Origin] | None = None
 ) -> Facts:
     """
     A step that awards of a round took.
@@ -211,23 +211,25 @@ def of_step(
     """
     ordered = sorted(awards, key=lambda award: award.key)
     return {
-        "round": of_round(round_),
+        "round": facts_of_round(round_),
         "step": step.value,
-        "awards": [_of_award(award) if origin is None else _of_decided(award, step, origin) for award in ordered],
+        "awards": [
+            _facts_of_award(award) if origin is None else _facts_of_decided(award, step, origin) for award in ordered
+        ],
     }
 
 
 _ORIGINS = {AwardStep.REJECTED: "returned_to", AwardStep.REINSTATED: "taken_from"}
 
 
-def of_reinstatement(
-    round_: OfRound, awards: Sequence[MadeAward], origin: Mapping[AwardKey, Origin], *, positions: Sequence[int]
+def facts_of_reinstatement(
+    round_: RoundIds, awards: Sequence[MadeAward], origin: Mapping[AwardKey, Origin], *, positions: Sequence[int]
 ) -> Facts:
     """Awards of a round reinstated, and the positions at which the pools were seen."""
-    return {**of_step(round_, AwardStep.REINSTATED, awards, origin=origin), "positions": list(positions)}
+    return {**facts_of_step(round_, AwardStep.REINSTATED, awards, origin=origin), "positions": list(positions)}
 
 
-def _of_award(award: MadeAward) -> Facts:
+def _facts_of_award(award: MadeAward) -> Facts:
     return {
         "bet_id": award.bet_id,
         "tier": award.tier,
@@ -238,35 +240,35 @@ def _of_award(award: MadeAward) -> Facts:
     }
 
 
-def _of_decided(award: MadeAward, step: AwardStep, origin: Mapping[AwardKey, Origin]) -> Facts:
+def _facts_of_decided(award: MadeAward, step: AwardStep, origin: Mapping[AwardKey, Origin]) -> Facts:
     accounts = {account: plain(amount) for account, amount in origin[award.key].items()}
-    return {**_of_award(award), _ORIGINS[step]: accounts}
+    return {**_facts_of_award(award), _ORIGINS[step]: accounts}
 
 
-def of_requirement(requirement: Requirement) -> Facts:
+def facts_of_requirement(requirement: Requirement) -> Facts:
     """The demands that were met before awards became payable."""
     return {"approvals": requirement.approvals, "evidence": [kind.value for kind in requirement.evidence]}
 
 
-def of_evidence(round_: OfRound, kind: Evidence, *, statement: str, sha256: str | None) -> Facts:
+def facts_of_evidence(round_: RoundIds, kind: Evidence, *, statement: str, sha256: str | None) -> Facts:
     """A person's evidence for the awards of a round; the SHA-256 is that of a file that is kept elsewhere."""
-    return {"round": of_round(round_), "evidence": kind.value, "statement": statement, "sha256": sha256}
+    return {"round": facts_of_round(round_), "evidence": kind.value, "statement": statement, "sha256": sha256}
 
 
-def of_withholding(round_: OfRound, award: MadeAward, withheld_minor: int) -> Facts:
+def facts_of_withholding(round_: RoundIds, award: MadeAward, withheld_minor: int) -> Facts:
     """The amount that a payment of an award withheld; negative where its reversal gives that back."""
-    return {"round": of_round(round_), "awards": [_of_award(award)], "withheld_minor": withheld_minor}
+    return {"round": facts_of_round(round_), "awards": [_facts_of_award(award)], "withheld_minor": withheld_minor}
 
 
-def of_payment(round_: OfRound, award: MadeAward, payment: Payment) -> Facts:
+def facts_of_payment(round_: RoundIds, award: MadeAward, payment: Payment) -> Facts:
     """A payment of an award of a round, or the payment that is reversed."""
-    return {**_of_one(round_, award), "payment": payment.facts}
+    return {**_round_and_award(round_, award), "payment": payment.facts}
 
 
-def of_slip(round_: OfRound, award: MadeAward, *, number: int, copy: int) -> Facts:
+def facts_of_slip(round_: RoundIds, award: MadeAward, *, number: int, copy: int) -> Facts:
     """A print of the slip of an award, by the number that its casino gives it; copy 1 is the original."""
-    return {**_of_one(round_, award), "slip": {"number": number, "copy": copy}}
+    return {**_round_and_award(round_, award), "slip": {"number": number, "copy": copy}}
 
 
-def _of_one(round_: OfRound, award: MadeAward) -> Facts:
-    return {"round": of_round(round_), "awards": [_of_award(award)]}
+def _round_and_award(round_: RoundIds, award: MadeAward) -> Facts:
+    return {"round": facts_of_round(round_), "awards": [_facts_of_award(award)]}

@@ -60,7 +60,7 @@ class _Act:
         """Make the payload of an event of the act."""
         return Payload(type_, subject or self.recorded.subject, data, self.people)
 
-    def of_jackpot(self, jackpot_id: str | None = None) -> dict[str, Any]:
+    def jackpot_and_currency(self, jackpot_id: str | None = None) -> dict[str, Any]:
         """The jackpot that the act is about, unless another is named, and its base currency."""
         jackpot_id = jackpot_id or self.recorded.jackpot_id or ""
         return {"jackpot_id": jackpot_id, "currency": self.bases[jackpot_id]}
@@ -98,7 +98,7 @@ def _plainly(recorded: Mapping[str, Any]) -> dict[str, Any]:
 
 def _about_a_jackpot(type_: EventType) -> Callable[[_Act], list[Unplaced]]:
     def build(act: _Act) -> list[Unplaced]:
-        data = {**act.of_jackpot(), **_plainly(act.recorded.after)}
+        data = {**act.jackpot_and_currency(), **_plainly(act.recorded.after)}
         return [act.payload(type_, data)] if act.recorded.effects else []
 
     return build
@@ -108,13 +108,13 @@ def _opened(act: _Act) -> list[Unplaced]:
     recorded = _plainly(act.recorded.after)
     cycle = recorded.pop("opened_cycle")["cycle"]
     del recorded["base"]
-    return [act.payload(EventType.OPENED, {**act.of_jackpot(), **recorded, "cycle": cycle})]
+    return [act.payload(EventType.OPENED, {**act.jackpot_and_currency(), **recorded, "cycle": cycle})]
 
 
 def _retired(act: _Act) -> list[Unplaced]:
     """Two jackpots: the one that ends, and the one that its players' money goes to."""
     _, received = act.recorded.effects
-    data = {**act.of_jackpot(received["book"]), **_plainly(received["recorded"])}
+    data = {**act.jackpot_and_currency(received["book"]), **_plainly(received["recorded"])}
     subject = f"jackpot {received['book']}"
     return [
         *_about_a_jackpot(EventType.RETIRED)(act),
@@ -164,7 +164,7 @@ def _compensated(act: _Act) -> list[Unplaced]:
     return [act.payload(EventType.ROUND_COMPENSATED, data)]
 
 
-def _of_round(type_: EventType) -> Callable[[_Act], list[Unplaced]]:
+def _about_a_round(type_: EventType) -> Callable[[_Act], list[Unplaced]]:
     """All that was recorded of a round, and the round's ids."""
 
     def build(act: _Act) -> list[Unplaced]:
@@ -176,9 +176,9 @@ def _of_round(type_: EventType) -> Callable[[_Act], list[Unplaced]]:
 
 def _corrected(act: _Act) -> list[Unplaced]:
     recorded = act.recorded.after
-    jackpot_id = act.of_jackpot()["jackpot_id"]
+    jackpot_id = act.jackpot_and_currency()["jackpot_id"]
     data = {
-        **act.of_jackpot(),
+        **act.jackpot_and_currency(),
         "table_id": recorded["table_id"],
         "round_id": recorded["round_id"],
         "casino_id": act.casinos[recorded["table_id"]],
@@ -217,13 +217,13 @@ _BUILDERS: Final[Mapping[EntryKind, Callable[[_Act], list[Unplaced]]]] = {
     EntryKind.AWARDS_REJECTED: _awards(EventType.AWARD_REJECTED),
     EntryKind.AWARDS_REINSTATED: _awards(EventType.AWARD_REINSTATED),
     EntryKind.AWARD_STOPPED: _awards(EventType.AWARD_STOPPED),
-    EntryKind.EVIDENCE_RECORDED: _of_round(EventType.EVIDENCE_RECORDED),
+    EntryKind.EVIDENCE_RECORDED: _about_a_round(EventType.EVIDENCE_RECORDED),
     EntryKind.AWARDS_RELEASED: _awards(EventType.AWARD_RELEASED),
     EntryKind.AWARD_FORFEITED: _awards(EventType.AWARD_FORFEITED),
     EntryKind.AWARD_PAID: _awards(EventType.AWARD_PAID),
     EntryKind.PAYMENT_REVERSED: _awards(EventType.PAYMENT_REVERSED),
     EntryKind.COMPENSATION: _compensated,
-    EntryKind.COMPENSATION_DECLINED: _of_round(EventType.COMPENSATION_DECLINED),
+    EntryKind.COMPENSATION_DECLINED: _about_a_round(EventType.COMPENSATION_DECLINED),
     EntryKind.ROUND_CORRECTED: _corrected,
     EntryKind.STATEMENT_SETTLED: _reference(EventType.STATEMENT_SETTLED),
     EntryKind.RATES_PUBLISHED: _rates,

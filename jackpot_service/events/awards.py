@@ -84,7 +84,9 @@ Unplaced = Payload | AwardEvent
 """One event of an entry, in the order of their numbers."""
 
 
-def of_settlements(session: Session, rounds: Iterable[tuple[str, int]]) -> Mapping[tuple[str, int], list[AwardName]]:
+def awards_of_settlements(
+    session: Session, rounds: Iterable[tuple[str, int]]
+) -> Mapping[tuple[str, int], list[AwardName]]:
     """Name the awards that settlements made, by book and round key."""
     keys = sorted(rounds)
     found: dict[tuple[str, int], list[AwardName]] = {key: [] for key in keys}

@@ -196,7 +196,7 @@ def notified_entries(session: Session, reader: Principal, windows: Sequence[Wind
         rows = session.execute(
             _OF_ROUNDS, {**columns, **visible, "kinds": kinds, "sees_all": is_of_the_house(reader)}
         ).all()
-        found += [_of_round(reader, Place(*row[:4]), row[4], EntryRound(*row[5:])) for row in rows]
+        found += [_entry_of_round(reader, Place(*row[:4]), row[4], EntryRound(*row[5:])) for row in rows]
     for window in windows:
         if window.book == REFERENCE_BOOK:
             bounds = {"book": window.book, "after": window.after, "upto": window.upto}
@@ -205,7 +205,7 @@ def notified_entries(session: Session, reader: Principal, windows: Sequence[Wind
     return sorted(found, key=_in_order)
 
 
-def _of_round(reader: Principal, place: Place, kind: str, round_: EntryRound) -> NotifiedEntry:
+def _entry_of_round(reader: Principal, place: Place, kind: str, round_: EntryRound) -> NotifiedEntry:
     is_seen = sees_round(reader, table_id=round_.table_id, casino_id=round_.casino_id)
     return NotifiedEntry(place, EntryKind(kind), round_, only_public=not is_seen)
 

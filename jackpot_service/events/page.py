@@ -84,7 +84,7 @@ def _events_of(session: Session, entries: Sequence[NotifiedEntry], bases: Mappin
     of_acts = acts.recorded(session, [entry.place.seq for entry in entries if entry.place.book == REFERENCE_BOOK])
     casinos = acts.casinos_of(session, of_acts.values())
     said = rounds.recorded(session, [entry.place for entry in entries if entry.round is not None])
-    made = awards.of_settlements(
+    made = awards.awards_of_settlements(
         session,
         {
             (entry.place.book, entry.round.round_key)

@@ -142,13 +142,13 @@ def entries(session: Session, jackpot_id: str, *, after: Sequence[int], upto: Se
     """Read the entries after one vector of positions, up to another; both have a position for each stripe."""
     page = max(SMALLEST_PAGE, IN_MEMORY // max(1, len(upto)))
     of_stripes = (
-        _of_stripe(session, jackpot_id, stripe_no, after=first, upto=last, page=page)
+        _entries_of_stripe(session, jackpot_id, stripe_no, after=first, upto=last, page=page)
         for stripe_no, (first, last) in enumerate(zip(after, upto, strict=True))
     )
     return heapq.merge(*of_stripes, key=lambda entry: entry.order)
 
 
-def _of_stripe(
+def _entries_of_stripe(
     session: Session, jackpot_id: str, stripe_no: int, *, after: int, upto: int, page: int
 ) -> Iterator[ExportedEntry]:
     while after < upto:

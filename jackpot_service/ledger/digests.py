@@ -39,9 +39,9 @@ def digest(entry: Entry, postings: Sequence[Sequence[str]], figures: Sequence[st
     return hashlib.sha256(orjson.dumps(document, option=orjson.OPT_SORT_KEYS)).digest()
 
 
-def of_booked(entry: Entry, figures: Sequence[str]) -> bytes:
+def digest_of_booked(entry: Entry, figures: Sequence[str]) -> bytes:
     """Figure the digest of an entry that was put together again."""
-    return digest(entry, facts.of_postings(entry.postings), figures)
+    return digest(entry, facts.facts_of_postings(entry.postings), figures)
 
 
 def first_head(book: str, stripe_no: int) -> bytes:

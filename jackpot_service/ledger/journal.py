@@ -111,7 +111,7 @@ def post_all(
     for entry in entries:
         pools += entry.postings.pools()
     steps = [entry.round_step for entry in entries]
-    written = [facts.of_postings(entry.postings) for entry in entries]
+    written = [facts.facts_of_postings(entry.postings) for entry in entries]
     figured = [digests.written(entry) for entry in entries]
     attributions = [entry.attribution for entry in entries]
     columns = [tuple(map(" ".join, zip(*lines, strict=True))) or _NO_POSTINGS for lines in written]

@@ -106,13 +106,13 @@ def amounts_are_exact(_before: BookedEntry | None, entry: BookedEntry) -> Found:
     """Amounts are finite, have at most 18 decimals, and are below 10^20."""
     for account, currency, amount, _ in entry.lines:
         if not replay.is_exact(amount):
-            yield _of_entry(Code.ENTRY_INEXACT, entry, f"{amount} {currency} in {account}")
+            yield _mismatch_of_entry(Code.ENTRY_INEXACT, entry, f"{amount} {currency} in {account}")
 
 
 def postings_are_readable(_before: BookedEntry | None, entry: BookedEntry) -> Found:
     """Every posting names an account, a currency and a movement, and has an amount."""
     if not all(account and currency and movement for account, currency, _, movement in entry.lines):
-        yield _of_entry(Code.RECORD_UNREADABLE, entry, f"its postings hold {entry.lines}")
+        yield _mismatch_of_entry(Code.RECORD_UNREADABLE, entry, f"its postings hold {entry.lines}")
 
 
 def postings_sum_to_zero(_before: BookedEntry | None, entry: BookedEntry) -> Found:
@@ -123,35 +123,39 @@ def postings_sum_to_zero(_before: BookedEntry | None, entry: BookedEntry) -> Fou
             sums[movement, currency] += amount
     for (movement, currency), left_over in sums.items():
         if left_over:
-            yield _of_entry(Code.ENTRY_UNBALANCED, entry, f"{movement} in {currency} sums to {plain(left_over)}")
+            yield _mismatch_of_entry(
+                Code.ENTRY_UNBALANCED, entry, f"{movement} in {currency} sums to {plain(left_over)}"
+            )
 
 
 def seqs_are_dense(before: BookedEntry | None, entry: BookedEntry) -> Found:
     """Entries are numbered from 1 without a gap."""
     due = 1 if before is None else before.seq + 1
     if entry.seq != due:
-        yield _of_entry(Code.SEQ_GAP, entry, f"seq {due} is not there")
+        yield _mismatch_of_entry(Code.SEQ_GAP, entry, f"seq {due} is not there")
 
 
 def heads_are_chained(before: BookedEntry | None, entry: BookedEntry) -> Found:
     """Every head is the hash of the head before it, its entry's digest and when it was booked."""
     head = first_head(entry.book, entry.stripe_no) if before is None else before.head
     if entry.head != next_head(head, entry.digest, entry.booked_at):
-        yield _of_entry(Code.CHAIN_BROKEN, entry, f"head {entry.head.hex()} does not follow from what stands before it")
+        yield _mismatch_of_entry(
+            Code.CHAIN_BROKEN, entry, f"head {entry.head.hex()} does not follow from what stands before it"
+        )
 
 
 def booked_at_never_falls(before: BookedEntry | None, entry: BookedEntry) -> Found:
     """No entry is dated before the one that stands before it."""
     if before is not None and entry.booked_at < before.booked_at:
         detail = f"booked at {entry.booked_at}, after one of {before.booked_at}"
-        yield _of_entry(Code.BOOKED_AT_FALLS, entry, detail)
+        yield _mismatch_of_entry(Code.BOOKED_AT_FALLS, entry, detail)
 
 
 def nothing_is_booked_before_it_came(_before: BookedEntry | None, entry: BookedEntry) -> Found:
     """No entry is dated before its request came in."""
     if entry.booked_at < entry.received_at:
         detail = f"booked at {entry.booked_at}, received at {entry.received_at}"
-        yield _of_entry(Code.BOOKED_BEFORE_RECEIVED, entry, detail)
+        yield _mismatch_of_entry(Code.BOOKED_BEFORE_RECEIVED, entry, detail)
 
 
 def stripes_are_there(replayed: Replayed) -> Found:
@@ -239,9 +243,11 @@ def cuts_end_with_their_opening(replayed: Replayed) -> Found:
         opening = cycle.seq_on(cycle.stripe_no)
         if opening != cycle.seq or opening < 1:
             detail = f"opened by stripe {cycle.stripe_no}, seq {cycle.seq}, and cut at {list(cycle.cut)}"
-            yield _of_cycle(Code.CYCLE_CUT, replayed, cycle, detail)
+            yield _mismatch_of_cycle(Code.CYCLE_CUT, replayed, cycle, detail)
         if any(not 0 <= seq <= replayed.end_of(number) for number, seq in enumerate(cycle.cut)):
-            yield _of_cycle(Code.CYCLE_CUT, replayed, cycle, f"cut at {list(cycle.cut)}, beyond the entries there are")
+            yield _mismatch_of_cycle(
+                Code.CYCLE_CUT, replayed, cycle, f"cut at {list(cycle.cut)}, beyond the entries there are"
+            )
 
 
 def cuts_do_not_cross(replayed: Replayed) -> Found:
@@ -250,7 +256,9 @@ def cuts_do_not_cross(replayed: Replayed) -> Found:
         stripe_nos = range(max(len(earlier.cut), len(later.cut)))
         falls = any(later.seq_on(stripe_no) < earlier.seq_on(stripe_no) for stripe_no in stripe_nos)
         if falls or later.seq <= earlier.seq_on(later.stripe_no):
-            yield _of_cycle(Code.CUTS_CROSS, replayed, later, f"cut at {list(later.cut)}, after {list(earlier.cut)}")
+            yield _mismatch_of_cycle(
+                Code.CUTS_CROSS, replayed, later, f"cut at {list(later.cut)}, after {list(earlier.cut)}"
+            )
 
 
 def a_hit_empties_the_reserve(replayed: Replayed) -> Found:
@@ -260,18 +268,18 @@ def a_hit_empties_the_reserve(replayed: Replayed) -> Found:
             continue  # Verified before, with all that its cut names.
         reserve = _pools_at(cycle, replayed.at_cuts).reserve
         if reserve:
-            yield _of_cycle(Code.CUT_RESERVE, replayed, cycle, f"the reserve was {plain(reserve)}")
+            yield _mismatch_of_cycle(Code.CUT_RESERVE, replayed, cycle, f"the reserve was {plain(reserve)}")
 
 
 def _pools_at(cycle: BookedCycle, at_cuts: Mapping[tuple[int, int], Pools]) -> Pools:
     return sum((at_cuts.get(place, Pools()) for place in enumerate(cycle.cut)), Pools())
 
 
-def _of_entry(code: Code, entry: BookedEntry, detail: str) -> Mismatch:
+def _mismatch_of_entry(code: Code, entry: BookedEntry, detail: str) -> Mismatch:
     return Mismatch(code, entry.book, entry.place, detail)
 
 
-def _of_cycle(code: Code, replayed: Replayed, cycle: BookedCycle, detail: str) -> Mismatch:
+def _mismatch_of_cycle(code: Code, replayed: Replayed, cycle: BookedCycle, detail: str) -> Mismatch:
     return Mismatch(code, replayed.book, f"cycle {cycle.cycle}", detail)
 
 

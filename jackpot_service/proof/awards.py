@@ -15,7 +15,7 @@ from jackpot_service.domain.accounts import AWARDS_HELD
 from jackpot_service.domain.awards import FIRST_STEPS, AwardState, AwardStep, is_a_life, state_by_steps
 from jackpot_service.domain.entries import Attribution
 from jackpot_service.domain.errors import Conflict
-from jackpot_service.domain.figures import of_decision
+from jackpot_service.domain.figures import figures_of_decision
 from jackpot_service.domain.held_awards import AwardKey, Decision, MadeAward
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.money import ZERO, plain
@@ -215,8 +215,8 @@ class ActsOnRounds:
         done = Done(
             EntryKind.AWARD_STOPPED,
             {},
-            held_awards.of_step(round_.round, AwardStep.STOPPED, [award]),
-            figures=of_decision(AwardStep.STOPPED, [rest], made_on=made_on),
+            held_awards.facts_of_step(round_.round, AwardStep.STOPPED, [award]),
+            figures=figures_of_decision(AwardStep.STOPPED, [rest], made_on=made_on),
             attributed_to=Attribution.of(round_.round),
         )
         yield from acts.says(row, done.recorded, self._jackpot.jackpot_id)

@@ -185,7 +185,7 @@ def _wrong(references: References, sheet: Row[Any], request: Row[Any], entry: Bo
     except UNDERIVABLE as error:
         return f"makes none: {type(error).__name__}"
     rates = stated_rates(references.sheets[sheet.base, sheet.number])
-    due = (agreed.base, agreed.rates, agreed.effective_at, facts.of_rate_source(agreed.source))
+    due = (agreed.base, agreed.rates, agreed.effective_at, facts.facts_of_rate_source(agreed.source))
     if (sheet.base, rates, sheet.effective_at, sheet.source) != due:
         return "makes another sheet"
     return None

@@ -42,7 +42,7 @@ def closed_periods_hold(session: Session, rows: Iterable[Row[Any]], *, not_compa
     begins = None
     for one in map(checkpoints.period_of, rows):
         if one.period.start != begins:
-            yield _of_period(one, f"begins at {instant(one.period.start)}, not at {instant(begins)}")
+            yield _mismatches_of_period(one, f"begins at {instant(one.period.start)}, not at {instant(begins)}")
         begins = one.period.end
         yield from _is_over(session, one)
         yield from _reports_are(session, one, not_compared)
@@ -52,7 +52,7 @@ def _is_over(session: Session, closed: ClosedPeriod) -> Found:
     """Nothing can be booked in it any more: every stripe of every book has passed its end."""
     for book, passed in instants.passed(session).items():
         if passed < closed.period.end:
-            yield _of_period(closed, f"was closed, and book {book} has only passed {instant(passed)}")
+            yield _mismatches_of_period(closed, f"was closed, and book {book} has only passed {instant(passed)}")
 
 
 def _reports_are(session: Session, closed: ClosedPeriod, not_compared: Counter[NotCompared]) -> Found:
@@ -62,13 +62,13 @@ def _reports_are(session: Session, closed: ClosedPeriod, not_compared: Counter[N
             not_compared[NotCompared(name, kept.report_version, None if report is None else report.report_version)] += 1
             continue
         found = _report_is(session, report, closed, kept.sha256)
-        yield from unless_refused(session, found, partial(_of_period, closed))
+        yield from unless_refused(session, found, partial(_mismatches_of_period, closed))
 
 
 def _report_is(session: Session, report: Report, closed: ClosedPeriod, kept: str) -> Found:
     found = _hash(session, report, closed)
     if found != kept:
-        yield _of_period(closed, f"{report.name} was kept as {kept}, and says {found}")
+        yield _mismatches_of_period(closed, f"{report.name} was kept as {kept}, and says {found}")
 
 
 def _hash(session: Session, report: Report, closed: ClosedPeriod) -> str | None:
@@ -77,7 +77,7 @@ def _hash(session: Session, report: Report, closed: ClosedPeriod) -> str | None:
     return sha256_of(document)
 
 
-def _of_period(closed: ClosedPeriod, detail: str) -> Mismatch:
+def _mismatches_of_period(closed: ClosedPeriod, detail: str) -> Mismatch:
     return Mismatch(Code.CLOSED_PERIOD, REFERENCE_BOOK, f"period to {instant(closed.period.end)}", detail)
 
 
@@ -105,12 +105,12 @@ def reconciled_days_hold(
     first = date.min if since == NOTHING else first_day(session, jackpot.jackpot_id, jackpot.stripes, since)
     for kept in days:
         if kept.day > since.reconciled_to or (first is not None and kept.day >= first):
-            found = _of_day(session, jackpot, kept)
+            found = _mismatches_of_day(session, jackpot, kept)
             yield from unless_refused(session, found, partial(_on_day, jackpot.jackpot_id, kept.day))
         on_day()
 
 
-def _of_day(session: Session, jackpot: Jackpot, kept: DayPart) -> Found:
+def _mismatches_of_day(session: Session, jackpot: Jackpot, kept: DayPart) -> Found:
     book, begins, ends = jackpot.jackpot_id, midnight(kept.day), midnight(kept.day + DAY)
     due = Part(instants.before(session, book, begins), instants.before(session, book, ends))
     if not instants.is_over(session, book, ends):
@@ -160,11 +160,11 @@ def kept_seals_hold(session: Session) -> Found:
         try:
             seal = seals.read(kept.content)
         except BadSeal as error:
-            yield _of_seal(Code.SEAL_CHAIN, name, error.detail)
+            yield _mismatches_of_seal(Code.SEAL_CHAIN, name, error.detail)
         else:
             due = (1 if previous is None else previous.number + 1, previous)
             if (kept.number, seal.previous) != due or seal.number != kept.number:
-                yield _of_seal(Code.SEAL_CHAIN, name, "does not name the seal before it")
+                yield _mismatches_of_seal(Code.SEAL_CHAIN, name, "does not name the seal before it")
             key = public_key_of(kept.public_key)
             yield from _is_signed(GivenSeal(name, seal), {key.key_id: key})
             yield from stripes_stand(session, name, seal)
@@ -185,11 +185,13 @@ def given_seals_hold(session: Session, given: Iterable[GivenSeal], keys: Mapping
         known = _Known(one.name, one.seal.link, one.seal.previous)
         other = by_number.setdefault(one.seal.number, known)
         if other.link != known.link:
-            yield _of_seal(Code.SEAL_CHAIN, one.name, f"is another seal {one.seal.number} than {other.name}")
+            yield _mismatches_of_seal(Code.SEAL_CHAIN, one.name, f"is another seal {one.seal.number} than {other.name}")
     for number, known in sorted(by_number.items()):
         before = by_number.get(number - 1)
         if before is not None and known.previous != before.link:
-            yield _of_seal(Code.SEAL_CHAIN, known.name, f"does not name {before.name}, which is the seal before it")
+            yield _mismatches_of_seal(
+                Code.SEAL_CHAIN, known.name, f"does not name {before.name}, which is the seal before it"
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,17 +206,21 @@ class _Known:
 def _was_kept(session: Session, one: GivenSeal) -> Found:
     kept = records.find_seal(session, one.seal.number)
     if kept is None:
-        yield _of_seal(Code.SEAL_CHAIN, one.name, f"the ledger has no seal {one.seal.number}")
+        yield _mismatches_of_seal(Code.SEAL_CHAIN, one.name, f"the ledger has no seal {one.seal.number}")
     elif kept.sha256 != one.seal.link.sha256:
-        yield _of_seal(Code.SEAL_CHAIN, one.name, f"the ledger kept another seal {one.seal.number}")
+        yield _mismatches_of_seal(Code.SEAL_CHAIN, one.name, f"the ledger kept another seal {one.seal.number}")
 
 
 def _is_signed(one: GivenSeal, keys: Mapping[str, PublicKey]) -> Found:
     key = keys.get(one.seal.public_key_id)
     if key is None:
-        yield _of_seal(Code.SEAL_SIGNATURE, one.name, f"says that key {one.seal.public_key_id} signed it: not known")
+        yield _mismatches_of_seal(
+            Code.SEAL_SIGNATURE, one.name, f"says that key {one.seal.public_key_id} signed it: not known"
+        )
     elif not key.signed(one.seal.signed_bytes, one.seal.signature):
-        yield _of_seal(Code.SEAL_SIGNATURE, one.name, f"was not signed by key {key.key_id}, or was changed since")
+        yield _mismatches_of_seal(
+            Code.SEAL_SIGNATURE, one.name, f"was not signed by key {key.key_id}, or was changed since"
+        )
 
 
 def stripes_stand(session: Session, name: str, seal: Seal) -> Found:
@@ -241,5 +247,5 @@ def _differs(name: str, sealed: SealedStripe, end: int | None, head: bytes | Non
     return Mismatch(Code.SEAL_HEAD, sealed.book, where, detail)
 
 
-def _of_seal(code: Code, name: str, detail: str) -> Mismatch:
+def _mismatches_of_seal(code: Code, name: str, detail: str) -> Mismatch:
     return Mismatch(code, REFERENCE_BOOK, name, detail)

@@ -92,7 +92,7 @@ def acknowledgements(references: References) -> Iterator[Document]:
     """Write the acknowledgements by one person; acts of two people show more than the exception that they close."""
     for row in references.acknowledgements.values():
         if not is_closed_by_two(references.acts.get(row.entry_seq)):
-            recorded = facts.of_acknowledgement(row.exception_id)
+            recorded = facts.facts_of_acknowledgement(row.exception_id)
             name = f"acknowledgement of {row.exception_id}"
             yield Document(name, row.entry_seq, EntryKind.EXCEPTION_ACKNOWLEDGED, recorded)
 

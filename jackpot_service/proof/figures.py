@@ -56,7 +56,7 @@ def due_of(entry: BookedEntry, round_: RoundDocuments, jackpot: Jackpot) -> Sequ
         accepted = [one.bet for one in round_.bets if one.step == step]
         split = jackpot.rules[round_.round.rules_version].split
         contributed = contribute(stakes_by_currency(accepted), split=split, sheet=sheet)
-        return figures.of_bets(contributed, [bet.currency for bet in accepted])
+        return figures.figures_of_bets(contributed, [bet.currency for bet in accepted])
     if entry.kind == EntryKind.CLOSING:
         return ()
     terms = terms_of(round_, jackpot, running=jackpot.cycle_at(entry), following=None)
@@ -64,16 +64,16 @@ def due_of(entry: BookedEntry, round_: RoundDocuments, jackpot: Jackpot) -> Sequ
     live = [one.bet for one in round_.live(before_step=step)]
     if entry.kind == EntryKind.VOIDS:
         voided = {row.bet_id for row in round_.of("voids") if row.step == step and not row.is_tombstone}
-        return figures.of_refunds(
+        return figures.figures_of_refunds(
             [one.bet for one in round_.bets if one.bet.bet_id in voided], terms=terms, won_since=won
         )
     if entry.kind == EntryKind.CANCELLATION:
-        return figures.of_refunds(live, terms=terms, won_since=won)
+        return figures.figures_of_refunds(live, terms=terms, won_since=won)
     dead = refunded_hands(records.result(round_).hands, jackpot.rules[round_.round.rules_version])
     return (
-        *figures.of_refunds([bet for bet in live if bet.hand in dead], terms=terms, won_since=won),
-        *figures.of_awards(records.awards(round_)),
-        *figures.of_hands((bet for bet in live if bet.hand not in dead), sheet),
+        *figures.figures_of_refunds([bet for bet in live if bet.hand in dead], terms=terms, won_since=won),
+        *figures.figures_of_awards(records.awards(round_)),
+        *figures.figures_of_hands((bet for bet in live if bet.hand not in dead), sheet),
     )
 
 

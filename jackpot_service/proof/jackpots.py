@@ -224,7 +224,7 @@ def entries_are_effects_of_acts(jackpot: Jackpot, entries: Sequence[BookedEntry]
         if effect is None or effect.kind != entry.kind or is_opening is not (entry.seq == 1):
             detail = f"a {entry.kind} that no act booked"
             yield Mismatch(Code.ENTRY_KIND, jackpot.jackpot_id, entry.place, detail)
-        elif digests.of_booked(_entry(entry, effect), entry.content) != entry.digest:
+        elif digests.digest_of_booked(_entry(entry, effect), entry.content) != entry.digest:
             detail = f"{entry.kind}: act {effect.act} says that it recorded something else"
             yield Mismatch(Code.ENTRY_DIGEST, jackpot.jackpot_id, entry.place, detail)
         elif entry.principal != (actor := jackpot.references.acts[effect.act].principal):
@@ -242,7 +242,7 @@ def _entry(entry: BookedEntry, effect: RecordedEffect) -> Entry:
         principal=entry.principal,
         received_at=entry.received_at,
         facts=entry.facts,
-        in_rows=facts.of_entry_of_act(act=effect.act, recorded=effect.recorded),
+        in_rows=facts.facts_of_entry_of_act(act=effect.act, recorded=effect.recorded),
         postings=entry.postings(),
     )
 
@@ -299,7 +299,7 @@ def stripes_were_added(jackpot: Jackpot, additions: Sequence[BookedEntry]) -> Fo
             detail = f"was added by no entry: there is none at stripe 0, seq {stripe.added_by}"
             yield Mismatch(Code.STRIPE_ADDITION, jackpot.jackpot_id, f"stripe {stripe.stripe_no}", detail)
     for entry in additions:
-        due = facts.of_stripes(one.stripe_no for one in jackpot.stripes if one.added_by == entry.seq)
+        due = facts.facts_of_stripes(one.stripe_no for one in jackpot.stripes if one.added_by == entry.seq)
         if jackpot.recorded_at(entry) != due:
             yield Mismatch(Code.ENTRY_DIGEST, jackpot.jackpot_id, entry.place, "the stripes that it added")
         if entry.lines:
@@ -316,5 +316,5 @@ def opening_is_as_recorded(jackpot: Jackpot, entry: BookedEntry, rules: JackpotR
     if entry.lines != replay.lines_of(seed):
         detail = f"a base amount in {METER_HOUSE} and nothing else was to be booked"
         yield Mismatch(Code.ENTRY_POSTINGS, jackpot.jackpot_id, entry.place, detail)
-    if jackpot.recorded_at(entry) != facts.of_jackpot(jackpot.jackpot_id, rules, base_amount=base_amount):
+    if jackpot.recorded_at(entry) != facts.facts_of_jackpot(jackpot.jackpot_id, rules, base_amount=base_amount):
         yield Mismatch(Code.ENTRY_DIGEST, jackpot.jackpot_id, entry.place, "the jackpot's opening")

@@ -58,7 +58,7 @@ def are_due(
         award = made[said["bet_id"], said["tier"], said["correction"]]
         payment, reverses = payment_of(act.after["payment"]), act.after.get("reverses")
         is_reversal = act.kind == EntryKind.PAYMENT_REVERSED
-        shown = held_awards.of_payment(round_.round, award, payment)
+        shown = held_awards.facts_of_payment(round_.round, award, payment)
         yield from acts.says(act, {**shown, "reverses": reverses} if is_reversal else shown, of.jackpot_id)
         if not is_reversal:
             yield from payout_tiers.a_person_paid(act, [award], round_, of)

@@ -35,7 +35,7 @@ def evidence_is_of_its_round(round_: RoundDocuments, jackpot: Jackpot) -> Found:
     for act in recorded:
         kind = Evidence(act.after["evidence"])
         statement, sha256 = act.after["statement"], act.after["sha256"]
-        due = held_awards.of_evidence(round_.round, kind, statement=statement, sha256=sha256)
+        due = held_awards.facts_of_evidence(round_.round, kind, statement=statement, sha256=sha256)
         yield from acts.says(act, due, jackpot.jackpot_id)
     yield from people.nobody_released_what_an_own_key_won(recorded, round_, jackpot.references)
 

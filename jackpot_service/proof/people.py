@@ -169,10 +169,10 @@ def documents_of_people(references: References) -> Iterator[Document]:
     for row in references.principals.values():
         if row.name == SYSTEM_OPERATOR.name:
             continue  # Of no act: the schema begins with it.
-        recorded = facts.of_principal(_principal(row))
+        recorded = facts.facts_of_principal(_principal(row))
         yield Document(f"principal {row.name}", row.entry_seq, EntryKind.PRINCIPAL_ADDED, recorded)
     for row in references.keys.values():
-        recorded = facts.of_key(
+        recorded = facts.facts_of_key(
             key_id=row.key_id,
             principal=row.principal,
             table_ids=row.table_ids,
@@ -214,7 +214,7 @@ def keys_were_revoked(references: References, entries: Mapping[int, BookedEntry]
             recorded[str(references.acts[seq].after.get("key_id"))].append((seq, entry.received_at))
     for row in references.keys.values():
         acts = recorded.pop(row.key_id, [])
-        due = [facts.of_revocation(key_id=row.key_id, principal=row.principal, revoked_at=at) for _, at in acts]
+        due = [facts.facts_of_revocation(key_id=row.key_id, principal=row.principal, revoked_at=at) for _, at in acts]
         if [row.revoked_at] * (row.revoked_at is not None) != [at for _, at in acts]:
             yield _revocation(f"key {row.key_id}", f"revoked at {row.revoked_at}, by acts {[seq for seq, _ in acts]}")
         elif due != [references.acts[seq].after for seq, _ in acts]:

@@ -137,7 +137,7 @@ def verify(
     """
     proof = _Proof(session, dict(since or {}), on_progress, on_reached)
     with decoding.strictly(session):
-        for mismatch in proof.of_everything():
+        for mismatch in proof.check_everything():
             proof.mismatches.append(mismatch)
     proof.report_reached(is_whole=True)
     counts = (len(proof.books), proof.entries, proof.rounds, proof.bets, proof.awards)
@@ -178,7 +178,7 @@ class _Proof:
     looks: Looks = field(default_factory=Looks, init=False)
     decoder: Decoder = field(default_factory=Decoder, init=False)
 
-    def of_everything(self) -> Found:
+    def check_everything(self) -> Found:
         """The reference book first, since all others are checked against what is in it."""
         self.now = times.now(self.session)
         known = references.read(self.session, self.decoder)
@@ -188,13 +188,13 @@ class _Proof:
         yield from _unknown_books(self.session, known)
         for book in sorted(self.reached.keys() - set(self.books)):
             yield Mismatch(Code.VERIFIED_HEAD, book, "stripes", "were verified, and are of a jackpot that is not there")
-        yield from self.of_reference_book(known)
+        yield from self.check_reference_book(known)
         closed = checkpoints.closed_periods_hold(self.session, known.closed_periods, not_compared=self.not_compared)
         yield from _guarded(closed, book=REFERENCE_BOOK, place="closed periods")
         for jackpot_id in self.books[1:]:
-            yield from self.of_jackpot(jackpot_id, known)
+            yield from self.check_jackpot(jackpot_id, known)
 
-    def of_reference_book(self, known: References) -> Found:
+    def check_reference_book(self, known: References) -> Found:
         """The reference book's laws, and whether it recorded its documents: these are few, and checked each time."""
         since = self.reached.get(REFERENCE_BOOK, NOTHING)
         stripes = replay.stripes(self.session, REFERENCE_BOOK)
@@ -220,7 +220,7 @@ class _Proof:
         self.reached[REFERENCE_BOOK] = replace(self._verified(stripes), is_whole=True)
         self._report_progress(REFERENCE_BOOK)
 
-    def of_jackpot(self, jackpot_id: str, known: References) -> Found:
+    def check_jackpot(self, jackpot_id: str, known: References) -> Found:
         """A jackpot's laws, its opening, its rounds, and the order of its settlements."""
         since = self.reached.get(jackpot_id, NOTHING)
         held, statements = HeldMoney(since), Statements(self.session, self.decoder, jackpot_id, since)
@@ -248,9 +248,9 @@ class _Proof:
         yield from acts.check_decisions(jackpot, fresh)
         yield from figures.effects_come_to_nothing_more(fresh)
         reconciled = checkpoints.reconciled_days_of(self.session, jackpot_id)
-        yield from self._of_sums(jackpot, since, reconciled, fresh_entries=self.entries - entries_before)
+        yield from self._check_sums(jackpot, since, reconciled, fresh_entries=self.entries - entries_before)
         reconciled_to = reconciled[-1].day if reconciled else date.min
-        yield from self._of_rounds(jackpot, since, held, reconciled_to=reconciled_to)
+        yield from self._check_rounds(jackpot, since, held, reconciled_to=reconciled_to)
         yield from held.check(jackpot_id)
         seen = acts.seen_by_acts(jackpot)
         crossing = sequence_checks.settlements_do_not_cross(self.session, jackpot_id, seen, since=since)
@@ -258,7 +258,7 @@ class _Proof:
         self.reached[jackpot_id] = replace(self.reached[jackpot_id], is_whole=True, held=ZERO)
         self.report_reached()
 
-    def _of_sums(
+    def _check_sums(
         self, jackpot: Jackpot, since: Verified, reconciled: Sequence[DayPart], *, fresh_entries: int
     ) -> Found:
         """The sums of days, and of those that were reconciled, day by day."""
@@ -286,7 +286,7 @@ class _Proof:
         pools = PoolsByPosition(self.session, jackpot_id, since)
         return jackpots.read(self.session, jackpot_id, known, pools, outside)
 
-    def _of_rounds(self, jackpot: Jackpot, since: Verified, held: HeldMoney, *, reconciled_to: date) -> Found:
+    def _check_rounds(self, jackpot: Jackpot, since: Verified, held: HeldMoney, *, reconciled_to: date) -> Found:
         """All rounds after the last that was verified, and of those before it, the ones touched since."""
         book = jackpot.jackpot_id
         now = replace(self._verified(jackpot.stripes), reconciled_to=reconciled_to)
@@ -296,26 +296,26 @@ class _Proof:
         touched |= {key for key in on_rounds.rounds_since(since.acts) if key <= since.last_round_key}
         touched |= {key for key in jackpot.corrected_since(since) if key <= since.last_round_key}
         for page in documents.these(self.session, self.decoder, book, touched):
-            yield from self._of_page(page, jackpot, on_rounds, held)
+            yield from self._check_page(page, jackpot, on_rounds, held)
         now = replace(now, last_round_key=since.last_round_key)
         self._reach(book, now, held)
         for page in documents.pages(self.session, self.decoder, book, after=since.last_round_key):
-            yield from self._of_page(page, jackpot, on_rounds, held)
+            yield from self._check_page(page, jackpot, on_rounds, held)
             if page.rounds:
                 now = replace(now, last_round_key=page.rounds[-1].round.round_key)
             self._reach(book, now, held)
 
-    def _of_page(self, page: Page, jackpot: Jackpot, on_rounds: ActsOnRounds, held: HeldMoney) -> Found:
+    def _check_page(self, page: Page, jackpot: Jackpot, on_rounds: ActsOnRounds, held: HeldMoney) -> Found:
         yield from self.decoder.take()
         yield from page.mismatches
         for round_ in page.rounds:
-            yield from self._of_round(round_, jackpot)
+            yield from self._check_round(round_, jackpot)
             yield from _guarded(on_rounds.check(round_), book=jackpot.jackpot_id, place=round_.place)
             held.add(round_)
             self.looks.done += Looks.IN_ROUND * len(round_.entries)
         self._report_progress(jackpot.jackpot_id)
 
-    def _of_round(self, round_: RoundDocuments, jackpot: Jackpot) -> Found:
+    def _check_round(self, round_: RoundDocuments, jackpot: Jackpot) -> Found:
         self.rounds += 1
         self.bets += len(round_.bets)
         self.awards += len(round_.of("awards"))

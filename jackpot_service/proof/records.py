@@ -28,7 +28,7 @@ def digests_cover_the_rows(round_: RoundDocuments, jackpot: Jackpot) -> Found:
     for entry in round_.entries:
         detail = f"{round_.place}, step {entry.step}: what its {entry.kind} stores is not what it recorded"
         try:
-            is_covered = digests.of_booked(recorded(entry, round_, jackpot), entry.content) == entry.digest
+            is_covered = digests.digest_of_booked(recorded(entry, round_, jackpot), entry.content) == entry.digest
         except (LedgerError, LookupError, ValueError, TypeError, ArithmeticError) as error:
             is_covered, detail = False, f"{round_.place}, step {entry.step}: {error}"
         if not is_covered:
@@ -51,7 +51,7 @@ def recorded(entry: BookedEntry, round_: RoundDocuments, jackpot: Jackpot) -> En
         principal=entry.principal,
         received_at=entry.received_at,
         facts=entry.facts,
-        in_rows={**_in_rows(entry, round_, jackpot), **facts.of_opening(then)},
+        in_rows={**_in_rows(entry, round_, jackpot), **facts.facts_of_opening(then)},
         postings=entry.postings(),
         round_step=RoundStep.of(then),
     )
@@ -59,21 +59,23 @@ def recorded(entry: BookedEntry, round_: RoundDocuments, jackpot: Jackpot) -> En
 
 def _in_rows(entry: BookedEntry, round_: RoundDocuments, jackpot: Jackpot) -> Facts:
     if entry.kind == EntryKind.BETS:
-        return {"bets": facts.of_bets(Bets.of(one.bet for one in round_.bets if one.step == entry.step))}
+        return {"bets": facts.facts_of_bets(Bets.of(one.bet for one in round_.bets if one.step == entry.step))}
     if entry.kind != EntryKind.RESULT:
         return {}
     opened = jackpot.opened_by(entry)
     cycle = (
-        {} if opened is None else facts.of_cycle(cycle=opened.cycle, rules_version=opened.rules_version, cut=opened.cut)
+        {}
+        if opened is None
+        else facts.facts_of_cycle(cycle=opened.cycle, rules_version=opened.rules_version, cut=opened.cut)
     )
-    return {"awards": facts.of_awards(awards(round_)), **cycle}
+    return {"awards": facts.facts_of_awards(awards(round_)), **cycle}
 
 
 def _voids(entry: BookedEntry, round_: RoundDocuments) -> Facts:
     """The facts of an entry's voids, from their rows; when they occurred and why, the entry alone stores."""
     rows = [row for row in round_.of("voids") if row.step == entry.step]
     return {
-        **facts.of_voids(
+        **facts.facts_of_voids(
             [row.bet_id for row in rows if not row.is_tombstone],
             [row.bet_id for row in rows if row.is_tombstone],
             occurred_at=None,

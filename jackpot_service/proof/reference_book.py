@@ -57,19 +57,21 @@ def check(references: References, entries: Mapping[int, BookedEntry]) -> Found:
 def documents(references: References) -> Iterator[Document]:
     """Write every reference document as the facts that its act shows."""
     for row in references.casinos.values():
-        recorded = facts.of_casino(Casino(row.casino_id, row.name, row.zone, row.day_starts))
+        recorded = facts.facts_of_casino(Casino(row.casino_id, row.name, row.zone, row.day_starts))
         yield Document(f"casino {row.casino_id}", row.entry_seq, EntryKind.CASINO_ADDED, recorded)
     for row in references.tables.values():
-        recorded = facts.of_table(
+        recorded = facts.facts_of_table(
             table_id=row.table_id, casino_id=row.casino_id, game=row.game, jackpot_id=row.jackpot_id
         )
         yield Document(f"table {row.table_id}", row.entry_seq, EntryKind.TABLE_ADDED, recorded)
     yield from people.documents_of_people(references)
     for (base, number), row in references.sheet_rows.items():
-        recorded = facts.of_sheet(references.sheets[base, number], effective_at=row.effective_at, source=row.source)
+        recorded = facts.facts_of_sheet(
+            references.sheets[base, number], effective_at=row.effective_at, source=row.source
+        )
         yield Document(f"rate sheet {base} {number}", row.entry_seq, EntryKind.RATES_PUBLISHED, recorded)
     for row in references.change_requests.values():
-        recorded = facts.of_change(
+        recorded = facts.facts_of_change(
             request_id=row.request_id,
             kind=row.kind,
             payload=row.payload,
@@ -80,7 +82,7 @@ def documents(references: References) -> Iterator[Document]:
         )
         yield Document(f"change request {row.request_id}", row.entry_seq, EntryKind.CHANGE_REQUESTED, recorded)
     for row in references.change_decisions.values():
-        recorded = facts.of_decision(
+        recorded = facts.facts_of_decision(
             request_id=row.request_id,
             outcome=row.outcome,
             confirmed=row.confirmed,
@@ -101,7 +103,7 @@ def documents(references: References) -> Iterator[Document]:
     yield from withholding.documents(references)
     yield from claims.documents(references)
     for row in references.emergency_switches[1:]:
-        recorded = facts.of_emergency_switch(is_on=row.is_on)
+        recorded = facts.facts_of_emergency_switch(is_on=row.is_on)
         yield Document(f"emergency switch {row.entry_seq}", row.entry_seq, EntryKind.EMERGENCY_SWITCHED, recorded)
 
 
@@ -113,7 +115,7 @@ def entries_recorded_their_acts(references: References, entries: Mapping[int, Bo
         row = references.acts.get(seq)
         if entry.kind not in ACT_KINDS or entry.round_key is not None:
             yield Mismatch(Code.ENTRY_KIND, entry.book, entry.place, f"a {entry.kind} does not belong here")
-        elif row is None or digests.of_booked(_entry(entry, row), entry.content) != entry.digest:
+        elif row is None or digests.digest_of_booked(_entry(entry, row), entry.content) != entry.digest:
             detail = f"{entry.kind}: its act {'is not there' if row is None else 'says something else'}"
             yield Mismatch(Code.ENTRY_DIGEST, entry.book, entry.place, detail)
         if entry.lines:
@@ -122,7 +124,7 @@ def entries_recorded_their_acts(references: References, entries: Mapping[int, Bo
 
 
 def _entry(entry: BookedEntry, row: Row[Any]) -> Entry:
-    recorded = facts.of_act(
+    recorded = facts.facts_of_act(
         request_id=row.request_id,
         decides=row.decides,
         subject=row.subject,

@@ -57,9 +57,9 @@ def _settlement_is_due(
     )
     yield from postings_are(due.postings, entry, round_)
     yield from _awards_began(due, entry, round_)
-    figured = facts.of_settlement(due, live, cycle=running.cycle, positions=positions)
+    figured = facts.facts_of_settlement(due, live, cycle=running.cycle, positions=positions)
     yield from _figures_are(figured, stored, entry, round_)
-    made, booked = facts.of_awards(due.awards), facts.of_awards(records.awards(round_))
+    made, booked = facts.facts_of_awards(due.awards), facts.facts_of_awards(records.awards(round_))
     if made != booked:
         detail = f"{round_.place}: its awards are {booked}, due was {made}"
         yield Mismatch(Code.AWARD_FIGURES, entry.book, entry.place, detail)

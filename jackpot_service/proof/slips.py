@@ -72,7 +72,7 @@ def are_due(rows: Sequence[Row[Any]], made: Mapping[AwardKey, MadeAward], round_
         [said] = act.after["awards"]
         award = made[said["bet_id"], said["tier"], said["correction"]]
         slip = act.after["slip"]
-        yield from acts.says(act, held_awards.of_slip(round_.round, award, **slip), of.jackpot_id)
+        yield from acts.says(act, held_awards.facts_of_slip(round_.round, award, **slip), of.jackpot_id)
         state = state_before(act.seq, award, round_)
         if state not in PRINTED_IN:
             detail = f"act {act.seq} printed a slip of bet {award.bet_id}, {award.tier}, while it was {state}"

@@ -82,7 +82,7 @@ def is_booked(  # noqa: PLR0917  all that the entry follows from
     entries: Mapping[int, BookedEntry],
 ) -> Found:
     """The entry that a payment, or its reversal, booked for what it withheld: recorded and moved just that."""
-    recorded = held_awards.of_withholding(round_.round, award, withheld_minor)
+    recorded = held_awards.facts_of_withholding(round_.round, award, withheld_minor)
     sheet = jackpot.sheet(round_.round.rate_sheet)
     postings = posting_rules.for_withholding(
         withheld_minor, award.currency, casino_id=round_.round.casino_id, sheet=sheet

@@ -213,7 +213,7 @@ def by_id(session: Session, award_id: str) -> AwardRecord | None:
     return next(iter(_read(session, select(_RECORDS).where(_ALL.award_id == award_id).limit(1))), None)
 
 
-def of_jackpot(session: Session, jackpot_id: str, award_id: str) -> AwardRecord:
+def award_of_jackpot(session: Session, jackpot_id: str, award_id: str) -> AwardRecord:
     """Find an award of a jackpot. Raises: UnknownAward."""
     found = by_id(session, award_id)
     if found is None or found.jackpot_id != jackpot_id:
@@ -346,14 +346,14 @@ def _award(row: Row[Any]) -> BookedAward:
     )
 
 
-def of_round(session: Session, round_: Round) -> tuple[BookedAward, ...]:
+def awards_of_round(session: Session, round_: Round) -> tuple[BookedAward, ...]:
     """The awards of a round's settlement as they are now, by bet id and tier."""
     with pipelined(session) as pipe:
         cursor = verdicts.send_awards(pipe, round_, correction=0)
     return verdicts.awards_of(cursor)
 
 
-def of_verdicts(session: Session, round_: Round, *, corrections: int) -> tuple[BookedAward, ...]:
+def awards_of_verdicts(session: Session, round_: Round, *, corrections: int) -> tuple[BookedAward, ...]:
     """The awards of a round's settlement and of its corrections, of which there are so many, as they are now."""
     with pipelined(session) as pipe:
         cursors = [verdicts.send_awards(pipe, round_, correction=number) for number in range(corrections + 1)]

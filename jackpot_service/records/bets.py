@@ -98,7 +98,7 @@ def add(pipe: Pipeline, batches: Sequence[tuple[Round, Mapping[str, str]]]) -> N
     """
     Write accepted bets of rounds of one jackpot, each batch by its round's current step.
 
-    The bets are columns as `facts.of_bets` writes them: what an entry's digest covers is what is written.
+    The bets are columns as `facts.facts_of_bets` writes them: what an entry's digest covers is what is written.
     """
     ordered = sorted(batches, key=lambda batch: batch[0].round_key)
     columns = {name: "|".join([bets[name] for _, bets in ordered]) for name in _BET_COLUMNS}

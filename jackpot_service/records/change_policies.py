@@ -25,7 +25,7 @@ def in_force(session: Session) -> ChangePolicy:
     return _policy(session, select(ChangePolicyRow.__table__))
 
 
-def of_version(session: Session, number: int) -> ChangePolicy:
+def policy_of_version(session: Session, number: int) -> ChangePolicy:
     """Return a version of the policy. Raises: UnknownPolicy."""
     found = _policy(session, select(ChangePolicyRow.__table__).where(ChangePolicyRow.version <= number))
     if found.version != number:

@@ -57,7 +57,7 @@ def add(session: Session, round_: Round, correction: Correction, *, act_seq: int
         session.execute(insert(AwardStepRow), steps)
 
 
-def of_round(session: Session, round_: Round) -> tuple[BookedCorrection, ...]:
+def corrections_of_round(session: Session, round_: Round) -> tuple[BookedCorrection, ...]:
     """Read a round's corrections, by number."""
     numbered = session.execute(
         select(CorrectionRow.number, CorrectionRow.act_seq)

@@ -29,7 +29,7 @@ class RecordedEvidence:
     act_seq: int
 
 
-def of_round(session: Session, round_: Round) -> tuple[PayoutTier, ...]:
+def tiers_of_round(session: Session, round_: Round) -> tuple[PayoutTier, ...]:
     """Return the payout tiers in force when a settled round was settled: those of its cycle."""
     with pipelined(session) as pipe:
         cursor = verdicts.send_ending(pipe, round_)

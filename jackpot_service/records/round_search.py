@@ -157,14 +157,14 @@ def latest_rounds(
         return ()
     asked = _asked(seen, principal)
     if seen.is_of_bets and seen.states & ENDED:
-        return gathered(spans_back(seen.keys, now=now), partial(_of_bets, session, seen, asked), limit=limit)
+        return gathered(spans_back(seen.keys, now=now), partial(_rounds_of_bets, session, seen, asked), limit=limit)
     is_indexed = seen.game_number is not None or not seen.states & ENDED
     spans = [seen.keys] if is_indexed else spans_back(seen.keys, now=now)
     jackpots = _jackpots(session, seen)
 
     def read(span: KeyRange, most: int) -> Sequence[FoundRound]:
         bounds = {one: _bounds(span, seen, one) for one in jackpots}
-        return _of_jackpots(session, question_of_rounds(seen), {**asked, "limit": most}, bounds)[:most]
+        return _rounds_of_jackpots(session, question_of_rounds(seen), {**asked, "limit": most}, bounds)[:most]
 
     return gathered(spans, read, limit=limit)
 
@@ -206,7 +206,7 @@ def _jackpots(session: Session, filters: RoundFilters) -> Sequence[str]:
     return [jackpot_id for jackpot_id in session.scalars(question) if jackpot_id is not None]
 
 
-def _of_jackpots(
+def _rounds_of_jackpots(
     session: Session, statement: str, asked: Mapping[str, Any], bounds: Mapping[str, KeyRange]
 ) -> Sequence[FoundRound]:
     """Ask for the rounds of each jackpot by itself, within its bounds, and put them in order."""
@@ -246,7 +246,7 @@ def _conditions(filters: RoundFilters) -> Sequence[str]:
     ]
 
 
-def _of_bets(
+def _rounds_of_bets(
     session: Session, filters: RoundFilters, asked: Mapping[str, Any], span: KeyRange, most: int
 ) -> Sequence[FoundRound]:
     """Start from the bets, of which an index knows the players and the ids."""

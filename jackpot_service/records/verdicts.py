@@ -156,13 +156,13 @@ def add_awards(
     pipe.send(_ADD_AWARD_STEPS, {**key, **names, "steps": steps, "taken_at": now, "act_seq": act_seq})
 
 
-def as_booked(round_: Round, awards: Iterable[Award]) -> tuple[BookedAward, ...]:
+def booked_awards(round_: Round, awards: Iterable[Award]) -> tuple[BookedAward, ...]:
     """Return what `awards_of` will read of awards that a settlement has just made, without reading them."""
     in_order = sorted(awards, key=lambda award: (award.bet.bet_id, award.tier.value))
-    return tuple(_as_booked(round_, award) for award in in_order)
+    return tuple(_booked_award(round_, award) for award in in_order)
 
 
-def _as_booked(round_: Round, award: Award) -> BookedAward:
+def _booked_award(round_: Round, award: Award) -> BookedAward:
     return BookedAward(
         award_id=award_id(round_, award),
         bet_id=award.bet.bet_id,

@@ -10,7 +10,7 @@ from jackpot_service.database.transactions import Session
 from jackpot_service.domain.withholding import VersionedRule, WithholdingRule
 
 
-def of_casino(session: Session, casino_id: str) -> Sequence[VersionedRule]:
+def rules_of_casino(session: Session, casino_id: str) -> Sequence[VersionedRule]:
     """Return every version of a casino's rules, by currency and version."""
     rows = session.execute(
         select(WithholdingRuleRow.__table__)

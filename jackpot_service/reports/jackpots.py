@@ -180,7 +180,7 @@ def _hit(session: Session, jackpot_id: str, table_id: str, round_id: str, booked
         awards_cursor = verdicts.send_awards(pipe, round_, correction=0)
     recorded = verdicts.ending_of(ending_cursor)
     from_meter = _from_meter(verdicts.awards_of(awards_cursor))
-    of_all = awards.of_verdicts(session, round_, corrections=corrections.count(session, round_))
+    of_all = awards.awards_of_verdicts(session, round_, corrections=corrections.count(session, round_))
     payment = payment_of({award.state for award in _from_meter(of_all)})
     return Hit(round_, booked_at, recorded["settlement"], from_meter, _royal_flush_in(recorded), payment)
 

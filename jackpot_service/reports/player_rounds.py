@@ -16,7 +16,7 @@ _WITH_BETS: Final = ("entitlements", "awards", "reversed")
 """The parts of a verdict that are lists of objects, each of one bet."""
 
 
-def of_player(record: RoundRecord, player_id: str) -> RoundRecord:
+def record_of_player(record: RoundRecord, player_id: str) -> RoundRecord:
     """
     Cut a record to one player's bets: what is of other bets is left out; cards, figures and rules are the round's.
 

@@ -88,7 +88,7 @@ def round_record(session: Session, principal: Principal, *, table_id: str, round
         tombstones=bet_records.tombstones_of(tombstone_cursor).get(round_.round_key, {}),
         ending=ending,
         awards=awards,
-        corrections=corrections.of_round(session, round_),
+        corrections=corrections.corrections_of_round(session, round_),
         compensations=manual_payments.compensations_of(session, round_),
         entries=_entries(session, round_),
         rules=rules,

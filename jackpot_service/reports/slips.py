@@ -95,7 +95,7 @@ def slip_of(session: Session, principal: Principal, award_id: str, *, copy: int 
         cards=next(one.cards for one in verdict.result.hands if one.hand == award.hand),
         basis=basis,
         payoff=payoff_of(Tier(award.tier), award.funded_by, basis, rules, stake=stake, rate=rate.base_per_unit),
-        requirement=requirement_of(payout_tiers.of_round(session, round_), [awards.made(award)]),
+        requirement=requirement_of(payout_tiers.tiers_of_round(session, round_), [awards.made(award)]),
         evidence=payout_tiers.evidence_of(session, round_),
     )
 
@@ -111,7 +111,7 @@ class _Verdict:
 
 def _verdict(session: Session, record: AwardRecord, round_: Round) -> _Verdict:
     if record.award.correction:
-        act = corrections.of_round(session, round_)[record.award.correction - 1].act
+        act = corrections.corrections_of_round(session, round_)[record.award.correction - 1].act
         return _Verdict(act.booked_at, act.after, result_of(act.after["result"]))
     with pipelined(session) as pipe:
         cursor = verdicts.send_ending(pipe, round_)

@@ -24,4 +24,4 @@ def rules_of_casino(session: Session, principal: Principal, casino_id: str) -> R
         message = f"There is no casino {casino_id}."
         raise UnknownCasino(message, casino_id=casino_id)
     references.require_casino(session, casino_id)
-    return RulesOfCasino(casino_id, withholding_rules.of_casino(session, casino_id))
+    return RulesOfCasino(casino_id, withholding_rules.rules_of_casino(session, casino_id))

@@ -249,17 +249,17 @@ def _decision(session: Session, command: AcceptBets, terms: RoundTerms, seen: Ba
     stakes = sums_by_currency(zip(batch.new.currencies, batch.new.stakes_minor, strict=True))
     contributed = contribute(stakes, split=kept.rules.split, sheet=kept.sheet)
     after = numbered.stepped(bets=len(batch.new), weight=contributed.value)
-    columns = facts.of_bets(batch.new)
+    columns = facts.facts_of_bets(batch.new)
     entry = Entry(
         book=round_.jackpot_id,
         kind=EntryKind.BETS,
         principal=command.principal.name,
         received_at=command.now,
-        facts={**facts.of_game_number(round_, after), **facts.of_limits(kept.limits)},
-        in_rows={"bets": columns, **facts.of_opening(after)},
+        facts={**facts.facts_of_game_number(round_, after), **facts.facts_of_limits(kept.limits)},
+        in_rows={"bets": columns, **facts.facts_of_opening(after)},
         postings=posting_rules.for_contribution(contributed, casino_id=round_.casino_id, sheet=kept.sheet),
         round_step=RoundStep.of(after),
-        figures=figures.of_bets(contributed, batch.new.currencies),
+        figures=figures.figures_of_bets(contributed, batch.new.currencies),
     )
     return _Decision(batch, after, kept.rules, kept.sheet, columns, entry)
 

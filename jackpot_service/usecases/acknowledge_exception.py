@@ -80,8 +80,8 @@ def acknowledge_exception(session: Session, command: AcknowledgeException) -> Ac
         command.act,
         EntryKind.EXCEPTION_ACKNOWLEDGED,
         subject=f"exception {found.exception_id}",
-        before=facts.of_exception(found),
-        after=facts.of_acknowledgement(found.exception_id),
+        before=facts.facts_of_exception(found),
+        after=facts.facts_of_acknowledgement(found.exception_id),
         request=request,
         jackpot_id=found.jackpot_id,
     )

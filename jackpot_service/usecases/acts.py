@@ -152,7 +152,7 @@ def book_effect(pipe: Pipeline, act: Act, done: Done, *, book: str, act_seq: int
         kind=done.kind,
         principal=act.principal.name,
         received_at=act.now,
-        in_rows=facts.of_entry_of_act(act=act_seq, recorded=done.recorded),
+        in_rows=facts.facts_of_entry_of_act(act=act_seq, recorded=done.recorded),
         postings=done.postings,
         figures=done.figures,
         attributed_to=done.attributed_to,
@@ -188,7 +188,7 @@ def record(
     `figures` are what it comes to, `attributed_to` is theirs.
     """
     booked = [
-        facts.of_effect(book=one.book, seq=one.seq, kind=one.kind.value, recorded=one.recorded) for one in effects
+        facts.facts_of_effect(book=one.book, seq=one.seq, kind=one.kind.value, recorded=one.recorded) for one in effects
     ]
     recorded: Mapping[str, Any] = {
         "request_id": act.request_id,
@@ -206,7 +206,7 @@ def record(
         kind=kind,
         principal=act.principal.name,
         received_at=act.now,
-        in_rows=facts.of_act(**recorded),
+        in_rows=facts.facts_of_act(**recorded),
         figures=figures,
         attributed_to=attributed_to,
     )

@@ -97,11 +97,11 @@ def _book(
         kind=EntryKind.CANCELLATION,
         principal=command.principal.name,
         received_at=command.now,
-        facts=facts.of_cancellation(cancellation, cycle=cycle.cycle),
-        in_rows=facts.of_opening(after),
+        facts=facts.facts_of_cancellation(cancellation, cycle=cycle.cycle),
+        in_rows=facts.facts_of_opening(after),
         postings=reverse(bets, terms=terms, won_since=won_since),
         round_step=RoundStep.of(after),
-        figures=figures.of_refunds(bets, terms=terms, won_since=won_since),
+        figures=figures.figures_of_refunds(bets, terms=terms, won_since=won_since),
     )
     denied_prizes.keep(
         session,

@@ -37,7 +37,7 @@ def add_casino(
     new = Casino(casino_id, name, zone, day_starts)
     _require_zone(session, zone)
     acts.lock(session)
-    recorded = facts.of_casino(new)
+    recorded = facts.facts_of_casino(new)
     if acts.is_replay(session, act, EntryKind.CASINO_ADDED, recorded):
         return False
     found = records.casino(session, casino_id)
@@ -78,7 +78,9 @@ def add_table(session: Session, act: Act, new: Table) -> bool:
     """
     _require_game(new)
     acts.lock(session)
-    recorded = facts.of_table(table_id=new.table_id, casino_id=new.casino_id, game=new.game, jackpot_id=new.jackpot_id)
+    recorded = facts.facts_of_table(
+        table_id=new.table_id, casino_id=new.casino_id, game=new.game, jackpot_id=new.jackpot_id
+    )
     if acts.is_replay(session, act, EntryKind.TABLE_ADDED, recorded):
         return False
     found = records.table(session, new.table_id)

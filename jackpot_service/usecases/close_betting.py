@@ -93,7 +93,7 @@ def _book(session: Session, command: CloseBetting, round_: Round, *, stripe_no: 
         kind=EntryKind.CLOSING,
         principal=command.principal.name,
         received_at=command.now,
-        facts=facts.of_closing(command.closing),
+        facts=facts.facts_of_closing(command.closing),
         round_step=RoundStep.of(after),
     )
     with pipelined(session) as pipe:

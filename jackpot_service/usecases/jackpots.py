@@ -91,7 +91,7 @@ def open_jackpot(session: Session, command: OpenJackpot) -> JackpotOpened:
     done = Done(
         EntryKind.JACKPOT_OPENED,
         {},
-        facts.of_jackpot(command.jackpot_id, rules, base_amount=base_amount),
+        facts.facts_of_jackpot(command.jackpot_id, rules, base_amount=base_amount),
         posting_rules.for_seed(base_amount, base=command.base),
     )
     act_seq = acts.next_seq(session)
@@ -167,7 +167,7 @@ def add_stripes(session: Session, command: AddStripes) -> int:
         message = f"Jackpot {command.jackpot_id} has {count} stripes; it may get more, up to {MOST_STRIPES}."
         raise TooManyStripes(message, stripes=count)
     added = range(count, command.stripes)
-    done = Done(EntryKind.STRIPES_ADDED, {"stripes": count}, facts.of_stripes(added))
+    done = Done(EntryKind.STRIPES_ADDED, {"stripes": count}, facts.facts_of_stripes(added))
     act_seq, not_before = acts.next_seq(session), max(held.booked_at, acts.booking_time(session, command.act))
     with pipelined(session) as pipe:
         stripes.add(

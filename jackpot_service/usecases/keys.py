@@ -41,7 +41,7 @@ def ensure(session: Session, act: Act, principal: Principal) -> None:
         replace(act, request_id=None),
         EntryKind.PRINCIPAL_ADDED,
         subject=f"principal {principal.name}",
-        after=facts.of_principal(principal),
+        after=facts.facts_of_principal(principal),
     )
     records.add_principal(session, principal, entry_seq=seq)
 
@@ -115,14 +115,14 @@ def book_key(session: Session, act: Act, key: NewKey, *, request: Facts) -> None
     ensure(session, act, key.principal)
     live = records.live_ids(session, key.principal.name, of_subjects=isinstance(key.shown, Subject))
     principals.require_room(key.principal.name, live=len(live))
-    recorded = facts.of_key(**key.columns)
+    recorded = facts.facts_of_key(**key.columns)
     seq = acts.record(session, act, EntryKind.KEY_CREATED, subject=f"key {key.key_id}", after=recorded, request=request)
     records.add(session, key, entry_seq=seq)
 
 
 def _request_of(act: Act, principal: Principal) -> Facts:
     return {
-        **facts.of_principal(principal),
+        **facts.facts_of_principal(principal),
         "table_ids": sorted(principal.table_ids),
         "reason": act.reason,
     }
@@ -165,7 +165,7 @@ def revoke_key(session: Session, act: Act, key_id: str) -> Revocation:
         EntryKind.KEY_REVOKED,
         subject=f"key {key_id}",
         before={"revoked_at": None},
-        after=facts.of_revocation(key_id=key_id, principal=key.principal.name, revoked_at=act.now),
+        after=facts.facts_of_revocation(key_id=key_id, principal=key.principal.name, revoked_at=act.now),
         request=request,
     )
     records.revoke(session, key_id, at=act.now)
@@ -204,7 +204,7 @@ def add_user(session: Session, act: Act, principal: Principal, subject: Subject)
     principals.require_may_create(act.principal, principal)
     _require_subject(principal, subject)
     acts.lock(session)
-    content = {**facts.of_principal(principal), "issuer": subject.issuer, "subject": subject.subject}
+    content = {**facts.facts_of_principal(principal), "issuer": subject.issuer, "subject": subject.subject}
     request = acts.request_of(act, content) or content
     replayed = acts.find_replay(session, act, EntryKind.KEY_CREATED, request)
     if replayed is not None:

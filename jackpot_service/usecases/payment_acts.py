@@ -25,14 +25,14 @@ def record(session: Session, act: Act, award: AwardRecord, payment: Payment, *, 
     Unless something is withheld, the act names no jackpot: payments come by the thousand, and must not hide what else
     was done to it.
     """
-    shown = held_awards.of_payment(award, records.made(award.award), payment)
+    shown = held_awards.facts_of_payment(award, records.made(award.award), payment)
     _write(session, act, EntryKind.AWARD_PAID, award, payment, round_=round_, shown=shown, request=request)
 
 
 def reverse(session: Session, act: Act, award: AwardRecord, recorded: RecordedPayment, *, round_: Round) -> Facts:
     """Write that a payment was recorded wrongly, and book back what it withheld. Returns what the act shows."""
     paid = recorded.payment
-    shown = {**held_awards.of_payment(award, records.made(award.award), paid), "reverses": recorded.act_seq}
+    shown = {**held_awards.facts_of_payment(award, records.made(award.award), paid), "reverses": recorded.act_seq}
     _write(
         session,
         act,
@@ -65,7 +65,7 @@ def _write(
     """
     made, round_key, jackpot_id = records.made(award.award), award.round_key, award.jackpot_id
     cost = sheet_of(session, round_).base_value(payment.amount_minor, made.currency)
-    figure = figures.of_payment(
+    figure = figures.figure_of_payment(
         made,
         paid_minor=award.award.paid_minor,
         amount_minor=payment.amount_minor,
@@ -111,7 +111,7 @@ def _book_withheld(
     done = Done(
         EntryKind.AMOUNT_WITHHELD,
         {},
-        held_awards.of_withholding(award, made, withheld_minor),
+        held_awards.facts_of_withholding(award, made, withheld_minor),
         posting_rules.for_withholding(withheld_minor, made.currency, casino_id=award.casino_id, sheet=sheet),
     )
     not_before = max(

@@ -58,7 +58,7 @@ def print_slip(session: Session, command: PrintSlip) -> SlipPrinted:
         act,
         EntryKind.SLIP_PRINTED,
         subject=f"award {command.award_id}",
-        after=held_awards.of_slip(record, made, number=number, copy=copy),
+        after=held_awards.facts_of_slip(record, made, number=number, copy=copy),
         request=request,
     )
     slips.add(session, record, number=number, copy=copy, entry_seq=seq)

@@ -70,7 +70,7 @@ def propose_reference_rates(session: Session, command: ProposeReferenceRates) ->
     payload: Facts = {
         "base": command.base,
         "rates": _rates(command, in_force),
-        "source": facts.of_rate_source(command.source),
+        "source": facts.facts_of_rate_source(command.source),
     }
     asked = RequestChange(command.act, ChangeRates.name, payload, rate_band=command.rate_band)
     return Proposed(request_change(session, asked), kept)
@@ -92,7 +92,7 @@ def _known(session: Session, command: ProposeReferenceRates) -> ChangeRequested 
     found = changes.find(session, command.act.request_id or "")
     if found is None:
         return None
-    source = facts.of_rate_source(command.source)
+    source = facts.facts_of_rate_source(command.source)
     stated = {"base": command.base, "rates": _quoted(command, found.payload.get("rates", {})), "source": source}
     if found.payload != stated:
         message = f"Change request {found.request_id} stands for something else; ask under an id of your own."

@@ -83,14 +83,14 @@ def publish_rates(session: Session, command: PublishRates, *, request: Facts | N
     acts.lock(session)
     _require_same_exponents(rates, rate_sheets.exponents(session, command.base))
     sheet = RateSheet(command.base, rate_sheets.last_number(session, command.base) + 1, rates)
-    source = facts.of_rate_source(command.source)
+    source = facts.facts_of_rate_source(command.source)
     seq = acts.record(
         session,
         command.act,
         EntryKind.RATES_PUBLISHED,
         subject=f"rate sheet {sheet.base} {sheet.number}",
         before=sheet_at(session, command.base, at=command.effective_at),
-        after=facts.of_sheet(sheet, effective_at=command.effective_at, source=source),
+        after=facts.facts_of_sheet(sheet, effective_at=command.effective_at, source=source),
         request=request,
     )
     rate_sheets.add(session, sheet, effective_at=command.effective_at, source=source, entry_seq=seq)
@@ -124,7 +124,7 @@ def sheet_at(session: Session, base: str, *, at: datetime) -> Facts | None:
     if found is None:
         return None
     sheet = immutable.sheet(session, base, found.number)
-    return facts.of_sheet(sheet, effective_at=found.effective_at, source=found.source)
+    return facts.facts_of_sheet(sheet, effective_at=found.effective_at, source=found.source)
 
 
 def _require_rate(base: str, code: str, rate: Decimal) -> None:

@@ -73,7 +73,7 @@ def record_evidence(session: Session, command: RecordEvidence) -> RoundEvidence:
     acts.require_user(act)
     found = evidence_of(session, act.principal, command.table_id, command.round_id)
     round_ = found.round
-    evidence = held_awards.of_evidence(round_, command.kind, statement=command.statement, sha256=command.sha256)
+    evidence = held_awards.facts_of_evidence(round_, command.kind, statement=command.statement, sha256=command.sha256)
     if acts.find_replay(session, act, EntryKind.EVIDENCE_RECORDED, evidence) is not None:
         return RoundEvidence(round_, found.requirement, found.recorded, is_replay=True)
     if round_.state is not RoundState.SETTLED or found.is_over:
@@ -103,8 +103,8 @@ def evidence_of(session: Session, principal: Principal, table_id: str, round_id:
     round_ = rounds.require(session, jackpot_id, RoundName(table.table_id, round_id))
     if round_.state is not RoundState.SETTLED:
         return RoundEvidence(round_, None, ())
-    judged = awards.of_verdicts(session, round_, corrections=corrections.count(session, round_))
-    tiers = payout_tiers.of_round(session, round_)
+    judged = awards.awards_of_verdicts(session, round_, corrections=corrections.count(session, round_))
+    tiers = payout_tiers.tiers_of_round(session, round_)
     waiting, paid = ([awards.made(one) for one in judged if one.state in states] for states in (WAITING, PAID))
     return RoundEvidence(
         round_,

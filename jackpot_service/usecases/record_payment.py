@@ -119,7 +119,7 @@ def _require_due(record: AwardRecord, payment: Payment) -> None:
 def _require_user(session: Session, principal: Principal, record: AwardRecord, round_: Round) -> None:
     """Raises: UserRequired for a table's key, if the award reaches a payout tier: each asks for an approval."""
     if principal.role is Role.TABLE and is_any_reached(
-        payout_tiers.of_round(session, round_), [records.made(record.award)]
+        payout_tiers.tiers_of_round(session, round_), [records.made(record.award)]
     ):
         message = "The award reaches a payout tier: somebody else than a table's key records its payment."
         raise UserRequired(message, award_id=record.award.award_id)

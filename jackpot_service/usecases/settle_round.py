@@ -58,7 +58,7 @@ class RoundSettledNow:
     """
     The settled round, its awards and refunds; whether this call settled it or a call before.
 
-    `settlement` is what its entry recorded: see `facts.of_settlement`.
+    `settlement` is what its entry recorded: see `facts.facts_of_settlement`.
     """
 
     round: RoundView
@@ -198,18 +198,18 @@ def _book(
         principal=command.principal.name,
         received_at=command.now,
         facts={
-            "result": facts.of_result(command.result),
-            "settlement": facts.of_settlement(settlement, bets, cycle=cycle.cycle, positions=positions),
-            **facts.of_game_number(round_, after),
+            "result": facts.facts_of_result(command.result),
+            "settlement": facts.facts_of_settlement(settlement, bets, cycle=cycle.cycle, positions=positions),
+            **facts.facts_of_game_number(round_, after),
         },
         in_rows={
-            "awards": facts.of_awards(settlement.awards),
-            **facts.of_next_cycle(settlement, rules_version=cycle.following_version, cut=cut),
-            **facts.of_opening(after),
+            "awards": facts.facts_of_awards(settlement.awards),
+            **facts.facts_of_next_cycle(settlement, rules_version=cycle.following_version, cut=cut),
+            **facts.facts_of_opening(after),
         },
         postings=settlement.postings,
         round_step=RoundStep.of(after),
-        figures=figures.of_settlement(settlement, bets, terms=terms, won_since=won_since),
+        figures=figures.figures_of_settlement(settlement, bets, terms=terms, won_since=won_since),
     )
     denied_prizes.keep(
         session,
@@ -226,7 +226,7 @@ def _book(
         journal.post(pipe, entry, stripe_no=stripe_no, not_before=locked.books.booked_at)
         if cut is not None:
             stripes.level(pipe, entry.book, stripe_no=stripe_no)
-    awards = verdicts.as_booked(after, settlement.awards)
+    awards = verdicts.booked_awards(after, settlement.awards)
     return RoundSettledNow(
         RoundView(after, cycle.cycle), entry.facts["settlement"], awards, settlement.refunds, is_replay=False
     )

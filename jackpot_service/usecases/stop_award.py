@@ -54,8 +54,8 @@ def stop_award(session: Session, command: StopAward) -> AwardStopped:
     done = Done(
         EntryKind.AWARD_STOPPED,
         {"state": record.award.state.value},
-        held_awards.of_step(record, AwardStep.STOPPED, [made]),
-        figures=figures.of_decision(AwardStep.STOPPED, [rest], made_on=made_on),
+        held_awards.facts_of_step(record, AwardStep.STOPPED, [made]),
+        figures=figures.figures_of_decision(AwardStep.STOPPED, [rest], made_on=made_on),
         attributed_to=Attribution.of(round_),
     )
     subject = f"award {command.award_id}"

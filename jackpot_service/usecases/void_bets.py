@@ -154,11 +154,11 @@ def _book(
         kind=EntryKind.VOIDS,
         principal=command.principal.name,
         received_at=command.now,
-        facts=facts.of_voids(voided, tombstones, occurred_at=command.occurred_at, reason=command.reason),
-        in_rows=facts.of_opening(after),
+        facts=facts.facts_of_voids(voided, tombstones, occurred_at=command.occurred_at, reason=command.reason),
+        in_rows=facts.facts_of_opening(after),
         postings=reverse(bets, terms=terms, won_since=won_since),
         round_step=RoundStep.of(after),
-        figures=figures.of_refunds(bets, terms=terms, won_since=won_since),
+        figures=figures.figures_of_refunds(bets, terms=terms, won_since=won_since),
     )
     if round_.state is RoundState.CLOSED:
         _keep(session, command, sorted(voided | tombstones))

@@ -29,7 +29,7 @@ def audit(calls: Iterable[Call], books: Books, *, knows_all_calls: bool = True) 
     for booked in books.rounds.values():
         found += [Violation(Fact.BOOKED_LATE, _text(booked.name), f"bet {bet_id}") for bet_id in booked.late]
     for name, of_round in by_round.items():
-        found += _of_round(of_round, books.rounds.get(name))
+        found += _violations_of_round(of_round, books.rounds.get(name))
         if knows_all_calls and name in books.rounds:
             found += _never_sent(of_round, books.rounds[name])
     if knows_all_calls:
@@ -37,7 +37,7 @@ def audit(calls: Iterable[Call], books: Books, *, knows_all_calls: bool = True) 
     return tuple(found)
 
 
-def _of_round(calls: Sequence[Call], booked: BookedRound | None) -> Iterator[Violation]:
+def _violations_of_round(calls: Sequence[Call], booked: BookedRound | None) -> Iterator[Violation]:
     same: dict[Content, list[Call]] = defaultdict(list)
     for call in calls:
         yield from outcomes.statuses(call)

@@ -26,7 +26,7 @@ from tests.properties.settling import Round, rounds
 
 
 def figures_of(round_: Round, *kinds: FigureKind) -> list[Figure]:
-    made = figures.of_settlement(round_.settled(), round_.bets, terms=round_.terms, won_since=round_.won_since)
+    made = figures.figures_of_settlement(round_.settled(), round_.bets, terms=round_.terms, won_since=round_.won_since)
     return [one for one in made if one.kind in kinds]
 
 
@@ -93,7 +93,7 @@ def test_a_hand_counts_once_with_all_that_stands_on_it(round_: Round) -> None:
 @given(values.bets(), values.splits(), values.sheets())
 def test_a_batch_is_told_apart_by_currency_to_the_last_digit(bets: list[Bet], split: Split, sheet: RateSheet) -> None:
     together = contribute(stakes_by_currency(bets), split=split, sheet=sheet)
-    apart = figures.of_bets(together, [bet.currency for bet in bets])
+    apart = figures.figures_of_bets(together, [bet.currency for bet in bets])
     for one in apart:
         own = [bet for bet in bets if bet.currency == one.currency]
         alone = contribute(stakes_by_currency(own), split=split, sheet=sheet)

@@ -53,7 +53,7 @@ def children(parent: int) -> set[int]:
     return {pid for pid in _pids() if _stat(pid)[1:2] == [str(parent)]}
 
 
-def of_session(session: int) -> set[int]:
+def pids_of_session(session: int) -> set[int]:
     """Every process that was started in a session and is not over."""
     return {pid for pid in _pids() if (stat := _stat(pid)) and stat[3] == str(session) and stat[0] != "Z"}
 

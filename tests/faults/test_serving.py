@@ -20,7 +20,7 @@ from tests.faults.processes import (
     all_workers,
     command_of,
     is_over,
-    of_session,
+    pids_of_session,
     serving,
     wait_until,
     wait_until_program_runs,
@@ -114,7 +114,7 @@ def test_workers_end_when_their_supervisor_is_gone(own_service: Service) -> None
     with Wire(own_service):
         os.kill(own_service.process.pid, signal.SIGKILL)
         assert own_service.process.wait() != 0
-        wait_until(lambda: not of_session(own_service.process.pid))  # type: ignore[union-attr]
+        wait_until(lambda: not pids_of_session(own_service.process.pid))  # type: ignore[union-attr]
     assert not any(map(command_of, pids))
     own_service.process = None
 
@@ -151,7 +151,7 @@ def test_an_end_in_the_first_second_leaves_nothing_and_no_trace(own_service: Ser
         time.sleep(later_ms / 1000)
         os.killpg(process.pid, number) if number == signal.SIGINT else process.terminate()
         process.wait(LONGEST_WAIT_S)
-        wait_until(lambda: not of_session(process.pid))  # noqa: B023
+        wait_until(lambda: not pids_of_session(process.pid))  # noqa: B023
         assert b"Traceback" not in own_service.log.read_bytes(), own_service.log.read_text()
 
 
@@ -238,7 +238,7 @@ def test_a_reload_with_a_worker_that_is_stopped_is_left_off_when_the_service_is_
     time.sleep(later_s)
     service.process.terminate()
     assert service.process.wait(LONGEST_WAIT_S) == 0
-    wait_until(lambda: not of_session(service.process.pid))  # type: ignore[union-attr]
+    wait_until(lambda: not pids_of_session(service.process.pid))  # type: ignore[union-attr]
     service.process = None
 
 

@@ -75,7 +75,7 @@ def plan(engine: Engine, question: ClauseElement) -> str:
         return "\n".join(executed(session, str(written), written.params))
 
 
-def of_bets(span: KeyRange) -> ClauseElement:
+def query_of_bets(span: KeyRange) -> ClauseElement:
     asked: dict[str, Any] = {
         "player_id": PLAYER,
         "jackpot_id": None,
@@ -88,12 +88,12 @@ def of_bets(span: KeyRange) -> ClauseElement:
     return players._BETS.bindparams(**asked, **span._asdict())
 
 
-def of_awards(span: KeyRange) -> ClauseElement:
+def query_of_awards(span: KeyRange) -> ClauseElement:
     filters = awards.AwardFilters(player_id=PLAYER)
     return awards._won_by(awards._listed(Principal("Zoe", Role.AUDITOR), filters, now=NOW), PLAYER, span).limit(51)
 
 
-@pytest.mark.parametrize("question", [of_bets, of_awards])
+@pytest.mark.parametrize("question", [query_of_bets, query_of_awards])
 def test_what_a_player_did_is_found_by_the_index_of_players(
     engine: Engine, question: Any, subtests: pytest.Subtests
 ) -> None:

@@ -92,9 +92,9 @@ class Chance:
         if self.settled:
             table_id, round_id = self.chance.choice(self.settled)
             result = {"bet_count": self.house.live_bets(table_id, round_id), "hands": self._hands()}
-            self._change("round-correction", {**self._of_round(table_id, round_id), "result": result})
+            self._change("round-correction", {**self._ids_of_round(table_id, round_id), "result": result})
 
-    def _of_round(self, table_id: str, round_id: str) -> Body:
+    def _ids_of_round(self, table_id: str, round_id: str) -> Body:
         return {"jackpot_id": TABLES[table_id], "table_id": table_id, "round_id": round_id}
 
     def pay(self) -> None:
@@ -112,7 +112,7 @@ class Chance:
         if found:
             award = self.chance.choice(found)
             decision = {"bets": [award["bet_id"]], "decision": self.chance.choice(decisions)}
-            self._change("held-awards", {**self._of_round(award["table_id"], award["round_id"]), **decision})
+            self._change("held-awards", {**self._ids_of_round(award["table_id"], award["round_id"]), **decision})
 
     def adjust(self) -> None:
         account = self.chance.choice(["meter", "reserve", "prize_fund"])

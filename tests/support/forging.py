@@ -57,7 +57,7 @@ def rewrite_stake(session: Session, jackpot_id: str, round_id: str, bet_id: str,
     due = figures.due_of(entry, round_, jackpot)
     lines, comes_to = replay.lines_of(bets._contribution(entry, round_, jackpot)), tuple(one.written() for one in due)
     forged = replace(entry, lines=lines, figures=comes_to)
-    forged = replace(forged, digest=digests.of_booked(records.recorded(forged, round_, jackpot), forged.content))
+    forged = replace(forged, digest=digests.digest_of_booked(records.recorded(forged, round_, jackpot), forged.content))
     _rechain(session, forged, moved=forged.pools() - entry.pools())
     _roll_up_again(session)
     return entry

@@ -42,7 +42,7 @@ def policy(world: World) -> Body:
     return world.get("/v1/change-policy").ok()
 
 
-def of_kind(world: World, kind: str) -> Body:
+def policy_of_kind(world: World, kind: str) -> Body:
     (found,) = (one for one in policy(world)["kinds"] if one["kind"] == kind)
     return {name: value for name, value in found.items() if name != "kind"}
 
@@ -65,8 +65,8 @@ def test_two_operators_change_who_decides_and_the_rest_stays(opened: World) -> N
     effect = opened.change("change-policy", {"kinds": {"adjustment": BY_OPERATORS}}, request_id="policy")
 
     assert (effect["before"]["version"], effect["after"]["version"]) == (1, 2)
-    assert of_kind(opened, "adjustment") == {**BY_OPERATORS, **UNBOUND}
-    assert of_kind(opened, "rules") == SHIPPED_POLICY["rules"].facts
+    assert policy_of_kind(opened, "adjustment") == {**BY_OPERATORS, **UNBOUND}
+    assert policy_of_kind(opened, "rules") == SHIPPED_POLICY["rules"].facts
     assert policy(opened)["version"] == 2
     opened.approve(by="Bob", role=Role.FINANCE).problem(403, "role-forbidden")
     opened.approve(by="Otto", role=Role.OPERATOR).ok()
@@ -78,7 +78,7 @@ def test_a_policy_that_was_changed_back_is_a_further_version(opened: World) -> N
     opened.person("Bob", Role.FINANCE)
     opened.change("change-policy", {"kinds": {"adjustment": shipped}}, request_id="back")
 
-    assert (policy(opened)["version"], of_kind(opened, "adjustment")) == (3, shipped)
+    assert (policy(opened)["version"], policy_of_kind(opened, "adjustment")) == (3, shipped)
     first, second = (opened.get(f"/v1/change-policy?version={number}").ok() for number in (1, 2))
     assert first["kinds"] == policy(opened)["kinds"] != second["kinds"]
     assert (first["version"], second["version"]) == (1, 2)

@@ -75,7 +75,7 @@ def statement(amount: str, reference: str) -> Body:
     }
 
 
-def of_round(round_id: str, **stated: Any) -> Body:
+def change_of_round(round_id: str, **stated: Any) -> Body:
     return {"jackpot_id": "j1", "table_id": "T1", "round_id": round_id, **stated}
 
 
@@ -149,7 +149,7 @@ def second_year(years: Years) -> None:
     years.change("change-policy", {"kinds": {"rules": by_operators}})
     settlement = world.settle(hand("1", ROYAL_FLUSH), round_id="open")
     assert {award["state"] for award in settlement["awards"]} == {"held"}
-    years.change("held-awards", of_round("open", decision="approve"))
+    years.change("held-awards", change_of_round("open", decision="approve"))
     assert world.get("/v1/jackpots/j1/rules").ok()["version"] == 2
 
 
@@ -158,15 +158,15 @@ def third_year(years: Years) -> None:
     world = years.world
     world.bet(bet(), round_id="cancelled")
     world.cancel(round_id="cancelled")
-    given = of_round("cancelled", bet_id="b1", amount_minor=5000, currency="GBP", document="minutes 7")
+    given = change_of_round("cancelled", bet_id="b1", amount_minor=5000, currency="GBP", document="minutes 7")
     years.change("compensation", given)
     play(world, "denied", forfeited("1", FLUSH))
-    years.change("declined-compensation", of_round("denied", bet_id="b1"))
+    years.change("declined-compensation", change_of_round("denied", bet_id="b1"))
     play(world, "wrong", hand("1", THREE_OF_A_KIND))
     right = correction(hand("1", STRAIGHT), round_id="wrong")
     years.change("round-correction", right)
     play(world, "hit", hand("1", ROYAL_FLUSH))
-    world.change("held-awards", of_round("hit", decision="reject"), request_id="second-hit")
+    world.change("held-awards", change_of_round("hit", decision="reject"), request_id="second-hit")
     years.change("prize-fund-true-up", {"jackpot_id": "j1"})
     world.ask("adjustment", adjustment("reserve", "1"), request_id="unwanted").ok(201)
     bob = world.person("Bob", Role.FINANCE)
@@ -312,7 +312,7 @@ def overlooked(world: World) -> None:
 def rejected(world: World) -> None:
     """Four of a kind, which two people did not believe: 250 are in the prize fund again."""
     won(*FOUR_OF_A_KIND)(world)
-    world.change("held-awards", of_round("round", decision="reject"), request_id="rejected")
+    world.change("held-awards", change_of_round("round", decision="reject"), request_id="rejected")
 
 
 def right(*hands: Body) -> Body:
@@ -320,7 +320,7 @@ def right(*hands: Body) -> Body:
 
 
 def compensation(amount_minor: int) -> Body:
-    return of_round("round", bet_id="b1", amount_minor=amount_minor, currency="GBP", document="minutes 7")
+    return change_of_round("round", bet_id="b1", amount_minor=amount_minor, currency="GBP", document="minutes 7")
 
 
 def cancelled(world: World) -> None:
@@ -390,14 +390,14 @@ MONEY: Final[Mapping[str, TakenBack]] = {
     ),
     "held awards that were approved": TakenBack(
         "held-awards",
-        of_round("round", decision="approve"),
+        change_of_round("round", decision="approve"),
         CORRECTED,
         right(hand("1", NOTHING)),
         verdict=won(*FOUR_OF_A_KIND),
     ),
     "rejected awards that were reinstated": TakenBack(
         "held-awards",
-        of_round("round", decision="reinstate"),
+        change_of_round("round", decision="reinstate"),
         CORRECTED,
         right(hand("1", NOTHING)),
         rejected,
@@ -456,7 +456,7 @@ def test_a_rejection_is_taken_back_to_where_an_approval_would_have_led(bets_stan
     before = rows(world)
 
     for decision in ("reject", "reinstate"):
-        world.change("held-awards", of_round("round", decision=decision), request_id=decision)
+        world.change("held-awards", change_of_round("round", decision=decision), request_id=decision)
 
     _, balances = money(world)
     assert ("awards:held", "EUR") not in balances

@@ -13,7 +13,7 @@ class ActRow(Base):
     An administrative act: what the entry of this seq in the reference book recorded. All of them are the audit trail.
 
     `request_id` is the caller's id of the act, `decides` the change request that it decides or carries out. `effects`
-    are the entries that it booked in jackpots' books, as `domain.facts.of_effect` writes them.
+    are the entries that it booked in jackpots' books, as `domain.facts.facts_of_effect` writes them.
     """
 
     __tablename__ = "acts"

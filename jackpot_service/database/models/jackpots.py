@@ -49,7 +49,7 @@ class RateSheetRow(Base):
     """
     A rate sheet: all rates of a base currency, numbered, in force from its effective time.
 
-    `source` is the document that its new rates were taken from, as `domain.facts.of_rate_source` writes it.
+    `source` is the document that its new rates were taken from, as `domain.facts.facts_of_rate_source` writes it.
     """
 
     __tablename__ = "rate_sheets"

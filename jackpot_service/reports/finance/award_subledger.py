@@ -101,14 +101,14 @@ _WITHHELD = text(
 )
 
 
-def of_withheld(session: Session, book: BookPeriod) -> Iterator[Line]:
+def sums_of_withheld(session: Session, book: BookPeriod) -> Iterator[Line]:
     """Return the lines of what payments of a period withheld, and their reversals gave back."""
     for casino_id, currency, amount in session.execute(_WITHHELD, book.bounds):
         yield Line(accounts.casino(casino_id), currency, Movement.WITHHOLDING, -amount)
         yield Line(accounts.withheld(casino_id), currency, Movement.WITHHOLDING, amount)
 
 
-def of_awards(session: Session, book: BookPeriod) -> Iterator[Line]:
+def sums_of_awards(session: Session, book: BookPeriod) -> Iterator[Line]:
     """Return the lines of awards, decisions on them, corrections and compensations of a period."""
     base = book.base
     for casino_id, currency, funded_by, step, amount, cost in session.execute(_MADE, book.bounds):
@@ -119,24 +119,24 @@ def of_awards(session: Session, book: BookPeriod) -> Iterator[Line]:
         else:
             yield from casino_lines(casino_id, currency, Movement.AWARD, amount, cost, base=base)
     for casino_id, currency, funded_by, step, amount, cost in session.execute(_DECIDED, book.bounds):
-        yield from _of_step(step, casino_id, currency, amount, cost, base=base)
+        yield from _steps_of(step, casino_id, currency, amount, cost, base=base)
         if step == "forfeited":
             yield Line(accounts.casino(casino_id), currency, Movement.FORFEITURE, -amount)
             yield Line(accounts.statutory(casino_id), currency, Movement.FORFEITURE, amount)
         elif step == "forfeited_to_meter":
             yield Line(posting_rules.returned_to(funded_by), base, Movement.FORFEITURE, cost)
             yield from casino_lines(casino_id, currency, Movement.FORFEITURE, -amount, -cost, base=base)
-    yield from of_compensations(session, book)
+    yield from sums_of_compensations(session, book)
 
 
-def of_compensations(session: Session, book: BookPeriod) -> Iterator[Line]:
+def sums_of_compensations(session: Session, book: BookPeriod) -> Iterator[Line]:
     """Return the lines of compensations of a period."""
     for casino_id, currency, amount, cost in session.execute(_COMPENSATED, book.bounds):
         yield from casino_lines(casino_id, currency, Movement.COMPENSATION, amount, cost, base=book.base)
         yield Line(accounts.HOUSE_ADJUSTMENTS, book.base, Movement.COMPENSATION, -cost)
 
 
-def _of_step(step: str, casino_id: str, currency: str, amount: Decimal, cost: Decimal, *, base: str) -> Iterator[Line]:
+def _steps_of(step: str, casino_id: str, currency: str, amount: Decimal, cost: Decimal, *, base: str) -> Iterator[Line]:
     """
     Return the lines of awards of a casino and currency that an act had take a step.
 

@@ -10,19 +10,19 @@ from jackpot_service.domain.statistics import percent
 from jackpot_service.reports.documents import Column, ColumnType
 
 
-def _of_type(type_: ColumnType, currency_in: str | None = None, **titles: str) -> tuple[Column, ...]:
+def _columns_of_type(type_: ColumnType, currency_in: str | None = None, **titles: str) -> tuple[Column, ...]:
     """Return columns of a type, by name and title; a name that is a keyword of Python ends in `_`."""
     return tuple(Column(name.rstrip("_"), title, type_, None, currency_in) for name, title in titles.items())
 
 
-texts = partial(_of_type, ColumnType.TEXT)
-counts = partial(_of_type, ColumnType.COUNT)
-numbers = partial(_of_type, ColumnType.NUMBER)
-percents = partial(_of_type, ColumnType.PERCENT)
-instants = partial(_of_type, ColumnType.INSTANT)
-days = partial(_of_type, ColumnType.DAY)
-amounts = partial(_of_type, ColumnType.AMOUNT, "currency")
-base_amounts = partial(_of_type, ColumnType.AMOUNT, "base")
+texts = partial(_columns_of_type, ColumnType.TEXT)
+counts = partial(_columns_of_type, ColumnType.COUNT)
+numbers = partial(_columns_of_type, ColumnType.NUMBER)
+percents = partial(_columns_of_type, ColumnType.PERCENT)
+instants = partial(_columns_of_type, ColumnType.INSTANT)
+days = partial(_columns_of_type, ColumnType.DAY)
+amounts = partial(_columns_of_type, ColumnType.AMOUNT, "currency")
+base_amounts = partial(_columns_of_type, ColumnType.AMOUNT, "base")
 
 _COMMON: Final = {
     column.name: column

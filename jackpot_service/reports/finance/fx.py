@@ -179,7 +179,7 @@ def _flows(session: Session, book: BookPeriod) -> defaultdict[str, _Flow]:
         flows[back.key[Key.CURRENCY]].refunds = _Worth(back.stakes, back.value)
     for one in award_figures.exchanged(award_figures.steps(session, book)):
         flows[one.currency].awards = flows[one.currency].awards.plus(_Worth(one.amounts.amount, one.amounts.cost))
-    for line in award_subledger.of_compensations(session, book):
+    for line in award_subledger.sums_of_compensations(session, book):
         if line.account.startswith(accounts.CASINO):
             flow = flows[line.currency]
             flow.compensations = flow.compensations.plus(_Worth(line.amount, line.value))

@@ -98,11 +98,11 @@ def read_sums(session: Session, jackpot_id: str, base: str, part: Part) -> list[
     stakes = subledger.stakes(session, book)
     refunded = subledger.refunds(session, book)
     lines = [
-        *subledger.of_stakes(stakes, refunded, base=base),
-        *award_subledger.of_awards(session, book),
-        *award_subledger.of_withheld(session, book),
-        *subledger.of_statements(session, book),
-        *subledger.of_transfers(session, book),
+        *subledger.sums_of_stakes(stakes, refunded, base=base),
+        *award_subledger.sums_of_awards(session, book),
+        *award_subledger.sums_of_withheld(session, book),
+        *subledger.sums_of_statements(session, book),
+        *subledger.sums_of_transfers(session, book),
     ]
     documents = (Sum(Side.DOCUMENTS, None, one.account, one.currency, one.movement, one.amount) for one in lines)
     journal = (

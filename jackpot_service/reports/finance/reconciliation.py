@@ -100,7 +100,7 @@ def _by_account(book: BookPeriod, sums: Iterable[Sum]) -> Iterator[Row]:
         _summed(
             ((account, one.currency, one.movement.value), one.amount)
             for one in sums
-            for account in [_as_documents_say(one) if side is Side.JOURNAL else one.account]
+            for account in [_account_in_documents(one) if side is Side.JOURNAL else one.account]
             if one.side is side and account is not None
         )
         for side in (Side.DOCUMENTS, Side.JOURNAL)
@@ -109,7 +109,7 @@ def _by_account(book: BookPeriod, sums: Iterable[Sum]) -> Iterator[Row]:
         yield (book.jackpot_id, *key, *compared(expected.get(key, ZERO), booked.get(key, ZERO)))
 
 
-def _as_documents_say(one: Sum) -> Account | None:
+def _account_in_documents(one: Sum) -> Account | None:
     """Return the account by which documents name that of a posting; None for accounts that they do not determine."""
     is_award = one.movement is Movement.AWARD
     if is_award and one.account in {accounts.METER_PLAYERS, accounts.METER_HOUSE}:

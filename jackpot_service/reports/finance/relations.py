@@ -70,7 +70,7 @@ def figures(
     ]
     if book.partial_days:
         having = " OR ".join(dict.fromkeys(OF_ENTRIES[kind] for kind in kinds))
-        relations.append(_of_partial_days(named, f"{conditions} AND ({having})"))
+        relations.append(_figures_of_partial_days(named, f"{conditions} AND ({having})"))
     return f"""
         SELECT {columns}, sum(number) AS number, sum(minor) AS minor, sum(value) AS value
         FROM ({" UNION ALL ".join(relations)}) AS one
@@ -78,7 +78,7 @@ def figures(
     """  # noqa: S608  it adds up the relations made here
 
 
-def _of_partial_days(keys: Sequence[str], condition: str) -> str:
+def _figures_of_partial_days(keys: Sequence[str], condition: str) -> str:
     columns = ", ".join(cycles.OF_ENTRY if key == "cycle" else f"e.{key}" for key in keys)
     cuts = cycles.joined_cuts(":jackpot_id") if "cycle" in keys else ""
     read = ", ".join(["stripe_no", "seq", *(key for key in keys if key != "cycle"), "number", "minor", "value"])

@@ -158,12 +158,12 @@ def _tiers(played: _Played) -> Iterator[Row]:
     fixed = {(tier, one.rules.fixed_prizes_from) for one in played.turnovers for tier in fixed_prizes(one.rules)}
     order = list(Tier)
     for tier, fund in sorted({*awarded, *fixed}, key=lambda key: (order.index(key[0]), key[1])):
-        theoretical = _of_tier(played, tier, fund) if (tier, fund) in fixed else None
+        theoretical = _cost_of_tier(played, tier, fund) if (tier, fund) in fixed else None
         name = fund.value.replace("_", " ")
         yield (played.book.jackpot_id, tier.value, name, *_compared(played, awarded[tier, fund], theoretical))
 
 
-def _of_tier(played: _Played, tier: Tier, fund: FundedBy) -> Fraction:
+def _cost_of_tier(played: _Played, tier: Tier, fund: FundedBy) -> Fraction:
     return sum(
         (
             Fraction(one.value) * tier_cost(one.rules, tier)

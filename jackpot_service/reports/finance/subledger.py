@@ -197,7 +197,7 @@ def refunds(session: Session, book: BookPeriod) -> list[Refunds]:
     return [Refunds(*row) for row in session.execute(_REFUNDS, book.bounds)]
 
 
-def of_stakes(accepted: Iterable[Stakes], refunded: Iterable[Refunds], *, base: str) -> Iterator[Line]:
+def sums_of_stakes(accepted: Iterable[Stakes], refunded: Iterable[Refunds], *, base: str) -> Iterator[Line]:
     """Return the lines of stakes and their refunds on casinos' accounts."""
     for one in accepted:
         amounts = -one.stakes, -one.value
@@ -207,14 +207,14 @@ def of_stakes(accepted: Iterable[Stakes], refunded: Iterable[Refunds], *, base: 
         yield from casino_lines(back.casino_id, back.currency, back.movement, *amounts, base=base)
 
 
-def of_statements(session: Session, book: BookPeriod) -> Iterator[Line]:
+def sums_of_statements(session: Session, book: BookPeriod) -> Iterator[Line]:
     """Return the lines of statements settled in a period, on casinos' accounts and on the bank's."""
     for casino_id, currency, amount in session.execute(_SETTLED, book.bounds):
         yield Line(accounts.casino(casino_id), currency, Movement.PAYMENT, amount)
         yield Line(accounts.bank(currency), currency, Movement.PAYMENT, -amount)
 
 
-def of_transfers(session: Session, book: BookPeriod) -> Iterator[Line]:
+def sums_of_transfers(session: Session, book: BookPeriod) -> Iterator[Line]:
     """Return the lines of the transferred balances of retired jackpots, handed on or received."""
     for request_id, amount in session.execute(_TRANSFERRED, book.bounds):
         yield Line(accounts.transfer(request_id), book.base, Movement.TRANSFER, amount)

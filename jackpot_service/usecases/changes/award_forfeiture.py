@@ -11,7 +11,7 @@ from jackpot_service.domain.awards import AwardState, AwardStep, require_to_pay
 from jackpot_service.domain.change_policy import FINANCE_AND_OPERATOR
 from jackpot_service.domain.claims import CasinoClaims, ForfeitedTo
 from jackpot_service.domain.entries import Attribution
-from jackpot_service.domain.figures import FORFEITED_TO_METER, of_decision
+from jackpot_service.domain.figures import FORFEITED_TO_METER, figures_of_decision
 from jackpot_service.domain.held_awards import MadeAward
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.lives import Life, require_not_retired
@@ -114,15 +114,15 @@ class ForfeitAward(BookedKind[ClaimedAward]):
             require_not_retired(self.jackpot_id, state.life)
         rest = held_awards.rest_of(state.award, paid_minor=state.paid_minor, sheet=state.sheet)
         recorded = {
-            **held_awards.of_step(state.round, AwardStep.FORFEITED, [state.award]),
-            "forfeiture": claims.of_forfeiture(rest, state.claims, until=until),
+            **held_awards.facts_of_step(state.round, AwardStep.FORFEITED, [state.award]),
+            "forfeiture": claims.facts_of_forfeiture(rest, state.claims, until=until),
         }
         return Done(
             EntryKind.AWARD_FORFEITED,
             {"state": state.state.value},
             recorded,
             claims.forfeiture(rest, to, casino_id=state.round.casino_id, sheet=state.sheet),
-            figures=of_decision(STEPS[to], [rest], made_on=state.made_on),
+            figures=figures_of_decision(STEPS[to], [rest], made_on=state.made_on),
             attributed_to=Attribution.of(state.round),
         )
 
@@ -139,4 +139,4 @@ class ForfeitAward(BookedKind[ClaimedAward]):
         )
 
     def _found(self, session: Session) -> AwardRecord:
-        return records.of_jackpot(session, self.jackpot_id, self.award_id)
+        return records.award_of_jackpot(session, self.jackpot_id, self.award_id)

@@ -152,7 +152,7 @@ class Compensate(RoundKind[CompensableRound]):
     def granted(self, state: CompensableRound, *, player_id: str) -> Done:
         """Figure what is granted to a player, at the round's own rates. Raises: NoRate, BadPayload."""
         recorded = {
-            "round": held_awards.of_round(state.round),
+            "round": held_awards.facts_of_round(state.round),
             "bet_id": self.bet_id,
             "player_id": player_id,
             "amount_minor": self.amount_minor,

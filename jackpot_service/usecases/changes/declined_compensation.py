@@ -72,7 +72,7 @@ class DeclineCompensation(RoundKind[DeniedPrizes]):
             message = f"Two people decided about the denied prize of bet {self.bet_id} before."
             raise DeniedPrizeDecided(message, exception_id=denied.exception_id)
         recorded = {
-            "round": held_awards.of_round(state.round),
+            "round": held_awards.facts_of_round(state.round),
             "bet_id": self.bet_id,
             "exception_id": denied.exception_id,
         }

@@ -16,7 +16,7 @@ from jackpot_service.domain.change_policy import FINANCE_AND_OPERATOR
 from jackpot_service.domain.entries import Attribution
 from jackpot_service.domain.errors import Conflict
 from jackpot_service.domain.facts import Facts
-from jackpot_service.domain.figures import of_decision
+from jackpot_service.domain.figures import figures_of_decision
 from jackpot_service.domain.held_awards import AwardKey, Decision, MadeAward
 from jackpot_service.domain.journal import EntryKind, Postings
 from jackpot_service.domain.money import RateSheet
@@ -110,13 +110,13 @@ _Decided = tuple[EntryKind, Facts, Postings]
 
 def _approved(state: RoundAwards, awards: Sequence[MadeAward]) -> _Decided:
     postings = held_awards.approval(awards, casino_id=state.round.casino_id, sheet=state.sheet)
-    recorded = {**held_awards.of_step(state.round, AwardStep.APPROVED, awards), **_met(state, awards)}
+    recorded = {**held_awards.facts_of_step(state.round, AwardStep.APPROVED, awards), **_met(state, awards)}
     return EntryKind.AWARDS_APPROVED, recorded, postings
 
 
 def _rejected(state: RoundAwards, awards: Sequence[MadeAward]) -> _Decided:
     origin = _origin(state)
-    recorded = held_awards.of_step(state.round, AwardStep.REJECTED, awards, origin=origin)
+    recorded = held_awards.facts_of_step(state.round, AwardStep.REJECTED, awards, origin=origin)
     return EntryKind.AWARDS_REJECTED, recorded, held_awards.rejection(awards, origin, base=state.sheet.base)
 
 
@@ -126,19 +126,19 @@ def _reinstated(state: RoundAwards, awards: Sequence[MadeAward]) -> _Decided:
     postings = held_awards.reinstatement(
         awards, origin, running.pools, running=running.rules, casino_id=state.round.casino_id, sheet=state.sheet
     )
-    recorded = held_awards.of_reinstatement(state.round, awards, origin, positions=running.positions)
+    recorded = held_awards.facts_of_reinstatement(state.round, awards, origin, positions=running.positions)
     return EntryKind.AWARDS_REINSTATED, {**recorded, **_met(state, awards)}, postings
 
 
 def _released(state: RoundAwards, awards: Sequence[MadeAward]) -> _Decided:
-    return EntryKind.AWARDS_RELEASED, held_awards.of_step(state.round, AwardStep.RELEASED, awards), NO_POSTINGS
+    return EntryKind.AWARDS_RELEASED, held_awards.facts_of_step(state.round, AwardStep.RELEASED, awards), NO_POSTINGS
 
 
 def _met(state: RoundAwards, awards: Sequence[MadeAward]) -> Facts:
     """Return the demands of the payout tiers that the awards reach. Raises: EvidenceMissing."""
     subject = f"round {state.round.table_id}/{state.round.round_id}"
     requirement = met_requirement(state.tiers, awards, state.evidence, subject=subject)
-    return {"requirement": held_awards.of_requirement(requirement)}
+    return {"requirement": held_awards.facts_of_requirement(requirement)}
 
 
 _DECIDED: Final[Mapping[Decision, Callable[[RoundAwards, Sequence[MadeAward]], _Decided]]] = {
@@ -225,7 +225,7 @@ class DecideAwards(RoundKind[RoundAwards]):
             awards,
             settled,
             made_on,
-            tiers=payout_tiers.of_round(session, round_),
+            tiers=payout_tiers.tiers_of_round(session, round_),
             evidence=self._evidence(session, round_, decided),
             paid_minor={records.made(one).key: one.paid_minor for one in booked},
             running=running,
@@ -243,7 +243,7 @@ class DecideAwards(RoundKind[RoundAwards]):
             return 1
         round_ = self.find_round(session)
         awards = self.decided(_with_states(self._awards(session, round_)))
-        return requirement_of(payout_tiers.of_round(session, round_), awards).approvals
+        return requirement_of(payout_tiers.tiers_of_round(session, round_), awards).approvals
 
     def decided(self, awards: Sequence[AwardInState]) -> list[MadeAward]:
         """Find the awards that the decision is about. Raises: NothingHeld, NothingRejected, NothingStopped."""
@@ -272,7 +272,7 @@ class DecideAwards(RoundKind[RoundAwards]):
             held_awards.rest_of(award, paid_minor=state.paid_minor.get(award.key, 0), sheet=state.sheet)
             for award in awards
         ]
-        figures = of_decision(self.decision.step, moved, made_on=state.made_on)
+        figures = figures_of_decision(self.decision.step, moved, made_on=state.made_on)
         return Done(
             kind,
             before,
@@ -288,8 +288,8 @@ class DecideAwards(RoundKind[RoundAwards]):
         if round_.state is not RoundState.SETTLED:
             return ()
         if self.decision is Decision.RELEASE:
-            return records.of_verdicts(session, round_, corrections=corrections.count(session, round_))
-        return records.of_round(session, round_)
+            return records.awards_of_verdicts(session, round_, corrections=corrections.count(session, round_))
+        return records.awards_of_round(session, round_)
 
     def write(self, session: Session, act: Act, act_seq: int, state: RoundAwards, done: Done) -> None:
         """Write the step that the awards take."""

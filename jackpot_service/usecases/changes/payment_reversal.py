@@ -106,7 +106,7 @@ class ReversePayment(Kind):
         return found
 
     def _found(self, session: Session) -> AwardRecord:
-        return records.of_jackpot(session, self.jackpot_id, self.award_id)
+        return records.award_of_jackpot(session, self.jackpot_id, self.award_id)
 
     def _state_of(self, session: Session, record: AwardRecord) -> PaidAward:
         round_ = rounds.require(session, record.jackpot_id, RoundName(record.table_id, record.round_id))

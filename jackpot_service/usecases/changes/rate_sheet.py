@@ -141,7 +141,9 @@ class ChangeRates(Kind):
             sheet = publish_rates(session, PublishRates(act, new.base, new.rates, new.effective_at, new.source))
         except (BadRate, UnknownCurrency) as error:
             raise _pointed(error, self) from None
-        after = facts.of_sheet(sheet, effective_at=new.effective_at, source=facts.of_rate_source(new.source))
+        after = facts.facts_of_sheet(
+            sheet, effective_at=new.effective_at, source=facts.facts_of_rate_source(new.source)
+        )
         following = rate_sheets.next_after(session, self.base, at=new.effective_at)
         until = None if following is None else facts.instant(following.effective_at)
         return Applied(shown_before, {**after, "until": until})

@@ -75,7 +75,7 @@ def request_change(session: Session, command: RequestChange) -> ChangeRequested:
         command.act,
         EntryKind.CHANGE_REQUESTED,
         subject=change.subject,
-        after=facts.of_change(
+        after=facts.facts_of_change(
             request_id=change.request_id,
             kind=change.kind,
             payload=change.payload,
@@ -301,7 +301,7 @@ def _record(session: Session, command: DecideChange, change: Change, decision: D
         EntryKind.CHANGE_APPROVED if is_approval else EntryKind.CHANGE_REJECTED,
         subject=change.subject,
         before={"state": "pending"},
-        after=facts.of_decision(
+        after=facts.facts_of_decision(
             request_id=change.request_id,
             outcome=decision.outcome.value,
             confirmed=decision.confirmed,
@@ -325,8 +325,8 @@ def switch_emergency(session: Session, act: Act, *, is_on: bool) -> bool:
         act,
         EntryKind.EMERGENCY_SWITCHED,
         subject="emergency approvals",
-        before=facts.of_emergency_switch(is_on=was_on),
-        after=facts.of_emergency_switch(is_on=is_on),
+        before=facts.facts_of_emergency_switch(is_on=was_on),
+        after=facts.facts_of_emergency_switch(is_on=is_on),
     )
     records.add_emergency_switch(session, is_on=is_on, entry_seq=seq)
     return True

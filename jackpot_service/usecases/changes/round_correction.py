@@ -21,8 +21,8 @@ from jackpot_service.domain.change_policy import MONEY_BY_HAND
 from jackpot_service.domain.corrections import Correction, VerdictInForce, charged_to_pools, correct
 from jackpot_service.domain.entries import Attribution
 from jackpot_service.domain.errors import Conflict
-from jackpot_service.domain.facts import Facts, of_entitlements, of_postings, of_result, result_of
-from jackpot_service.domain.figures import of_correction
+from jackpot_service.domain.facts import Facts, facts_of_entitlements, facts_of_postings, facts_of_result, result_of
+from jackpot_service.domain.figures import figures_of_correction
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.lives import require_not_retired
 from jackpot_service.domain.money import plain
@@ -107,10 +107,10 @@ def decide(state: SettledRound, result: Result) -> tuple[Correction, Done]:
         raise BetCompensated(message, bet_ids=paid_twice)
     subject = f"round {state.round.table_id}/{state.round.round_id}"
     requirement = met_requirement(state.tiers, correction.awards, state.evidence, subject=subject)
-    recorded = {**_facts_of(correction, state, result), "requirement": held_awards.of_requirement(requirement)}
-    after = {**recorded, "postings": of_postings(correction.postings)}
+    recorded = {**_facts_of(correction, state, result), "requirement": held_awards.facts_of_requirement(requirement)}
+    after = {**recorded, "postings": facts_of_postings(correction.postings)}
     before = _facts_of_verdict(state.in_force)
-    figures = of_correction(correction, terms=state.terms, won_since=state.won_since, made_on=state.made_on)
+    figures = figures_of_correction(correction, terms=state.terms, won_since=state.won_since, made_on=state.made_on)
     of = Attribution.of(state.round)
     return correction, Done(EntryKind.ROUND_CORRECTED, before, recorded, correction.postings, after, figures, of)
 
@@ -141,7 +141,7 @@ class CorrectRound(RoundKind[SettledRound]):
     def stated(cls, payload: object) -> Mapping[str, Any]:
         """Return the round and its right result."""
         request = cls.read(payload)
-        return {**request.round_ids, "result": of_result(request.result)}
+        return {**request.round_ids, "result": facts_of_result(request.result)}
 
     def version(self, session: Session) -> str:
         """
@@ -222,7 +222,7 @@ def _state(session: Session, round_: Round, live: Sequence[BookedBet], held: Boo
         round_terms.won_since(live, held.cycle, bet_records.places_of(cursor)),
         awards.made_on(session, round_.jackpot_id, round_.round_key),
         compensated(manual_payments.compensations_of(session, round_)),
-        tiers=payout_tiers.of_round(session, round_),
+        tiers=payout_tiers.tiers_of_round(session, round_),
         evidence={one.kind for one in payout_tiers.evidence_of(session, round_)},
     )
 
@@ -248,7 +248,7 @@ def _facts_of_verdict(verdict: VerdictInForce) -> Facts:
     """The verdict that a correction replaces, with every award of the round that had not been taken back."""
     return {
         "number": verdict.number,
-        "result": of_result(verdict.result),
+        "result": facts_of_result(verdict.result),
         "meter": plain(verdict.meter),
         "awards": [
             _facts_of_award(past.award, correction=past.correction)
@@ -266,12 +266,12 @@ def _facts_of(correction: Correction, state: SettledRound, result: Result) -> Fa
         "round_id": state.round.round_id,
         "round_key": state.round.round_key,
         "number": correction.number,
-        "result": of_result(result),
+        "result": facts_of_result(result),
         "cycle": state.terms.cycle,
         "positions": list(state.positions),
         "meter": plain(correction.meter),
         "weight": plain(correction.weight),
-        "entitlements": of_entitlements(correction.entitlements),
+        "entitlements": facts_of_entitlements(correction.entitlements),
         "awards": [_facts_of_award(award, correction=correction.number) for award in correction.awards],
         "reversed": [_facts_of_award(past.award, correction=past.correction) for past in correction.reversed_awards],
         "refunds": [bet.bet_id for bet in correction.refunds],

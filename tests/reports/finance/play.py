@@ -136,7 +136,7 @@ class Play:
         if any(found.values()):
             state = self.chance.choice([state for state, awards in found.items() if awards])
             award = self.chance.choice(found[state])
-            of_round = self._of_round(award["table_id"], award["round_id"])
+            of_round = self._ids_of_round(award["table_id"], award["round_id"])
             self._change("held-awards", of_round | {"decision": self.chance.choice(DECISIONS[state])})
 
     def stop(self, state: str = "payable") -> None:
@@ -159,7 +159,7 @@ class Play:
             if live:
                 given = {"bet_id": live[0]["bet_id"], "amount_minor": self.chance.choice([2500, -100])}
                 given |= {"currency": live[0]["currency"], "document": "memo"}
-                self._change("compensation", self._of_round(table_id, round_id) | given)
+                self._change("compensation", self._ids_of_round(table_id, round_id) | given)
 
     def decline(self) -> None:
         """Decide that nothing is due for a prize that was denied."""
@@ -180,7 +180,9 @@ class Play:
     def _denied(self) -> list[dict[str, Any]]:
         """The bets whose prize was denied, and about which nobody has decided."""
         found = self.house.get("/v1/exceptions?kind=prize-denied&acknowledged=false").ok()["items"]
-        return [self._of_round(one["table_id"], one["round_id"]) | {"bet_id": one["facts"]["bet_id"]} for one in found]
+        return [
+            self._ids_of_round(one["table_id"], one["round_id"]) | {"bet_id": one["facts"]["bet_id"]} for one in found
+        ]
 
     def settle_statement(self) -> None:
         now = self.house.clock()
@@ -209,11 +211,13 @@ class Play:
         for table_id, round_id in self.open_rounds:
             self.house.put_cancellation(round_id=round_id, table_id=table_id)
         for table_id, round_id in self.settled:
-            self._change("held-awards", self._of_round(table_id, round_id) | {"decision": "approve"})
+            self._change("held-awards", self._ids_of_round(table_id, round_id) | {"decision": "approve"})
         self._change("prize-fund-true-up", {"jackpot_id": "j1"})
         self._change("retirement", {"jackpot_id": "j1", "to": "heir"}).ok()
         for award in self._awards("stopped")[::2]:
-            self._change("held-awards", self._of_round(award["table_id"], award["round_id"]) | {"decision": "release"})
+            self._change(
+                "held-awards", self._ids_of_round(award["table_id"], award["round_id"]) | {"decision": "release"}
+            )
 
     def _change(self, kind: str, payload: dict[str, Any]) -> Answer:
         self.requests += 1
@@ -225,7 +229,7 @@ class Play:
         return rounds.pop(self.chance.randrange(len(rounds)))
 
     @staticmethod
-    def _of_round(table_id: str, round_id: str) -> dict[str, Any]:
+    def _ids_of_round(table_id: str, round_id: str) -> dict[str, Any]:
         return {"jackpot_id": "cyber" if table_id == "C1" else "j1", "table_id": table_id, "round_id": round_id}
 
 

@@ -48,13 +48,13 @@ def states(world: World, **period: datetime) -> dict[tuple[str, str], int]:
     """How many awards of each tier are in which state, in documents of which the list says the same, whoever's."""
     listed, totals = (section["rows"] for section in report(world, "awards", **period)["sections"])
     assert by_key(totals) == sums(listed)
-    for asked in of_each_casino_and_table(world):
+    for asked in filters_of_each_casino_and_table(world):
         of_those = [row for row in listed if asked.items() <= row.items()]
         assert by_key(rows(world, "awards", "totals", **asked, **period)) == sums(of_those)
     return {(row["tier"], row["state"]): row["awards"] for row in totals}
 
 
-def of_each_casino_and_table(world: World) -> list[dict[str, str]]:
+def filters_of_each_casino_and_table(world: World) -> list[dict[str, str]]:
     """What asks about each casino, each table, and each table as one of its casino."""
     tables = world.books.rows("SELECT casino_id, table_id FROM tables WHERE jackpot_id IS NOT NULL ORDER BY table_id")
     casinos = sorted({row["casino_id"] for row in tables})
@@ -293,7 +293,7 @@ def test_awards_in_sums_are_those_that_were_made_one_by_one(world: World, seed: 
         due = list(brute_force(world, start=start, end=end))
         totals = asked_of(world, start, end)["sections"][1]["rows"]
         assert by_key(totals) == sums(due)
-        for whose in play.chance.sample(of_each_casino_and_table(world), 3):
+        for whose in play.chance.sample(filters_of_each_casino_and_table(world), 3):
             of_those = sums([row for row in due if whose.items() <= row.items()])
             assert by_key(rows(world, "awards", "totals", **whose, start=start, end=end)) == of_those
 

@@ -210,11 +210,11 @@ def test_whatever_happens_it_is_the_casinos_account_turned_round(world: World, s
 
 
 def assert_it_is_the_account(world: World, casino_id: str, found: list[dict[str, Any]]) -> None:
-    def of_casino(line: Mapping[str, Any]) -> tuple[str, str, str] | None:
+    def key_of_casino(line: Mapping[str, Any]) -> tuple[str, str, str] | None:
         is_its = line["account"] == f"casino:{casino_id}"
         return (line["jackpot_id"], line["currency"], line["movement"]) if is_its else None
 
-    booked = journal.sums(world, of_casino)
+    booked = journal.sums(world, key_of_casino)
     assert {key[:2] for key in booked} <= {(row["jackpot_id"], row["currency"]) for row in found}
     for row in found:
         for movement, column in MOVEMENTS.items():
