@@ -45,7 +45,7 @@ class NeedsThread(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class _Kept:
+class _Pooled:
     session: Session
     opened_at: float
 
@@ -62,7 +62,7 @@ class AsyncExecutor:
         self._threads = threads
         self._longest_s = engine.get_execution_options().get(REQUEST_TIMEOUT_S, DEFAULT_REQUEST_TIMEOUT_S)
         self.most = most
-        self._idle: list[_Kept] = []
+        self._idle: list[_Pooled] = []
         self._places = threading.Semaphore(most)
         weakref.finalize(self, _close_all, self._idle)
 
@@ -72,32 +72,32 @@ class AsyncExecutor:
 
         Raises: NeedsThread or HeldUp, and nothing was written; OutcomeUnknown.
         """
-        kept = self._take()
+        pooled = self._take()
         try:
             with deadlines.within(self._longest_s):
-                result: T = await greenlet_spawn(attempt_by_pipelines, kept.session, act)
+                result: T = await greenlet_spawn(attempt_by_pipelines, pooled.session, act)
         except BaseException as error:
-            self._threads.submit(self._take_back, kept)
+            self._threads.submit(self._take_back, pooled)
             if isinstance(error, OutcomeUnknown) or not isinstance(error, Exception):
                 raise
             if is_held_up(error):
                 trouble.note(error)
                 raise HeldUp(HELD_UP) from error
             raise NeedsThread from error
-        self._idle.append(kept)
+        self._idle.append(pooled)
         return result
 
-    def _take(self) -> _Kept:
+    def _take(self) -> _Pooled:
         if not self._idle:
             if self._places.acquire(blocking=False):
                 self._threads.submit(self._open)
             raise NeedsThread
-        kept = self._idle.pop()
-        is_old = time.monotonic() - kept.opened_at > LONGEST_KEPT_S
-        if is_old or is_suspect(kept.session) or has_unread_message(kept.session):
-            self._threads.submit(self._close, kept)
+        pooled = self._idle.pop()
+        is_old = time.monotonic() - pooled.opened_at > LONGEST_KEPT_S
+        if is_old or is_suspect(pooled.session) or has_unread_message(pooled.session):
+            self._threads.submit(self._close, pooled)
             raise NeedsThread
-        return kept
+        return pooled
 
     def _open(self) -> None:
         try:
@@ -107,21 +107,21 @@ class AsyncExecutor:
             trouble.note(error)
             self._places.release()
             return
-        self._idle.append(_Kept(session, time.monotonic()))
+        self._idle.append(_Pooled(session, time.monotonic()))
 
-    def _take_back(self, kept: _Kept) -> None:
+    def _take_back(self, pooled: _Pooled) -> None:
         """Take back what an act that failed has done, so that the connection can be used again."""
-        if roll_back(kept.session):
-            self._idle.append(kept)
+        if roll_back(pooled.session):
+            self._idle.append(pooled)
         else:
-            self._close(kept)
+            self._close(pooled)
 
-    def _close(self, kept: _Kept) -> None:
+    def _close(self, pooled: _Pooled) -> None:
         self._places.release()
-        _close_all([kept])
+        _close_all([pooled])
 
 
-def _close_all(idle: list[_Kept]) -> None:
+def _close_all(idle: list[_Pooled]) -> None:
     while idle:
         with suppress(DBAPIError, psycopg.Error), idle.pop().session as session:
             session.invalidate()  # It does not go back to the pool, which may have been thrown away.
@@ -129,8 +129,8 @@ def _close_all(idle: list[_Kept]) -> None:
 
 def _wait(descriptor: int, events: int, patience: Patience) -> int:
     """Wait on the loop until there is one of the events; returns which. Raises: DeadlinePassed."""
-    found: int = await_(_ready(descriptor, events, patience))
-    return found
+    ready: int = await_(_ready(descriptor, events, patience))
+    return ready
 
 
 async def _ready(descriptor: int, events: int, patience: Patience) -> int:
@@ -177,8 +177,8 @@ class _Late:
         if self._ready.done():
             return
         # A loop that was held up may run its timers first, also if the answer came long ago.
-        if found := deadlines.ready(self._descriptor, self._events):
-            _set_ready(self._ready, found)
+        if ready := deadlines.ready(self._descriptor, self._events):
+            _set_ready(self._ready, ready)
             return
         try:
             self._patience.spend()

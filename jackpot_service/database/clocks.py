@@ -32,7 +32,7 @@ class ClockSkew(Unavailable, code="clock-skew", title="The clock of the service 
 class _Reading:
     """A reading of the database's clock, in seconds, at an instant of the steady clock; give or take some."""
 
-    said: float
+    time_s: float
     at: float
     give_or_take: float
 
@@ -47,9 +47,9 @@ class DatabaseClock:
     def read(self, ask: Callable[[], datetime]) -> None:
         """Read the clock: it said what it says at some time while it was asked."""
         asked_at = self._monotonic()
-        said = ask()
+        read_at = ask()
         took = self._monotonic() - asked_at
-        self._reading = _Reading(said.timestamp(), asked_at + took / 2, took / 2)
+        self._reading = _Reading(read_at.timestamp(), asked_at + took / 2, took / 2)
 
     @property
     def is_fresh(self) -> bool:
@@ -61,7 +61,7 @@ class DatabaseClock:
         reading = self._reading
         if reading is None:
             return 0.0
-        ahead = clock().timestamp() - reading.said - (self._monotonic() - reading.at)
+        ahead = clock().timestamp() - reading.time_s - (self._monotonic() - reading.at)
         return min(ahead + reading.give_or_take, 0.0) if ahead < 0 else max(ahead - reading.give_or_take, 0.0)
 
 

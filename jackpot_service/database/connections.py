@@ -186,7 +186,7 @@ class Hosts:
 
     def in_order(self, parameters: Parameters) -> Sequence[tuple[Host, Parameters]]:
         """Return the hosts to try in turn, those that fell silent of late at the end."""
-        return sorted(self._hosts_of(parameters), key=lambda one: _is_silent(one[0]))
+        return sorted(self._hosts_of(parameters), key=lambda host: _is_silent(host[0]))
 
     def abandon_connections(self, *, since: float) -> None:
         """

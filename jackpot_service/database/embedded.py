@@ -337,8 +337,8 @@ def _make_private(directory: Path, account: Account) -> None:
     with suppress(FileExistsError):
         directory.mkdir(mode=0o700)
         account.take(directory)
-    found = directory.lstat()
-    if (found.st_uid, found.st_mode) != (account.uid, stat.S_IFDIR | 0o700):
+    status = directory.lstat()
+    if (status.st_uid, status.st_mode) != (account.uid, stat.S_IFDIR | 0o700):
         raise EmbeddedError(f"{directory} is needed for PostgreSQL's socket and belongs to somebody else")
 
 

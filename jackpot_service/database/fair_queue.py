@@ -55,10 +55,10 @@ class FairQueue(Generic[T]):
             if name not in flows[-1].flows:
                 return False
             flows.append(flows[-1].flows[name])
-        found = next((entry for entry in flows[-1].items if entry[0] is item), None)
-        if found is None:
+        waiting = next((entry for entry in flows[-1].items if entry[0] is item), None)
+        if waiting is None:
             return False
-        flows[-1].items.remove(found)
+        flows[-1].items.remove(waiting)
         for parent, name in zip(reversed(flows[:-1]), reversed(path), strict=True):
             parent.forget_if_empty(name)
         self._left(1)
@@ -72,8 +72,8 @@ class FairQueue(Generic[T]):
         """
         taken: list[T] = []
         self._root.begin()
-        while (found := self._root.next(takes)) is not None:
-            taken.append(found[0])
+        while (waiting := self._root.next(takes)) is not None:
+            taken.append(waiting[0])
         self._root.end()
         self._left(len(taken))
         return taken
@@ -81,12 +81,12 @@ class FairQueue(Generic[T]):
     def take_one(self) -> T:
         """Take the call that is next. Raises: LookupError if none waits."""
         self._root.begin()
-        found = self._root.next(lambda _: True)
+        waiting = self._root.next(lambda _: True)
         self._root.end()
-        if found is None:
+        if waiting is None:
             raise LookupError("No call waits.")
         self._left(1)
-        return found[0]
+        return waiting[0]
 
     def _left(self, count: int) -> None:
         self._waiting -= count
@@ -129,14 +129,14 @@ class _Flow(Generic[T]):
         while self._next:
             start, number, name = self._next[0]
             flow = self.flows[name]
-            found = flow.next(takes)
-            if found is None:
+            waiting = flow.next(takes)
+            if waiting is None:
                 heapq.heappop(self._next)
                 continue
             self._now = max(self._now, start)
-            flow.start = start + found[1]
+            flow.start = start + waiting[1]
             heapq.heapreplace(self._next, (flow.start, number, name))
-            return found
+            return waiting
         while self.items:
             entry = self.items.popleft()
             if takes(entry[0]):
@@ -161,6 +161,6 @@ class _Flow(Generic[T]):
         del self.flows[name]
         if flow.start > self._now:
             if len(self._left_at) >= MOST_REMEMBERED:
-                self._left_at = {one: start for one, start in self._left_at.items() if start > self._now}
+                self._left_at = {name: start for name, start in self._left_at.items() if start > self._now}
             if len(self._left_at) < MOST_REMEMBERED:
                 self._left_at[name] = flow.start

@@ -201,8 +201,8 @@ def require_listed_rights(held: HeldRights) -> None:
 def explained(excess: Sequence[Excess]) -> str:
     """Put what a login could do too much, and how to end it, into one line."""
     more = f"; and {len(excess) - _LONGEST_LIST} more" if len(excess) > _LONGEST_LIST else ""
-    said = "; ".join(f"{one.what} ({one.mend})" for one in excess[:_LONGEST_LIST])
-    return f"the login {ROLE} could do more than the service may: {said}{more}"
+    listed = "; ".join(f"{right.what} ({right.mend})" for right in excess[:_LONGEST_LIST])
+    return f"the login {ROLE} could do more than the service may: {listed}{more}"
 
 
 def excesses(session: sqlalchemy.Connection, held: HeldRights) -> Sequence[Excess]:
@@ -231,10 +231,10 @@ def rights(session: sqlalchemy.Connection) -> HeldRights:
     own: set[Right] = set()
     everybodys: set[Right] = set()
     for kind, name, privilege, column, is_grantable, is_public in session.execute(_RIGHTS, {"role": ROLE}):
-        kept = everybodys if is_public else own
-        kept.add(Right(kind, name, privilege, column))
+        held = everybodys if is_public else own
+        held.add(Right(kind, name, privilege, column))
         if is_grantable:
-            kept.add(Right(kind, name, f"GRANT OPTION FOR {privilege}", column))
+            held.add(Right(kind, name, f"GRANT OPTION FOR {privilege}", column))
     return HeldRights(frozenset(own), frozenset(everybodys))
 
 

@@ -135,10 +135,10 @@ def analyse(engine: sqlalchemy.Engine) -> tuple[str, ...]:
     Returns the tables that this login may not analyse.
     """
     with engine.begin() as session:
-        found = session.execute(_WITHOUT_STATISTICS, {"pages": _PAGES}).all()
-        for table in (table for table, may in found if may):
+        rows = session.execute(_WITHOUT_STATISTICS, {"pages": _PAGES}).all()
+        for table in (table for table, may in rows if may):
             session.exec_driver_sql(f"ANALYZE (SKIP_LOCKED) {_quoted(session, table)}")
-    return tuple(table for table, may in found if not may)
+    return tuple(table for table, may in rows if not may)
 
 
 def set_password(engine: sqlalchemy.Engine, password: str) -> None:

@@ -79,15 +79,15 @@ def _own_entry() -> pwd.struct_passwd:
     One process at a time: of two at once useradd may make two accounts of the same name.
     """
     adding = ["useradd", "--system", "--no-create-home", "--shell", "/usr/sbin/nologin", _NAME]
-    said = ""
+    output = ""
     accounts = os.open("/etc", os.O_RDONLY)  # It is locked itself: the files in it are replaced by those who write.
     try:
         fcntl.flock(accounts, fcntl.LOCK_EX)
         if not _exists(_NAME):
-            said = subprocess.run(adding, capture_output=True, text=True, check=False, env=_WITH_SBIN).stderr  # noqa: S603
+            output = subprocess.run(adding, capture_output=True, text=True, check=False, env=_WITH_SBIN).stderr  # noqa: S603
         return pwd.getpwnam(_NAME)
     except KeyError as error:
-        raise NoAccount(f"PostgreSQL cannot run as root, and the account {_NAME} cannot be made: {said}") from error
+        raise NoAccount(f"PostgreSQL cannot run as root, and the account {_NAME} cannot be made: {output}") from error
     finally:
         os.close(accounts)
 

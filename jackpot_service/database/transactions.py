@@ -228,9 +228,9 @@ def database_time(session: Session) -> datetime:
     """Read the clock of the database."""
     with pipelined(session) as pipe:
         cursor = pipe.send("SELECT clock_timestamp()", {})
-    ((said,),) = cursor.fetchall()
-    assert isinstance(said, datetime)  # noqa: S101  narrows a type
-    return said
+    ((now,),) = cursor.fetchall()
+    assert isinstance(now, datetime)  # noqa: S101  narrows a type
+    return now
 
 
 def attempt_by_pipelines(session: Session, act: Callable[[Session], T]) -> T:

@@ -130,18 +130,18 @@ def _require_at_least(bets: Bets, bounds: Bounds, sheet: RateSheet, least_stake:
     least_minor = {currency: sheet.rate(currency).least_minor_within(least_stake) for currency in set(bets.currencies)}
     if min(bets.stakes_minor) >= max(least_minor.values()):
         return  # The usual batch, as above.
-    said = f"The least stake{_OF[bounds.taker]} is worth {plain(least_stake)} {sheet.base}"
+    bound = f"The least stake{_OF[bounds.taker]} is worth {plain(least_stake)} {sheet.base}"
     field_errors = tuple(
         FieldError(
             f"/bets/{place}/stake_minor",
             StakeOutOfRange.code,
-            f"{said}: {least_minor[currency]} minor units of {currency}.",
+            f"{bound}: {least_minor[currency]} minor units of {currency}.",
         )
         for place, currency, stake in zip(bets.places, bets.currencies, bets.stakes_minor, strict=True)
         if stake < least_minor[currency]
     )
     if field_errors:
-        message = f"{said}."
+        message = f"{bound}."
         raise StakeOutOfRange(message, field_errors=field_errors, least_stake=plain(least_stake))
 
 
@@ -164,13 +164,17 @@ def _refuse_beyond(
     narrower = {
         currency: plain(bounds.own[currency]) for currency in used if largest_minor[currency] < within[currency]
     }
-    said = dict.fromkeys(used, f"The largest stake{_OF[bounds.taker]} is worth {plain(largest_stake)} {sheet.base}")
-    said |= {currency: f"The largest stake in {currency} is {most}" for currency, most in narrower.items()}
+    largest_by_currency = dict.fromkeys(
+        used, f"The largest stake{_OF[bounds.taker]} is worth {plain(largest_stake)} {sheet.base}"
+    )
+    largest_by_currency |= {
+        currency: f"The largest stake in {currency} is {most}" for currency, most in narrower.items()
+    }
     field_errors = tuple(
         FieldError(
             f"/bets/{place}/stake_minor",
             StakeOutOfRange.code,
-            f"{said[currency]}: {largest_minor[currency]} minor units of {currency}.",
+            f"{largest_by_currency[currency]}: {largest_minor[currency]} minor units of {currency}.",
         )
         for place, currency in beyond.items()
     )
@@ -178,7 +182,9 @@ def _refuse_beyond(
     if len(narrower) < len(used):
         broken["largest_stake"] = plain(largest_stake)
     raise StakeOutOfRange(
-        " ".join(f"{bound}." for bound in sorted(set(said.values()))), field_errors=field_errors, **broken
+        " ".join(f"{bound}." for bound in sorted(set(largest_by_currency.values()))),
+        field_errors=field_errors,
+        **broken,
     )
 
 
@@ -208,5 +214,7 @@ def require_hands(bets: Bets, *, live: Iterable[Bet], rules: JackpotRules) -> No
     if too_many:
         raise HandLimit(
             too_many[0][1],
-            field_errors=tuple(FieldError(f"/bets/{place}/hand", HandLimit.code, said) for place, said in too_many),
+            field_errors=tuple(
+                FieldError(f"/bets/{place}/hand", HandLimit.code, message) for place, message in too_many
+            ),
         )

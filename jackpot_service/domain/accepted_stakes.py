@@ -26,7 +26,7 @@ def accepted_stakes(rules: JackpotRules, limits: TableLimits, *, sheet: RateShee
 
 def _accepted(rules: JackpotRules, limits: TableLimits, sheet: RateSheet) -> Iterator[AcceptedStakes]:
     tokens = [token for token in (rules.token, limits.token) if token is not None]
-    least = [*tokens, *(one for one in (rules.least_stake, limits.least_stake) if one is not None)]
+    least = [*tokens, *(stake for stake in (rules.least_stake, limits.least_stake) if stake is not None)]
     largest = [*tokens, *([] if limits.largest_stake is None else [limits.largest_stake])]
     for currency, rate in sorted(sheet.rates.items()):
         if tokens and currency != sheet.base:

@@ -51,19 +51,19 @@ def refusals(
     """
     yield from raised_by(partial(require_distinct, bets))
     yield from raised_by(partial(require_same, bets, booked))
-    known = {one.bet.bet_id for one in booked}.union(tombstones)
+    known = {booked_bet.bet.bet_id for booked_bet in booked}.union(tombstones)
     new = [index for index, bet_id in enumerate(bets.bet_ids) if bet_id not in known]
     if terms is not None and new:
         yield from _refusals(bets.picked(new), bets.picked(_first_of_each(bets, new)), booked, terms)
 
 
-def with_all(refusal: LedgerError, found: Sequence[LedgerError]) -> None:
+def with_all(refusal: LedgerError, every_refusal: Sequence[LedgerError]) -> None:
     """
     Let the refusal of a batch name everything that was found, as errors of its own and as those that follow it.
 
     Its sentence stays what it was: finance keeps it without the errors.
     """
-    further = tuple(error for error in found if (error.code, error.detail) != (refusal.code, refusal.detail))
+    further = tuple(error for error in every_refusal if (error.code, error.detail) != (refusal.code, refusal.detail))
     errors = in_order(chain(refusal.field_errors, *(error.field_errors for error in further)))
     if len(errors) > len(refusal.field_errors):
         refusal.field_errors, refusal.further = errors, further
@@ -81,7 +81,7 @@ def _refusals(new: Bets, once: Bets, booked: Sequence[BookedBet], terms: BatchTe
     payable = [index for index, currency in enumerate(new.currencies) if currency not in wrong] if wrong else None
     if payable != []:
         yield from _stake_refusals(new if payable is None else new.picked(payable), terms)
-    live = [one.bet for one in booked if not one.is_void]
+    live = [booked_bet.bet for booked_bet in booked if not booked_bet.is_void]
     yield from raised_by(partial(require_hands, once, live=live, rules=terms.rules))
 
 

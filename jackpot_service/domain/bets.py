@@ -161,7 +161,7 @@ def require_same(bets: Bets, booked: Sequence[BookedBet]) -> Mapping[str, Booked
 
     Raises: BetConflict, naming every such bet.
     """
-    known = {one.bet.bet_id: one for one in booked}
+    known = {booked_bet.bet.bet_id: booked_bet for booked_bet in booked}
     field_errors = tuple(
         FieldError(f"/bets/{place}", BetConflict.code, _difference(known[bet.bet_id].bet, bet))
         for place, bet in zip(bets.places, bets, strict=True)
@@ -176,5 +176,5 @@ def require_same(bets: Bets, booked: Sequence[BookedBet]) -> Mapping[str, Booked
 
 def _difference(booked: Bet, sent: Bet) -> str:
     pairs = zip(_CONTENT, booked.content, sent.content, strict=True)
-    said = [f"{name} {before} was booked, {after} was sent" for name, before, after in pairs if before != after]
-    return f"Bet {booked.bet_id}: {'; '.join(said)}."
+    differences = [f"{name} {before} was booked, {after} was sent" for name, before, after in pairs if before != after]
+    return f"Bet {booked.bet_id}: {'; '.join(differences)}."

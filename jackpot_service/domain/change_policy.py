@@ -40,8 +40,8 @@ class KindPolicy:
 
     def is_decidable_among(self, people: Collection[Principal]) -> bool:
         """Whether one of these people may ask, and another one, who is no service account, may decide then."""
-        makers = [one for one in people if is_of_roles(one, self.requested_by)]
-        checkers = [one for one in people if one.may_approve and is_of_roles(one, self.decided_by)]
+        makers = [person for person in people if is_of_roles(person, self.requested_by)]
+        checkers = [person for person in people if person.may_approve and is_of_roles(person, self.decided_by)]
         return any(
             maker.name != checker.name and not self.is_too_close(maker, checker)
             for checker in checkers
@@ -77,7 +77,10 @@ class ChangePolicy:
     @property
     def facts(self) -> Facts:
         """The facts that acts record of it."""
-        return {"version": self.version, "kinds": {name: one.facts for name, one in sorted(self.kinds.items())}}
+        return {
+            "version": self.version,
+            "kinds": {name: kind_policy.facts for name, kind_policy in sorted(self.kinds.items())},
+        }
 
 
 class KindForbidden(Forbidden, code="role-forbidden"):
@@ -135,6 +138,6 @@ def _listed(roles: frozenset[Role]) -> str:
     return " or ".join(sorted(roles))
 
 
-def _forbidden(principal: Principal, said: str) -> KindForbidden:
+def _forbidden(principal: Principal, message: str) -> KindForbidden:
     bound = "" if principal.casino_id is None else " of a casino"
-    return KindForbidden(f"{said}, not by a key of role {principal.role}{bound}.", role=str(principal.role))
+    return KindForbidden(f"{message}, not by a key of role {principal.role}{bound}.", role=str(principal.role))

@@ -79,7 +79,7 @@ class Change:
     @property
     def decision(self) -> Decision | None:
         """The decision that ended it, if any did."""
-        return next((one for one in self.decisions if one.is_final), None)
+        return next((decision for decision in self.decisions if decision.is_final), None)
 
     @property
     def is_last_approval(self) -> bool:
@@ -121,11 +121,11 @@ class ConfirmationRequired(Refused, code="confirmation-required", title="The unu
     """The approver did not repeat the figures that have to be."""
 
 
-def require_base_version(stated: str, found: str) -> None:
+def require_base_version(stated: str, current: str) -> None:
     """Raises: ChangeStale."""
-    if stated != found:
-        message = f"It was made against version {stated}; now it is {found}. Look again, and ask anew."
-        raise ChangeStale(message, base_version=stated, version=found)
+    if stated != current:
+        message = f"It was made against version {stated}; now it is {current}. Look again, and ask anew."
+        raise ChangeStale(message, base_version=stated, version=current)
 
 
 def require_decidable(change: Change, *, at: datetime) -> None:
@@ -161,21 +161,21 @@ def require_checker(change: Change, checker: Principal, *, is_emergency: bool) -
 
 def require_first_approval(change: Change, checker: Principal) -> None:
     """Raises: SameUser for who approved it before, and may still reject it."""
-    if any(checker.name == one.checker for one in change.decisions):
+    if any(checker.name == decision.checker for decision in change.decisions):
         message = f"{checker.name} approved it before: another user must approve it as well."
         raise SameUser(message, maker=change.maker)
 
 
-def require_approvals(change: Change, *, due: int) -> None:
+def require_approvals(change: Change, *, approvals_due: int) -> None:
     """Raises: ChangeStale unless as many people are to approve it as are due now."""
-    if change.approvals_due != due:
-        message = f"{change.approvals_due} were to approve it; now it is {due}. Look again, and ask anew."
-        raise ChangeStale(message, approvals_due=change.approvals_due, due=due)
+    if change.approvals_due != approvals_due:
+        message = f"{change.approvals_due} were to approve it; now it is {approvals_due}. Look again, and ask anew."
+        raise ChangeStale(message, approvals_due=change.approvals_due, due=approvals_due)
 
 
 def require_confirmed(change: Change, confirmed: Mapping[str, str]) -> None:
     """Raises: ConfirmationRequired unless the approver repeated exactly the figures that have to be."""
     if dict(confirmed) != dict(change.to_confirm):
-        due = ", ".join(f"{name} = {figure}" for name, figure in sorted(change.to_confirm.items())) or "nothing"
-        message = f"To be confirmed, figure by figure: {due}."
+        figures = ", ".join(f"{name} = {figure}" for name, figure in sorted(change.to_confirm.items())) or "nothing"
+        message = f"To be confirmed, figure by figure: {figures}."
         raise ConfirmationRequired(message)

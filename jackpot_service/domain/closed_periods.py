@@ -51,5 +51,8 @@ def require_next(period: Period, *, last: Period | None, now: datetime) -> None:
 
 def facts_of(period: Period, reports: Mapping[str, KeptReport]) -> Facts:
     """The facts of the act that closes a period."""
-    kept = {name: {"report_version": one.report_version, "sha256": one.sha256} for name, one in sorted(reports.items())}
-    return {"from": instant(period.start), "to": instant(period.end), "reports": kept}
+    stored = {
+        name: {"report_version": report.report_version, "sha256": report.sha256}
+        for name, report in sorted(reports.items())
+    }
+    return {"from": instant(period.start), "to": instant(period.end), "reports": stored}

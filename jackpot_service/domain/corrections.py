@@ -249,7 +249,7 @@ def _still_due(due: Due, in_force: VerdictInForce, terms: Terms) -> tuple[tuple[
 
     A paid award stays paid and counts: a new one is of what is still missing to what its bet is due.
     """
-    past = [one.award for one in in_force.awards]
+    past = [booked_award.award for booked_award in in_force.awards]
     rejected = {_place(award) for award in past if award.state is AwardState.REJECTED}
     remaining = [award for award in (*due.from_prize_fund, *due.from_meter) if _place(award) not in rejected]
     missing = _less_paid(remaining, [award for award in past if award.state is AwardState.PAID])

@@ -75,11 +75,11 @@ class EndedRound:
     ) -> "EndedRound":
         """Separate its live bets from those made void after the step that closed its betting, if one did."""
         live, late = [], []
-        for one in booked:
-            if one.void_step is None:
-                live.append(one.bet)
-            elif closed_by is not None and one.void_step > closed_by:
-                late.append(one.bet)
+        for booked_bet in booked:
+            if booked_bet.void_step is None:
+                live.append(booked_bet.bet)
+            elif closed_by is not None and booked_bet.void_step > closed_by:
+                late.append(booked_bet.bet)
         return cls(hands, live, late, is_cancelled)
 
     def denied(self, rules: JackpotRules) -> tuple[Denied, ...]:
@@ -88,15 +88,15 @@ class EndedRound:
         if not winning:
             return ()
         late = {bet.bet_id for bet in self.late_voids}
-        found = []
+        denied_bets = []
         for bet in sorted((*self.live, *self.late_voids), key=lambda bet: bet.bet_id):
             hand, tier = winning.get(bet.hand, (None, None))
             if hand is None or tier is None:
                 continue
             denial = Denial.VOID if bet.bet_id in late else self._denial(hand)
             if denial is not None:
-                found.append(Denied(bet, hand, tier, denial))
-        return tuple(found)
+                denied_bets.append(Denied(bet, hand, tier, denial))
+        return tuple(denied_bets)
 
     def prizes(
         self, denied: Collection[Denied], *, terms: Terms, pools: Pools, won_since: frozenset[str]
@@ -110,9 +110,9 @@ class EndedRound:
         would have come to less than a minor unit is 0. Where bets on dead hands play on, their part in a share is none
         of what they were denied.
         """
-        counted = {one.hand.hand for one in denied}
+        counted = {denied_bet.hand.hand for denied_bet in denied}
         hands = [replace(hand, status=HandStatus.DEALT) if hand.hand in counted else hand for hand in self.hands]
-        void = [one.bet for one in denied if one.denial is Denial.VOID]
+        void = [denied_bet.bet for denied_bet in denied if denied_bet.denial is Denial.VOID]
         bets = [*self.live, *void]
         stated = {hand.hand for hand in hands}
         unstated = sorted({bet.hand for bet in bets} - stated)
@@ -120,7 +120,10 @@ class EndedRound:
         booked_again = rebook(void, terms=terms, won_since=won_since)
         settlement = settle(verdict, terms=terms, pools=pools + booked_again.pools(), won_since=won_since)
         due, made = _amounts(settlement), self._made(terms, pools, won_since)
-        return tuple(DeniedPrize(one, max(0, due[one.bet.bet_id] - made[one.bet.bet_id])) for one in denied)
+        return tuple(
+            DeniedPrize(denied_bet, max(0, due[denied_bet.bet.bet_id] - made[denied_bet.bet.bet_id]))
+            for denied_bet in denied
+        )
 
     def _made(self, terms: Terms, pools: Pools, won_since: frozenset[str]) -> Mapping[str, int]:
         """Figure what the round awarded to bets that do not count: those on dead hands that play on may have shared."""

@@ -170,8 +170,16 @@ def figures_of_decision(step: str, awards: Iterable[MadeAward], *, made_on: Mapp
     return _summed(
         FigureKind.AWARD_STEPS,
         (
-            _AwardLine(one.tier, one.funded_by, one.currency, step, made_on[one.correction], one.amount_minor, one.cost)
-            for one in awards
+            _AwardLine(
+                award.tier,
+                award.funded_by,
+                award.currency,
+                step,
+                made_on[award.correction],
+                award.amount_minor,
+                award.cost,
+            )
+            for award in awards
         ),
     )
 
@@ -181,8 +189,10 @@ def figures_of_awards(awards: Iterable[Award]) -> tuple[Figure, ...]:
     return _summed(
         FigureKind.AWARDS,
         (
-            _AwardLine(one.tier, one.funded_by, one.bet.currency, one.state, None, one.amount_minor, one.cost)
-            for one in awards
+            _AwardLine(
+                award.tier, award.funded_by, award.bet.currency, award.state, None, award.amount_minor, award.cost
+            )
+            for award in awards
         ),
     )
 
@@ -200,19 +210,19 @@ class _AwardLine(NamedTuple):
 
 
 def _summed(kind: FigureKind, awards: Iterable[_AwardLine]) -> tuple[Figure, ...]:
-    def key(one: _AwardLine) -> tuple[str, str, str, str, date]:
-        return one.tier, one.account, one.currency, one.detail, one.made_on or date.min
+    def key(award: _AwardLine) -> tuple[str, str, str, str, date]:
+        return award.tier, award.account, award.currency, award.detail, award.made_on or date.min
 
     sums = []
-    for (tier, account, currency, detail, _), found in groupby(sorted(awards, key=key), key):
-        group = list(found)
-        amounts = sum(one.minor for one in group), sum((one.cost for one in group), ZERO)
+    for (tier, account, currency, detail, _), lines in groupby(sorted(awards, key=key), key):
+        group = list(lines)
+        amounts = sum(award.minor for award in group), sum((award.cost for award in group), ZERO)
         sums.append(Figure(kind, len(group), *amounts, currency, tier, account, detail, group[0].made_on))
     return tuple(sums)
 
 
 def _taken_back(figures: Iterable[Figure]) -> tuple[Figure, ...]:
-    return tuple(one._replace(number=-one.number, minor=-one.minor, value=-one.value) for one in figures)
+    return tuple(figure._replace(number=-figure.number, minor=-figure.minor, value=-figure.value) for figure in figures)
 
 
 def figures_of_hands(bets: Iterable[Bet], sheet: RateSheet) -> tuple[Figure, ...]:

@@ -100,16 +100,16 @@ def origins(awards: Iterable[MadeAward], booked: Postings) -> dict[AwardKey, Ori
     players = -sum(
         (line.amount for line in booked.lines if (line.account, line.movement) == (METER_PLAYERS, Movement.AWARD)), ZERO
     )
-    found: dict[AwardKey, Origin] = {}
+    by_award: dict[AwardKey, Origin] = {}
     for award in sorted(awards, key=lambda award: award.key):
         if award.funded_by == FundedBy.PRIZE_FUND:
-            found[award.key] = {PRIZE_FUND: award.cost}
+            by_award[award.key] = {PRIZE_FUND: award.cost}
             continue
         from_players = min(players, award.cost)
         players -= from_players
         parts = {METER_PLAYERS: from_players, METER_HOUSE: award.cost - from_players}
-        found[award.key] = {account: amount for account, amount in parts.items() if amount}
-    return found
+        by_award[award.key] = {account: amount for account, amount in parts.items() if amount}
+    return by_award
 
 
 def approval(awards: Sequence[MadeAward], *, casino_id: str, sheet: RateSheet) -> Postings:

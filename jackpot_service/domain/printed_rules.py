@@ -103,7 +103,7 @@ def in_sentences(
 ) -> tuple[str, ...]:
     """Print the same without titles."""
     printed = sections(rules, words, conversion, periods=periods)
-    return tuple(one for section in printed for one in section.sentences)
+    return tuple(sentence for section in printed for sentence in section.sentences)
 
 
 def tier_name(tier: Tier, words: Words) -> str:

@@ -41,8 +41,8 @@ def rates_after(
 
     A whole sheet keeps nothing, so every currency that it does not state is removed.
     """
-    kept = {} if replace_all else {code: rate for code, rate in before.items() if code not in removed_currencies}
-    return kept | dict(rates)
+    unchanged = {} if replace_all else {code: rate for code, rate in before.items() if code not in removed_currencies}
+    return unchanged | dict(rates)
 
 
 def to_confirm(before: Rates, rates: Rates, *, band: Decimal) -> dict[str, str]:
@@ -51,14 +51,14 @@ def to_confirm(before: Rates, rates: Rates, *, band: Decimal) -> dict[str, str]:
 
     One whose inverse lies inside the band is named `GBP:inverted`: it was probably quoted the other way round.
     """
-    found = {}
+    suspicious = {}
     for code, rate in sorted(rates.items()):
         if code not in before:
-            found[code] = plain(rate)
+            suspicious[code] = plain(rate)
         elif not _is_near(rate, before[code], band):
             looks_inverted = _is_near(ONE, before[code] * rate, band)
-            found[f"{code}:{INVERTED}" if looks_inverted else code] = plain(rate)
-    return found
+            suspicious[f"{code}:{INVERTED}" if looks_inverted else code] = plain(rate)
+    return suspicious
 
 
 def _is_near(value: Decimal, other: Decimal, band: Decimal) -> bool:

@@ -93,7 +93,7 @@ class Seal:
             "sealed_at": self.sealed_at,
             "service_version": self.service_version,
             "previous": None if previous is None else {"number": previous.number, "sha256": previous.sha256},
-            "stripes": [[one.book, one.stripe_no, one.seq, one.head.hex()] for one in self.stripes],
+            "stripes": [[stripe.book, stripe.stripe_no, stripe.seq, stripe.head.hex()] for stripe in self.stripes],
             "public_key_id": self.public_key_id,
             "signature": self.signature.hex(),
         }
@@ -148,8 +148,8 @@ def _seal(document: Mapping[str, Any]) -> Seal:
     link = None if previous is None else SealLink(number - 1, _matching(SHA256, previous["sha256"]))
     if (link is None) is not (number == 1):
         raise ValueError(number)
-    stripes = tuple(_stripe(*one) for one in document["stripes"])
-    if len({(one.book, one.stripe_no) for one in stripes}) < len(stripes):
+    stripes = tuple(_stripe(*stripe) for stripe in document["stripes"])
+    if len({(stripe.book, stripe.stripe_no) for stripe in stripes}) < len(stripes):
         raise ValueError(stripes)
     return Seal(
         number=number,

@@ -112,11 +112,11 @@ def hands_per_win(tier: Tier) -> Fraction:
 
 def fixed_prizes(rules: JackpotRules) -> dict[Tier, Fraction]:
     """By how much each fixed prize multiplies a stake, best tier first; a fixed amount multiplies the token."""
-    found = {}
+    multiples = {}
     for tier, prize in rules.prizes.items():
         match prize:
             case StakeMultiple(times):
-                found[tier] = Fraction(times)
+                multiples[tier] = Fraction(times)
             case FixedAmount(amount) if rules.token is not None:
-                found[tier] = Fraction(amount) / Fraction(rules.token)
-    return found
+                multiples[tier] = Fraction(amount) / Fraction(rules.token)
+    return multiples

@@ -91,8 +91,8 @@ def in_force(versions: Iterable[VersionedRule], *, opened_at: datetime) -> Withh
     A later version takes the place of those before it, also of one that would come into force after it. None if no
     version had come into force.
     """
-    come = [one for one in versions if one.rule.in_force_from <= opened_at]
-    return max(come, key=lambda one: one.version).rule if come else None
+    come = [version for version in versions if version.rule.in_force_from <= opened_at]
+    return max(come, key=lambda version: version.version).rule if come else None
 
 
 def withholding_of(rule: WithholdingRule, *, amount_minor: int, stake_minor: int) -> Withholding:

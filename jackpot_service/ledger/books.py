@@ -148,5 +148,5 @@ def summed_between(
 ) -> Decimal:
     """As `moved_between`, for a session that has time and plans anew already, such as a snapshot."""
     bounds = {"since": list(since), "positions": list(positions)}
-    found: Decimal | None = session.scalar(_SUM, {"book": book, "account": account, "currency": currency, **bounds})
-    return found or ZERO
+    total: Decimal | None = session.scalar(_SUM, {"book": book, "account": account, "currency": currency, **bounds})
+    return total or ZERO

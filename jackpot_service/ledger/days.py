@@ -127,9 +127,9 @@ def add_at_times(pipe: Pipeline, entries: Sequence[Entry], *, stripe_no: int) ->
 
 def add(pipe: Pipeline, book: str, *, stripe_no: int) -> None:
     """Add to the days what a stripe's entries came to since it was last done. The stripe's lock must be held."""
-    asked = {"book": book, "stripe_no": stripe_no}
-    pipe.send(_ADD, asked)
-    pipe.send(_NOTE, asked)
+    parameters = {"book": book, "stripe_no": stripe_no}
+    pipe.send(_ADD, parameters)
+    pipe.send(_NOTE, parameters)
 
 
 def catch_up(engine: sqlalchemy.Engine, book: str) -> None:

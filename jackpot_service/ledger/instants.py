@@ -49,18 +49,18 @@ def at(session: Session, book: str, instant: datetime) -> Positions:
 
     Stripes that were added later are left out, so that the answer does not grow with them.
     """
-    found = _found(session, book, instant)
-    first = found[0][0] if found else 0
-    reach = max((number for number, (seq, added_by) in enumerate(found, 1) if seq or added_by <= first), default=0)
-    return tuple(seq for seq, _ in found[:reach])
+    ends = _ends(session, book, instant)
+    first = ends[0][0] if ends else 0
+    reach = max((number for number, (seq, added_by) in enumerate(ends, 1) if seq or added_by <= first), default=0)
+    return tuple(seq for seq, _ in ends[:reach])
 
 
 def before(session: Session, book: str, instant: datetime) -> Positions:
     """Find the positions at an instant, of all stripes that there are now. They are final if none is behind it."""
-    return tuple(seq for seq, _ in _found(session, book, instant))
+    return tuple(seq for seq, _ in _ends(session, book, instant))
 
 
-def _found(session: Session, book: str, instant: datetime) -> Sequence[tuple[int, int]]:
+def _ends(session: Session, book: str, instant: datetime) -> Sequence[tuple[int, int]]:
     """The last seq before an instant, and the seq on stripe 0 of the entry that added the stripe, for each stripe."""
     return [(seq, added_by) for seq, added_by in session.execute(_BEFORE, {"book": book, "instant": instant})]
 
@@ -101,7 +101,7 @@ def raise_stripes(session: Session, book: str, stripe_nos: Sequence[int], instan
 
 def now(session: Session, book: str) -> Positions:
     """The positions of all that is booked, as the session sees it."""
-    found = session.execute(
+    seqs = session.execute(
         select(StripeRow.seq).where(StripeRow.jackpot_id == book).order_by(StripeRow.stripe_no)
     ).scalars()
-    return tuple(found)
+    return tuple(seqs)

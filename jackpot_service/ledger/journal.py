@@ -129,16 +129,16 @@ def post_all(
             "steps": "|".join(["-" if step is None else str(step.step) for step in steps]),
             "received_at": "|".join([entry.received_at.isoformat() for entry in entries]),
             "digests": [
-                digest(entry, lines, digests.content(one, rows))
-                for entry, lines, one, rows in zip(entries, written, attributions, figured, strict=True)
+                digest(entry, lines, digests.content(attribution, rows))
+                for entry, lines, attribution, rows in zip(entries, written, attributions, figured, strict=True)
             ],
             "meter_players": pools.meter_players,
             "meter_house": pools.meter_house,
             "reserve": pools.reserve,
             "prize_fund": pools.prize_fund,
-            "casino_ids": "|".join([one.casino_id or _NONE for one in attributions]),
-            "table_ids": "|".join([one.table_id or _NONE for one in attributions]),
-            "rules_versions": "|".join([str(one.rules_version) for one in attributions]),
+            "casino_ids": "|".join([attribution.casino_id or _NONE for attribution in attributions]),
+            "table_ids": "|".join([attribution.table_id or _NONE for attribution in attributions]),
+            "rules_versions": "|".join([str(attribution.rules_version) for attribution in attributions]),
             "figures": "|".join([_rows(rows) for rows in figured]),
             "facts": [orjson.dumps(entry.facts).decode() if entry.facts else "" for entry in entries],
             **dict(zip(_COLUMNS, map("|".join, zip(*columns, strict=True)), strict=True)),

@@ -23,7 +23,7 @@ from jackpot_service.ledger.verification import NOTHING, Verified
 
 def broken(session: Session) -> tuple[Mismatch, ...]:
     """Check every law on every book; empty is as it should be. The session should see one instant of the books."""
-    return tuple(found for book in replay.books(session) for found in broken_in(session, book))
+    return tuple(mismatch for book in replay.books(session) for mismatch in broken_in(session, book))
 
 
 @dataclass(slots=True)
@@ -130,9 +130,9 @@ def postings_sum_to_zero(_before: BookedEntry | None, entry: BookedEntry) -> Fou
 
 def seqs_are_dense(before: BookedEntry | None, entry: BookedEntry) -> Found:
     """Entries are numbered from 1 without a gap."""
-    due = 1 if before is None else before.seq + 1
-    if entry.seq != due:
-        yield _mismatch_of_entry(Code.SEQ_GAP, entry, f"seq {due} is not there")
+    expected = 1 if before is None else before.seq + 1
+    if entry.seq != expected:
+        yield _mismatch_of_entry(Code.SEQ_GAP, entry, f"seq {expected} is not there")
 
 
 def heads_are_chained(before: BookedEntry | None, entry: BookedEntry) -> Found:
@@ -184,9 +184,9 @@ def stripes_end_with_their_last_entry(replayed: Replayed) -> Found:
 def pools_are_the_sum_of_their_postings(replayed: Replayed) -> Found:
     """A stripe's pools are what its entries put into them."""
     for stripe in replayed.stripes:
-        due = replayed.pools.get(stripe.stripe_no, Pools())
-        if stripe.pools != due:
-            detail = f"holds {stripe.pools}, its entries make {due}"
+        expected = replayed.pools.get(stripe.stripe_no, Pools())
+        if stripe.pools != expected:
+            detail = f"holds {stripe.pools}, its entries make {expected}"
             yield Mismatch(Code.STRIPE_POOLS, replayed.book, f"stripe {stripe.stripe_no}", detail)
 
 
@@ -202,10 +202,10 @@ def accounts_sum_to_zero(replayed: Replayed) -> Found:
 
 def days_add_up(replayed: Replayed) -> Found:
     """All days together put into an account what the entries did."""
-    for account, due in _put_into_accounts(replayed).items():
-        amount = replayed.by_days.get(account, due)
-        if amount != due:
-            detail = f"the days sum to {plain(amount)}, the entries to {plain(due)}"
+    for account, expected in _put_into_accounts(replayed).items():
+        amount = replayed.by_days.get(account, expected)
+        if amount != expected:
+            detail = f"the days sum to {plain(amount)}, the entries to {plain(expected)}"
             yield Mismatch(Code.DAY_FIGURES, replayed.book, account, detail)
 
 

@@ -127,21 +127,21 @@ def is_exact(amount: Decimal | None) -> bool:
 
 def distinct(column: InstrumentedAttribute[Any], *conditions: ColumnElement[bool], lowest: str | int) -> Select[Any]:
     """The few different values of an indexed column above a lowest, one look into the index for each."""
-    found = (
+    values = (
         select(func.min(column).label("value"))
         .where(column > lowest, *conditions)
         .cte(f"different_{column.class_.__tablename__}", recursive=True)
     )
-    following = select(func.min(column)).where(column > found.c.value, *conditions).scalar_subquery()
-    found = found.union_all(select(following).where(found.c.value.is_not(None)))
-    return select(found.c.value).where(found.c.value.is_not(None))
+    following = select(func.min(column)).where(column > values.c.value, *conditions).scalar_subquery()
+    values = values.union_all(select(following).where(values.c.value.is_not(None)))
+    return select(values.c.value).where(values.c.value.is_not(None))
 
 
 def books(session: Session) -> tuple[str, ...]:
     """Name every book that has a stripe, an entry or a cycle, and the reference book, which always is."""
     columns = (StripeRow.jackpot_id, EntryRow.jackpot_id, CycleRow.jackpot_id)
-    found = session.scalars(union(*(distinct(column, lowest="") for column in columns)))
-    return tuple(sorted({REFERENCE_BOOK, *found}))
+    names = session.scalars(union(*(distinct(column, lowest="") for column in columns)))
+    return tuple(sorted({REFERENCE_BOOK, *names}))
 
 
 def stripes(session: Session, book: str) -> tuple[BookedStripe, ...]:
@@ -217,13 +217,13 @@ def entries(
 
 def entries_at(session: Session, book: str, stripe_no: int, seqs: Iterable[int]) -> Iterator[BookedEntry]:
     """Read a stripe's entries of these seqs, in their order."""
-    wanted = sorted(seqs)
-    for start in range(0, len(wanted), PAGE):
+    ordered = sorted(seqs)
+    for start in range(0, len(ordered), PAGE):
         yield from _entries(
             session,
             EntryRow.jackpot_id == book,
             EntryRow.stripe_no == stripe_no,
-            EntryRow.seq.in_(wanted[start : start + PAGE]),
+            EntryRow.seq.in_(ordered[start : start + PAGE]),
             order=(EntryRow.seq,),
         )
 

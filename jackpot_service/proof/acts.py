@@ -52,9 +52,9 @@ def effects_are_due(references: References) -> Found:
     for seq, act in references.acts.items():
         if act.kind is None:
             continue  # Named by the check of entries.
-        found, due = [(effect.get("book"), effect.get("kind")) for effect in act.effects], list(_entries_due(act))
-        if found != due:
-            detail = f"a {act.kind} that booked {found}, due was {due}"
+        stored, expected = [(effect.get("book"), effect.get("kind")) for effect in act.effects], list(_entries_due(act))
+        if stored != expected:
+            detail = f"a {act.kind} that booked {stored}, due was {expected}"
             yield Mismatch(Code.ACT_RECORD, REFERENCE_BOOK, f"act {seq}", detail)
 
 
@@ -85,15 +85,17 @@ def no_two_booked_one_entry(references: References) -> Found:
             yield Mismatch(Code.ACT_EFFECTS, str(book), f"stripe 0, seq {seq}", detail)
 
 
-def says(row: Row[Any], due: Facts, book: str) -> Found:
+def says(row: Row[Any], expected: Facts, book: str) -> Found:
     """The act shows exactly this as what is after it."""
-    if row.after != due:
-        yield Mismatch(Code.ACT_RECORD, book, f"act {row.seq}", f"a {row.kind} that says {row.after}, due was {due}")
+    if row.after != expected:
+        yield Mismatch(
+            Code.ACT_RECORD, book, f"act {row.seq}", f"a {row.kind} that says {row.after}, due was {expected}"
+        )
 
 
 def booked(row: Row[Any], done: Done, book: str, entries: Mapping[int, BookedEntry]) -> Found:
     """The act's entry of its own kind recorded what the act shows, with the postings and figures that were due."""
-    due = done.postings
+    expected = done.postings
     for effect in row.effects:
         if (effect.get("book"), effect.get("kind")) != (book, row.kind):
             continue  # Named by `effects_are_due`.
@@ -101,8 +103,8 @@ def booked(row: Row[Any], done: Done, book: str, entries: Mapping[int, BookedEnt
             detail = f"a {row.kind} whose entry recorded something else than the act shows"
             yield Mismatch(Code.ACT_RECORD, book, f"act {row.seq}", detail)
         entry = entries.get(effect.get("seq"))
-        if entry is not None and entry.lines != replay.lines_of(due):
-            detail = f"{row.kind}: booked {entry.lines}, due was {replay.lines_of(due)}"
+        if entry is not None and entry.lines != replay.lines_of(expected):
+            detail = f"{row.kind}: booked {entry.lines}, due was {replay.lines_of(expected)}"
             yield Mismatch(Code.ENTRY_POSTINGS, book, entry.place, detail)
         if entry is not None and done.attributed_to is not None:
             yield from figures.are(entry, done.attributed_to, done.figures)
@@ -209,15 +211,15 @@ def positions_are_right(scene: Scene) -> Found:
 
 def it_did_what_was_due(scene: Scene) -> Found:
     """The same code that decided it makes the same postings and figures of the request and of the pools then."""
-    due = EXPECTED[scene.entry.kind](scene)
-    if scene.entry.lines != replay.lines_of(due.postings):
-        yield _mismatch(Code.ENTRY_POSTINGS, scene, f"booked {scene.entry.lines}, due was {due.postings}")
-    if scene.effect.recorded != due.recorded:
-        yield _mismatch(Code.EFFECT_FIGURES, scene, f"recorded {scene.effect.recorded}, due was {due.recorded}")
+    expected = EXPECTED[scene.entry.kind](scene)
+    if scene.entry.lines != replay.lines_of(expected.postings):
+        yield _mismatch(Code.ENTRY_POSTINGS, scene, f"booked {scene.entry.lines}, due was {expected.postings}")
+    if scene.effect.recorded != expected.recorded:
+        yield _mismatch(Code.EFFECT_FIGURES, scene, f"recorded {scene.effect.recorded}, due was {expected.recorded}")
     if scene.entry.kind == EntryKind.TRANSFER_RECEIVED:
         return  # Its act shows the other half.
-    if (scene.act.before, scene.act.after) != (due.before, due.recorded):
-        detail = f"act {scene.effect.act} shows {scene.act.before} and {scene.act.after}, due was {due}"
+    if (scene.act.before, scene.act.after) != (expected.before, expected.recorded):
+        detail = f"act {scene.effect.act} shows {scene.act.before} and {scene.act.after}, due was {expected}"
         yield _mismatch(Code.EFFECT_FIGURES, scene, detail)
 
 

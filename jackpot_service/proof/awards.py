@@ -66,12 +66,12 @@ class HeldMoney:
     def __init__(self, since: Verified = NOTHING) -> None:
         self._since = since
         self.booked = since.held
-        self.due = ZERO
+        self.expected = ZERO
 
     @property
     def left(self) -> Decimal:
         """The amount booked for rounds of which no notice was taken yet."""
-        return self.booked - self.due
+        return self.booked - self.expected
 
     def note(self, entry: BookedEntry) -> None:
         """Take notice of an entry, in any order."""
@@ -82,10 +82,10 @@ class HeldMoney:
     def add(self, round_: RoundDocuments) -> None:
         """Take notice of a round's awards; of a round that was verified before, of what changed since."""
         steps = _steps(round_)
-        self.due += _held(round_, steps)
+        self.expected += _held(round_, steps)
         if round_.round.round_key <= self._since.last_round_key:
             then = {key: [row for row in rows if self._was_taken(row, round_)] for key, rows in steps.items()}
-            self.due -= _held(round_, then)
+            self.expected -= _held(round_, then)
 
     def _was_taken(self, step: Row[Any], round_: RoundDocuments) -> bool:
         if step.act_seq is not None:
@@ -95,8 +95,8 @@ class HeldMoney:
 
     def check(self, book: str) -> Found:
         """The amount held is the cost of the held awards."""
-        if self.booked != self.due:
-            detail = f"holds {plain(self.booked)}, the awards that are held cost {plain(self.due)}"
+        if self.booked != self.expected:
+            detail = f"holds {plain(self.booked)}, the awards that are held cost {plain(self.expected)}"
             yield Mismatch(Code.HELD_BALANCE, book, AWARDS_HELD, detail)
 
 
@@ -121,10 +121,10 @@ def _stood_before(act: Row[Any], steps: Sequence[Row[Any]]) -> AwardState | None
 
 
 def _steps(round_: RoundDocuments) -> defaultdict[AwardKey, list[Row[Any]]]:
-    found: defaultdict[AwardKey, list[Row[Any]]] = defaultdict(list)
+    by_award: defaultdict[AwardKey, list[Row[Any]]] = defaultdict(list)
     for row in round_.of("award_steps"):
-        found[_key(row)].append(row)
-    return found
+        by_award[_key(row)].append(row)
+    return by_award
 
 
 class ActsOnRounds:
@@ -177,14 +177,14 @@ class ActsOnRounds:
         yield from payments.are_due(paid, made, round_, self._jackpot, self._entries)
         printed = [row for row in rows if row.kind == EntryKind.SLIP_PRINTED]
         yield from slips.are_due(printed, made, round_, self._jackpot)
-        given = [row for row in rows if row.kind == EntryKind.COMPENSATION]
+        granted = [row for row in rows if row.kind == EntryKind.COMPENSATION]
         declined = [row for row in rows if row.kind == EntryKind.COMPENSATION_DECLINED]
         corrected = corrections.acts_on(round_, self._jackpot)
         released = [row for row in on_awards if row.kind not in GIVE_NOTHING]
         yield from people.nobody_released_what_an_own_key_won(
-            [*released, *paid, *given, *corrected], round_, self._jackpot.references
+            [*released, *paid, *granted, *corrected], round_, self._jackpot.references
         )
-        yield from manual_payments.compensations_are_due(given, round_, self._jackpot, self._entries)
+        yield from manual_payments.compensations_are_due(granted, round_, self._jackpot, self._entries)
         yield from manual_payments.declines_are_due(declined, round_, self._jackpot, self._entries)
 
     def _step_is_due(self, row: Row[Any], round_: RoundDocuments) -> Found:
@@ -242,8 +242,12 @@ class ActsOnRounds:
             paid_minor=payments.paid_before(row.seq, round_),
             running=running,
         )
-        one = round_.round
-        named = {"jackpot_id": one.jackpot_id, "table_id": one.table_id, "round_id": one.round_id}
+        stated_round = round_.round
+        named = {
+            "jackpot_id": stated_round.jackpot_id,
+            "table_id": stated_round.table_id,
+            "round_id": stated_round.round_id,
+        }
         try:
             decision = DECISION_OF[STEP_OF[row.kind]]
             return DecideAwards(**named, decision=decision, bet_ids=bet_ids or ()).decide(state)
@@ -292,13 +296,15 @@ def lives_are_possible(round_: RoundDocuments) -> Found:
 
 def steps_were_taken_by_acts(round_: RoundDocuments, on_awards: Sequence[Row[Any]]) -> Found:
     """Every step but the first was taken by an act that says so, when its request came in; see also `corrections`."""
-    due = {(*key, STEP_OF[row.kind].value, row.received_at, row.seq) for row in on_awards for key in _named_by(row)}
-    found = {
+    expected = {
+        (*key, STEP_OF[row.kind].value, row.received_at, row.seq) for row in on_awards for key in _named_by(row)
+    }
+    stored = {
         (row.bet_id, row.tier, row.correction, row.step, row.taken_at, row.act_seq)
         for row in round_.of("award_steps")
         if row.act_seq is not None and not corrections.is_of_a_correction(row)
     }
-    for bet_id, tier, _, step, _, act_seq in sorted(due ^ found, key=str):
+    for bet_id, tier, _, step, _, act_seq in sorted(expected ^ stored, key=str):
         detail = f"bet {bet_id}, {tier}: {step} is missing, or act {act_seq} did not take it, or not then"
         yield Mismatch(Code.AWARD_STEPS, round_.round.jackpot_id, round_.place, detail)
 

@@ -25,11 +25,13 @@ def bets_were_acceptable(round_: RoundDocuments, jackpot: Jackpot) -> Found:
         accepted = _accepted_by(entry, round_)
         if not accepted:
             continue
-        batch = Bets.of(one.bet for one in accepted)
+        batch = Bets.of(booked_bet.bet for booked_bet in accepted)
         limits = in_force.before(jackpot.limits_changes, entry).get(round_.round.table_id)
-        due = None if limits is None else limits.version
-        if entry.facts.get("limits_version") != due:
-            detail = f"{round_.place}, step {entry.step}: says {entry.facts.get('limits_version')}, in force was {due}"
+        expected = None if limits is None else limits.version
+        if entry.facts.get("limits_version") != expected:
+            detail = (
+                f"{round_.place}, step {entry.step}: says {entry.facts.get('limits_version')}, in force was {expected}"
+            )
             yield Mismatch(Code.BET_LIMITS, entry.book, entry.place, detail)
         try:
             for currency in set(batch.currencies):
@@ -41,7 +43,7 @@ def bets_were_acceptable(round_: RoundDocuments, jackpot: Jackpot) -> Found:
             yield Mismatch(Code.BET_STAKE, entry.book, entry.place, _said(round_, entry, refusal))
         try:
             live = round_.live(before_step=entry.step or 0)
-            require_hands(batch, live=[one.bet for one in live], rules=rules)
+            require_hands(batch, live=[booked_bet.bet for booked_bet in live], rules=rules)
         except HandLimit as refusal:
             yield Mismatch(Code.BET_HANDS, entry.book, entry.place, _said(round_, entry, refusal))
 
@@ -52,12 +54,12 @@ def _said(round_: RoundDocuments, entry: BookedEntry, refusal: Refused) -> str:
 
 
 def _accepted_by(entry: BookedEntry, round_: RoundDocuments) -> list[BookedBet]:
-    return [one for one in round_.bets if one.step == entry.step]
+    return [booked_bet for booked_bet in round_.bets if booked_bet.step == entry.step]
 
 
 def voids_have_their_bets(round_: RoundDocuments, _jackpot: Jackpot) -> Found:
     """A void refunds a bet accepted before it; a tombstone has no bet at all."""
-    step_of = {one.bet.bet_id: one.step for one in round_.bets}
+    step_of = {booked_bet.bet.bet_id: booked_bet.step for booked_bet in round_.bets}
     for row in round_.of("voids"):
         accepted = step_of.get(row.bet_id)
         is_lawful = accepted is None if row.is_tombstone else accepted is not None and accepted < row.step
@@ -71,22 +73,22 @@ def contributions_and_refunds_were_booked(round_: RoundDocuments, jackpot: Jackp
     for entry in round_.entries:
         match entry.kind:
             case EntryKind.BETS:
-                due = _contribution(entry, round_, jackpot)
+                expected = _contribution(entry, round_, jackpot)
             case EntryKind.VOIDS:
-                voided = [one for one in round_.bets if one.void_step == entry.step]
-                due = _refund(voided, entry, round_, jackpot)
+                voided = [booked_bet for booked_bet in round_.bets if booked_bet.void_step == entry.step]
+                expected = _refund(voided, entry, round_, jackpot)
             case EntryKind.CLOSING:
-                due = Postings()
+                expected = Postings()
             case EntryKind.CANCELLATION:
-                due = _refund(round_.live(before_step=entry.step or 0), entry, round_, jackpot)
+                expected = _refund(round_.live(before_step=entry.step or 0), entry, round_, jackpot)
             case _:
                 continue
-        yield from postings_are(due, entry, round_)
+        yield from postings_are(expected, entry, round_)
 
 
-def postings_are(due: Postings, entry: BookedEntry, round_: RoundDocuments) -> Found:
+def postings_are(expected: Postings, entry: BookedEntry, round_: RoundDocuments) -> Found:
     """The entry booked these postings and no others."""
-    lines = replay.lines_of(due)
+    lines = replay.lines_of(expected)
     if entry.lines != lines:
         detail = f"{round_.place}, step {entry.step}: booked {_shown(entry.lines)}, due was {_shown(lines)}"
         yield Mismatch(Code.ENTRY_POSTINGS, entry.book, entry.place, detail)
@@ -98,7 +100,7 @@ def _shown(lines: tuple[replay.Line, ...]) -> str:
 
 def _contribution(entry: BookedEntry, round_: RoundDocuments, jackpot: Jackpot) -> Postings:
     rules, sheet = jackpot.rules[round_.round.rules_version], jackpot.sheet(round_.round.rate_sheet)
-    stakes = stakes_by_currency(one.bet for one in _accepted_by(entry, round_))
+    stakes = stakes_by_currency(booked_bet.bet for booked_bet in _accepted_by(entry, round_))
     contributed = contribute(stakes, split=rules.split, sheet=sheet)
     return posting_rules.for_contribution(contributed, casino_id=round_.round.casino_id, sheet=sheet)
 
@@ -107,7 +109,7 @@ def _refund(
     bets: list[BookedBet] | tuple[BookedBet, ...], entry: BookedEntry, round_: RoundDocuments, jackpot: Jackpot
 ) -> Postings:
     terms = terms_of(round_, jackpot, running=jackpot.cycle_at(entry), following=None)
-    return reverse([one.bet for one in bets], terms=terms, won_since=won_since(entry, round_, jackpot))
+    return reverse([booked_bet.bet for booked_bet in bets], terms=terms, won_since=won_since(entry, round_, jackpot))
 
 
 def terms_of(round_: RoundDocuments, jackpot: Jackpot, *, running: BookedCycle, following: BookedCycle | None) -> Terms:
@@ -126,7 +128,7 @@ def won_since(entry: BookedEntry, round_: RoundDocuments, jackpot: Jackpot) -> f
     """The ids of the round's bets whose cycle had been won when an entry was booked."""
     running = jackpot.cycle_at(entry)
     earlier = {other.step for other in round_.entries if other.seq <= running.seq_on(other.stripe_no)}
-    return frozenset(one.bet.bet_id for one in round_.bets if one.step in earlier)
+    return frozenset(booked_bet.bet.bet_id for booked_bet in round_.bets if booked_bet.step in earlier)
 
 
 def cancellation_names_its_cycle(round_: RoundDocuments, jackpot: Jackpot) -> Found:

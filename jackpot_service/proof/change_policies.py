@@ -22,11 +22,11 @@ NOBODY: Final = KindPolicy(frozenset(), frozenset())
 
 def policy_at(references: References, kind: str, seq: int) -> KindPolicy:
     """Return what was in force of a kind of change for the act of a seq; for the shipped kinds what was shipped."""
-    found = SHIPPED_POLICY.get(kind, NOBODY)
+    policy = SHIPPED_POLICY.get(kind, NOBODY)
     for row in references.change_policies:
         if row.kind == kind and 0 < row.entry_seq < seq:
-            found = _read(row)
-    return found
+            policy = _read(row)
+    return policy
 
 
 def _read(row: Row[Any]) -> KindPolicy:

@@ -40,10 +40,10 @@ def requests_are_as_their_acts_say(references: References, entries: Entries) -> 
         act, entry = references.acts.get(row.entry_seq), entries.get(row.entry_seq)
         if act is None or entry is None:
             continue  # Named by the check of documents.
-        found = (row.request_id, row.subject, row.jackpot_id, row.reason, row.maker, row.made_at)
-        due = (act.request_id, act.subject, act.jackpot_id, act.reason, entry.principal, entry.received_at)
-        if found != due:
-            yield _mismatch(Code.CHANGE_RECORD, row, f"says {found}, its act {due}")
+        stored = (row.request_id, row.subject, row.jackpot_id, row.reason, row.maker, row.made_at)
+        expected = (act.request_id, act.subject, act.jackpot_id, act.reason, entry.principal, entry.received_at)
+        if stored != expected:
+            yield _mismatch(Code.CHANGE_RECORD, row, f"says {stored}, its act {expected}")
 
 
 def decisions_are_as_their_acts_say(references: References, entries: Entries) -> Found:
@@ -52,10 +52,10 @@ def decisions_are_as_their_acts_say(references: References, entries: Entries) ->
         act, entry = references.acts.get(row.entry_seq), entries.get(row.entry_seq)
         if act is None or entry is None:
             continue  # Named by the check of documents.
-        found = (row.request_id, row.reason, row.checker, row.decided_at)
-        due = (act.decides, act.reason, entry.principal, entry.received_at)
-        if found != due:
-            yield _mismatch(Code.CHANGE_RECORD, row, f"the decision says {found}, its act {due}")
+        stored = (row.request_id, row.reason, row.checker, row.decided_at)
+        expected = (act.decides, act.reason, entry.principal, entry.received_at)
+        if stored != expected:
+            yield _mismatch(Code.CHANGE_RECORD, row, f"the decision says {stored}, its act {expected}")
 
 
 def two_people_decided(references: References, _entries: Entries) -> Found:
@@ -83,13 +83,13 @@ def as_many_approved_as_were_due(references: References, _entries: Entries) -> F
         request = references.change_requests.get(request_id)
         if request is None:
             continue  # Named by `two_people_decided`.
-        found = [row.is_final for row in rows]
-        due = [
+        stored = [row.is_final for row in rows]
+        expected = [
             row.outcome == Outcome.REJECTED or row.is_emergency or number >= request.approvals_due
             for number, row in enumerate(rows, start=1)
         ]
-        if found != due or any(found[:-1]):
-            detail = f"{len(rows)} decided, final are {found}; {request.approvals_due} approvals were due"
+        if stored != expected or any(stored[:-1]):
+            detail = f"{len(rows)} decided, final are {stored}; {request.approvals_due} approvals were due"
             yield _mismatch(Code.CHANGE_PRINCIPAL, request, detail)
 
 
@@ -102,9 +102,9 @@ def what_was_approved_was_done(references: References, _entries: Entries) -> Fou
             done[act.decides].append((seq, act.kind if kind is None else kind.name, act.jackpot_id))
     final = {row.request_id: row for row in references.change_decisions.values() if row.is_final}
     for request_id in sorted(done.keys() | final.keys()):
-        due = _due(references.change_requests.get(request_id), final.get(request_id))
-        if done[request_id] != due:
-            detail = f"was done by {_listed(done[request_id])}, due was {_listed(due)}"
+        expected = _due(references.change_requests.get(request_id), final.get(request_id))
+        if done[request_id] != expected:
+            detail = f"was done by {_listed(done[request_id])}, due was {_listed(expected)}"
             yield Mismatch(Code.CHANGE_DONE, REFERENCE_BOOK, f"change request {request_id}", detail)
 
 
@@ -131,14 +131,14 @@ def _not_as_asked(request: Row[Any], act: Row[Any]) -> Iterator[str]:
     """Say in what an act does not show what its change request asked for. The rest: see `proof.acts`."""
     try:
         kind = KINDS.get(request.kind)
-        asked = {"jackpot_id": request.payload.get("jackpot_id"), **(kind.stated(request.payload) if kind else {})}
+        requested = {"jackpot_id": request.payload.get("jackpot_id"), **(kind.stated(request.payload) if kind else {})}
         shown = {**act.after, **act.after.get("round", {}), "jackpot_id": act.jackpot_id}
     except UNDERIVABLE as error:
         yield f"cannot be compared: {type(error).__name__}: {error}"
         return
-    for name, due in asked.items():
-        if shown.get(name) != due:
-            yield f"shows {name} {shown.get(name)}, asked for was {due}"
+    for name, expected in requested.items():
+        if shown.get(name) != expected:
+            yield f"shows {name} {shown.get(name)}, asked for was {expected}"
 
 
 def nobody_did_alone_what_takes_two(references: References, _entries: Entries) -> Found:
@@ -185,8 +185,8 @@ def _wrong(references: References, sheet: Row[Any], request: Row[Any], entry: Bo
     except UNDERIVABLE as error:
         return f"makes none: {type(error).__name__}"
     rates = stated_rates(references.sheets[sheet.base, sheet.number])
-    due = (agreed.base, agreed.rates, agreed.effective_at, facts.facts_of_rate_source(agreed.source))
-    if (sheet.base, rates, sheet.effective_at, sheet.source) != due:
+    expected = (agreed.base, agreed.rates, agreed.effective_at, facts.facts_of_rate_source(agreed.source))
+    if (sheet.base, rates, sheet.effective_at, sheet.source) != expected:
         return "makes another sheet"
     return None
 
@@ -194,6 +194,6 @@ def _wrong(references: References, sheet: Row[Any], request: Row[Any], entry: Bo
 def _agreed(references: References, request: Row[Any], entry: BookedEntry) -> Sheet:
     """Decide again what a request makes of the sheet before: in force from its booking unless it says when."""
     number = int(request.base_version)
-    asked = ChangeRates.read(request.payload).completed(Conditions(entry.booked_at, request.request_id))
-    before = stated_rates(references.sheets[asked.base, number]) if number else {}
-    return asked.decide(before)
+    request_ = ChangeRates.read(request.payload).completed(Conditions(entry.booked_at, request.request_id))
+    before = stated_rates(references.sheets[request_.base, number]) if number else {}
+    return request_.decide(before)

@@ -40,12 +40,12 @@ def closed_periods_hold(session: Session, rows: Iterable[Row[Any]], *, not_compa
     Reports of another version than the kept one cannot be compared, but counted.
     """
     begins = None
-    for one in map(checkpoints.period_of, rows):
-        if one.period.start != begins:
-            yield _mismatches_of_period(one, f"begins at {instant(one.period.start)}, not at {instant(begins)}")
-        begins = one.period.end
-        yield from _is_over(session, one)
-        yield from _reports_are(session, one, not_compared)
+    for period in map(checkpoints.period_of, rows):
+        if period.period.start != begins:
+            yield _mismatches_of_period(period, f"begins at {instant(period.period.start)}, not at {instant(begins)}")
+        begins = period.period.end
+        yield from _is_over(session, period)
+        yield from _reports_are(session, period, not_compared)
 
 
 def _is_over(session: Session, closed: ClosedPeriod) -> Found:
@@ -56,24 +56,26 @@ def _is_over(session: Session, closed: ClosedPeriod) -> Found:
 
 
 def _reports_are(session: Session, closed: ClosedPeriod, not_compared: Counter[NotCompared]) -> Found:
-    for name, kept in closed.reports.items():
+    for name, stored in closed.reports.items():
         report = registry.REPORTS.get(name)
-        if report is None or report.report_version != kept.report_version:
-            not_compared[NotCompared(name, kept.report_version, None if report is None else report.report_version)] += 1
+        if report is None or report.report_version != stored.report_version:
+            not_compared[
+                NotCompared(name, stored.report_version, None if report is None else report.report_version)
+            ] += 1
             continue
-        found = _report_is(session, report, closed, kept.sha256)
-        yield from unless_refused(session, found, partial(_mismatches_of_period, closed))
+        mismatches = _report_is(session, report, closed, stored.sha256)
+        yield from unless_refused(session, mismatches, partial(_mismatches_of_period, closed))
 
 
-def _report_is(session: Session, report: Report, closed: ClosedPeriod, kept: str) -> Found:
-    found = _hash(session, report, closed)
-    if found != kept:
-        yield _mismatches_of_period(closed, f"{report.name} was kept as {kept}, and says {found}")
+def _report_is(session: Session, report: Report, closed: ClosedPeriod, stored: str) -> Found:
+    actual = _hash(session, report, closed)
+    if actual != stored:
+        yield _mismatches_of_period(closed, f"{report.name} was kept as {stored}, and says {actual}")
 
 
 def _hash(session: Session, report: Report, closed: ClosedPeriod) -> str | None:
-    asked = Parameters(start=closed.period.start, end=closed.period.end)
-    document = frame.make(session, report, asked, made_at=closed.period.end)
+    parameters = Parameters(start=closed.period.start, end=closed.period.end)
+    document = frame.make(session, report, parameters, made_at=closed.period.end)
     return sha256_of(document)
 
 
@@ -103,26 +105,26 @@ def reconciled_days_hold(
     if not days:
         return
     first = date.min if since == NOTHING else first_day(session, jackpot.jackpot_id, jackpot.stripes, since)
-    for kept in days:
-        if kept.day > since.reconciled_to or (first is not None and kept.day >= first):
-            found = _mismatches_of_day(session, jackpot, kept)
-            yield from unless_refused(session, found, partial(_on_day, jackpot.jackpot_id, kept.day))
+    for stored in days:
+        if stored.day > since.reconciled_to or (first is not None and stored.day >= first):
+            mismatches = _mismatches_of_day(session, jackpot, stored)
+            yield from unless_refused(session, mismatches, partial(_on_day, jackpot.jackpot_id, stored.day))
         on_day()
 
 
-def _mismatches_of_day(session: Session, jackpot: Jackpot, kept: DayPart) -> Found:
-    book, begins, ends = jackpot.jackpot_id, midnight(kept.day), midnight(kept.day + DAY)
-    due = Part(instants.before(session, book, begins), instants.before(session, book, ends))
+def _mismatches_of_day(session: Session, jackpot: Jackpot, stored: DayPart) -> Found:
+    book, begins, ends = jackpot.jackpot_id, midnight(stored.day), midnight(stored.day + DAY)
+    expected = Part(instants.before(session, book, begins), instants.before(session, book, ends))
     if not instants.is_over(session, book, ends):
-        yield _on_day(book, kept.day, "was read, and is not over")
-    if not (is_same(kept.starts, due.start) and is_same(kept.ends, due.end)):
-        yield _on_day(book, kept.day, f"was read after {kept.starts} up to {kept.ends}, and is {due}")
+        yield _on_day(book, stored.day, "was read, and is not over")
+    if not (is_same(stored.starts, expected.start) and is_same(stored.ends, expected.end)):
+        yield _on_day(book, stored.day, f"was read after {stored.starts} up to {stored.ends}, and is {expected}")
         return
-    made = reconciled_sums.read_sums(session, book, jackpot.base, due)
-    sums: object = checkpoints.sums_of_day(session, book, report_version=reconciled_sums.REPORT_VERSION, day=kept.day)
-    for was, is_ in zip_longest(sums if isinstance(sums, list) else [sums], (one.as_json() for one in made)):
+    made = reconciled_sums.read_sums(session, book, jackpot.base, expected)
+    sums: object = checkpoints.sums_of_day(session, book, report_version=reconciled_sums.REPORT_VERSION, day=stored.day)
+    for was, is_ in zip_longest(sums if isinstance(sums, list) else [sums], (sum_.as_json() for sum_ in made)):
         if not is_written_alike(was, is_):
-            yield _on_day(book, kept.day, f"was kept as {was}, and its documents and entries make {is_}")
+            yield _on_day(book, stored.day, f"was kept as {was}, and its documents and entries make {is_}")
             return
 
 
@@ -155,37 +157,39 @@ class GivenSeal:
 def kept_seals_hold(session: Session) -> Found:
     """The seals that the ledger kept are numbered from 1, signed, each names the last, and the books say the same."""
     previous: SealLink | None = None
-    for kept in records.every_seal(session):
-        name = f"seal {kept.number}"
+    for stored in records.every_seal(session):
+        name = f"seal {stored.number}"
         try:
-            seal = seals.read(kept.content)
+            seal = seals.read(stored.content)
         except BadSeal as error:
             yield _mismatches_of_seal(Code.SEAL_CHAIN, name, error.detail)
         else:
-            due = (1 if previous is None else previous.number + 1, previous)
-            if (kept.number, seal.previous) != due or seal.number != kept.number:
+            expected = (1 if previous is None else previous.number + 1, previous)
+            if (stored.number, seal.previous) != expected or seal.number != stored.number:
                 yield _mismatches_of_seal(Code.SEAL_CHAIN, name, "does not name the seal before it")
-            key = public_key_of(kept.public_key)
+            key = public_key_of(stored.public_key)
             yield from _is_signed(GivenSeal(name, seal), {key.key_id: key})
             yield from stripes_stand(session, name, seal)
-        previous = SealLink(kept.number, kept.sha256)
+        previous = SealLink(stored.number, stored.sha256)
 
 
-def given_seals_hold(session: Session, given: Iterable[GivenSeal], keys: Mapping[str, PublicKey]) -> Found:
+def given_seals_hold(session: Session, given_seals: Iterable[GivenSeal], keys: Mapping[str, PublicKey]) -> Found:
     """
     Seals from outside are signed by one of these keys, the ledger kept the same, and the books say so still.
 
     Each names the one before it, where that is given too, and no two have one number. `keys` are by their ids.
     """
     by_number: dict[int, _Known] = {}
-    for one in given:
-        yield from _is_signed(one, keys)
-        yield from _was_kept(session, one)
-        yield from stripes_stand(session, one.name, one.seal)
-        known = _Known(one.name, one.seal.link, one.seal.previous)
-        other = by_number.setdefault(one.seal.number, known)
+    for given_seal in given_seals:
+        yield from _is_signed(given_seal, keys)
+        yield from _was_kept(session, given_seal)
+        yield from stripes_stand(session, given_seal.name, given_seal.seal)
+        known = _Known(given_seal.name, given_seal.seal.link, given_seal.seal.previous)
+        other = by_number.setdefault(given_seal.seal.number, known)
         if other.link != known.link:
-            yield _mismatches_of_seal(Code.SEAL_CHAIN, one.name, f"is another seal {one.seal.number} than {other.name}")
+            yield _mismatches_of_seal(
+                Code.SEAL_CHAIN, given_seal.name, f"is another seal {given_seal.seal.number} than {other.name}"
+            )
     for number, known in sorted(by_number.items()):
         before = by_number.get(number - 1)
         if before is not None and known.previous != before.link:
@@ -203,33 +207,35 @@ class _Known:
     previous: SealLink | None
 
 
-def _was_kept(session: Session, one: GivenSeal) -> Found:
-    kept = records.find_seal(session, one.seal.number)
-    if kept is None:
-        yield _mismatches_of_seal(Code.SEAL_CHAIN, one.name, f"the ledger has no seal {one.seal.number}")
-    elif kept.sha256 != one.seal.link.sha256:
-        yield _mismatches_of_seal(Code.SEAL_CHAIN, one.name, f"the ledger kept another seal {one.seal.number}")
+def _was_kept(session: Session, given_seal: GivenSeal) -> Found:
+    stored = records.find_seal(session, given_seal.seal.number)
+    if stored is None:
+        yield _mismatches_of_seal(Code.SEAL_CHAIN, given_seal.name, f"the ledger has no seal {given_seal.seal.number}")
+    elif stored.sha256 != given_seal.seal.link.sha256:
+        yield _mismatches_of_seal(
+            Code.SEAL_CHAIN, given_seal.name, f"the ledger kept another seal {given_seal.seal.number}"
+        )
 
 
-def _is_signed(one: GivenSeal, keys: Mapping[str, PublicKey]) -> Found:
-    key = keys.get(one.seal.public_key_id)
+def _is_signed(given_seal: GivenSeal, keys: Mapping[str, PublicKey]) -> Found:
+    key = keys.get(given_seal.seal.public_key_id)
     if key is None:
         yield _mismatches_of_seal(
-            Code.SEAL_SIGNATURE, one.name, f"says that key {one.seal.public_key_id} signed it: not known"
+            Code.SEAL_SIGNATURE, given_seal.name, f"says that key {given_seal.seal.public_key_id} signed it: not known"
         )
-    elif not key.signed(one.seal.signed_bytes, one.seal.signature):
+    elif not key.signed(given_seal.seal.signed_bytes, given_seal.seal.signature):
         yield _mismatches_of_seal(
-            Code.SEAL_SIGNATURE, one.name, f"was not signed by key {key.key_id}, or was changed since"
+            Code.SEAL_SIGNATURE, given_seal.name, f"was not signed by key {key.key_id}, or was changed since"
         )
 
 
 def stripes_stand(session: Session, name: str, seal: Seal) -> Found:
     """At every position that was sealed stands an entry with the head that was sealed, on a stripe that is there."""
     columns = {
-        "books": [one.book for one in seal.stripes],
-        "stripe_nos": [one.stripe_no for one in seal.stripes],
-        "seqs": [one.seq for one in seal.stripes],
-        "heads": [one.head for one in seal.stripes],
+        "books": [sealed.book for sealed in seal.stripes],
+        "stripe_nos": [sealed.stripe_no for sealed in seal.stripes],
+        "seqs": [sealed.seq for sealed in seal.stripes],
+        "heads": [sealed.head for sealed in seal.stripes],
     }
     for number, end, head in session.execute(_NOW, columns):
         yield _differs(name, seal.stripes[number - 1], end, head)

@@ -49,22 +49,24 @@ def versions_are_what_was_approved(references: References) -> Found:
         if act is None or request is None:
             continue  # Named by the check of documents, or of changes.
         try:
-            asked = SetCasinoClaims.read(request.payload)
-            shown = before[asked.casino_id].facts_of(asked.casino_id)
-            after = asked.decide(before[asked.casino_id])
+            change = SetCasinoClaims.read(request.payload)
+            shown = before[change.casino_id].facts_of(change.casino_id)
+            after = change.decide(before[change.casino_id])
         except UNDERIVABLE as error:
             yield Mismatch(Code.CHANGE_DONE, REFERENCE_BOOK, place, f"act {act.seq}: {type(error).__name__}")
             continue
-        due = (shown, after.facts_of(asked.casino_id))
-        if (act.before, act.after) != due:
-            yield Mismatch(Code.CHANGE_DONE, REFERENCE_BOOK, place, f"act {act.seq} shows {act.after}, due was {due}")
-        before[asked.casino_id] = after
+        expected = (shown, after.facts_of(change.casino_id))
+        if (act.before, act.after) != expected:
+            yield Mismatch(
+                Code.CHANGE_DONE, REFERENCE_BOOK, place, f"act {act.seq} shows {act.after}, due was {expected}"
+            )
+        before[change.casino_id] = after
 
 
 def claims_at(references: References, casino_id: str, seq: int) -> CasinoClaims:
     """Return what was in force at a casino for the act of a seq. Raises: ValueError for what cannot be read."""
-    found = [row for row in references.casino_claims if row.casino_id == casino_id and row.entry_seq < seq]
-    return claims_of(found[-1]) if found else NEVER_SET
+    rows = [row for row in references.casino_claims if row.casino_id == casino_id and row.entry_seq < seq]
+    return claims_of(rows[-1]) if rows else NEVER_SET
 
 
 def forfeiture_is_due(
@@ -82,17 +84,17 @@ def forfeiture_is_due(
 
 def _decided(row: Row[Any], made: Sequence[MadeAward], round_: RoundDocuments, jackpot: Jackpot) -> Done:
     award, award_id = _asked_for(row, made, round_, jackpot)
-    steps = [one for one in round_.of("award_steps") if payments.key_of(one) == award.key]
-    before = [one for one in steps if one.act_seq is None or one.act_seq < row.seq]
+    steps = [step for step in round_.of("award_steps") if payments.key_of(step) == award.key]
+    before = [step for step in steps if step.act_seq is None or step.act_seq < row.seq]
     paid_minor = payments.paid_before(row.seq, round_)[award.key]
-    taken = [AwardStep(one.step) for one in before]
+    taken = [AwardStep(step.step) for step in before]
     state = ClaimedAward(
         round=round_.round,
         sheet=jackpot.sheet(round_.round.rate_sheet),
         award=award,
         state=state_of(taken, amount_minor=award.amount_minor, paid_minor=paid_minor),
         paid_minor=paid_minor,
-        last_step_at=max(one.taken_at for one in before),
+        last_step_at=max(step.taken_at for step in before),
         made_on=corrections.booked_on(round_, jackpot),
         claims=claims_at(jackpot.references, round_.round.casino_id, row.seq),
         life=life_before(jackpot.status_changes, row.effects[0]["seq"]),
@@ -111,11 +113,11 @@ def _asked_for(
     by_key = {award.key: award for award in made}
     request = jackpot.references.change_requests.get(row.decides)
     if request is None:  # A forfeiture that nobody asked for is found by `changes`.
-        [said] = row.after["awards"]
-        return by_key[said["bet_id"], said["tier"], said["correction"]], ""
+        [stated] = row.after["awards"]
+        return by_key[stated["bet_id"], stated["tier"], stated["correction"]], ""
     award_id = request.payload["award_id"]
-    for one in round_.of("awards"):
-        if one.award_id == award_id:
-            return by_key[payments.key_of(one)], award_id
+    for award_row in round_.of("awards"):
+        if award_row.award_id == award_id:
+            return by_key[payments.key_of(award_row)], award_id
     message = f"the round has no award {award_id}"
     raise LookupError(message)

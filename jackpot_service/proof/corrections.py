@@ -34,7 +34,7 @@ class Corrected:
 
     entry: BookedEntry
     act: Row[Any]
-    due: Correction
+    derived: Correction
     done: Done
 
 
@@ -55,11 +55,11 @@ def corrections_are_as_due(round_: RoundDocuments, jackpot: Jackpot) -> Found:
         act, recorded = _act(entry, jackpot), jackpot.effects[entry.seq].recorded
         in_force = corrections.in_force(_first(entry, act, round_, jackpot), last)
         try:
-            due, done = _due(entry, recorded, in_force, round_, jackpot)
+            expected, done = _due(entry, recorded, in_force, round_, jackpot)
         except Refused as refusal:
             yield Mismatch(Code.RESULT_HANDS, entry.book, entry.place, f"{round_.place}: {refusal.detail}")
             return
-        corrected.append(Corrected(entry, act, due, done))
+        corrected.append(Corrected(entry, act, expected, done))
         yield from _recorded_is(corrected[-1], recorded, round_, jackpot)
         last = recorded
     yield from _awards_are(corrected, round_, jackpot)
@@ -82,7 +82,7 @@ def _act(entry: BookedEntry, jackpot: Jackpot) -> Row[Any]:
 def _first(entry: BookedEntry, act: Row[Any], round_: RoundDocuments, jackpot: Jackpot) -> VerdictInForce:
     """The round's settlement, with what its awards and those of corrections had become right before an act."""
     settlement = round_.ended["settlement"]
-    settled = next(one for one in round_.entries if one.kind == EntryKind.RESULT)
+    settled = next(entry_ for entry_ in round_.entries if entry_.kind == EntryKind.RESULT)
     number = len([other for other in _entries(round_, jackpot) if other.seq < entry.seq])
     return VerdictInForce(
         number=0,
@@ -108,7 +108,7 @@ def _due(
     """Raises: whatever such a correction would have been refused by."""
     state = SettledRound(
         round_.round,
-        [one.bet for one in round_.bets if not one.is_void],
+        [booked_bet.bet for booked_bet in round_.bets if not booked_bet.is_void],
         in_force,
         terms_of(round_, jackpot, running=jackpot.cycle_at(entry), following=None),
         jackpot.pools.at(recorded["positions"]),
@@ -127,12 +127,14 @@ def awards_before(act: Row[Any], round_: RoundDocuments) -> Sequence[PastAward]:
     steps = [step for step in round_.of("award_steps") if step.act_seq is None or step.act_seq < act.seq]
     made = {(step.bet_id, step.tier, step.correction) for step in steps}
     awards = [award for award in round_.of("awards") if (award.bet_id, award.tier, award.correction) in made]
-    return corrections.past_awards_of(awards, steps, [one for one in round_.of("payments") if one.act_seq < act.seq])
+    return corrections.past_awards_of(
+        awards, steps, [payment for payment in round_.of("payments") if payment.act_seq < act.seq]
+    )
 
 
 def booked_on(round_: RoundDocuments, jackpot: Jackpot) -> Mapping[int, date]:
     """The UTC day on which each verdict on a round was booked, by its number: 0 for the result, then corrections."""
-    settled = next(one for one in round_.entries if one.kind == EntryKind.RESULT)
+    settled = next(entry_ for entry_ in round_.entries if entry_.kind == EntryKind.RESULT)
     entries = (settled, *_entries(round_, jackpot))
     return {number: entry.booked_at.astimezone(UTC).date() for number, entry in enumerate(entries)}
 
@@ -151,7 +153,7 @@ def _recorded_is(
     yield from postings_are(done.postings, entry, round_)
     yield from figures.are(entry, Attribution.of(round_.round), done.figures)
     counted = facts.result_of(recorded["result"]).bet_count
-    live = [one for one in round_.bets if not one.is_void]
+    live = [booked_bet for booked_bet in round_.bets if not booked_bet.is_void]
     if counted != len(live):
         detail = f"{round_.place}: counts {counted}, live were {len(live)}"
         yield Mismatch(Code.RESULT_COUNT, entry.book, entry.place, detail)
@@ -160,28 +162,28 @@ def _recorded_is(
         ("its act shows", act.after, done.shown),
         ("its act shows before", act.before or {}, done.before),
     )
-    for where, found, wanted in shown:
-        for name in sorted(wanted.keys() | found.keys()):
-            if found.get(name) != wanted.get(name):
-                detail = f"{round_.place}: {where} {name} {found.get(name)}, due was {wanted.get(name)}"
+    for where, stored, expected in shown:
+        for name in sorted(expected.keys() | stored.keys()):
+            if stored.get(name) != expected.get(name):
+                detail = f"{round_.place}: {where} {name} {stored.get(name)}, due was {expected.get(name)}"
                 yield Mismatch(Code.CORRECTION_FIGURES, entry.book, entry.place, detail)
 
 
 def _awards_are(done: Iterable[Corrected], round_: RoundDocuments, jackpot: Jackpot) -> Found:
     """The awards of corrections are those that were due."""
-    due = {
+    expected = {
         (
             award.bet.bet_id,
             award.tier.value,
-            one.due.number,
+            correction.derived.number,
             award.amount_minor,
             award.bet.currency,
             award.cost,
             award.funded_by.value,
-            award_id(round_.round, award, correction=one.due.number),
+            award_id(round_.round, award, correction=correction.derived.number),
         )
-        for one in done
-        for award in one.due.awards
+        for correction in done
+        for award in correction.derived.awards
     }
     booked = {
         (
@@ -197,19 +199,19 @@ def _awards_are(done: Iterable[Corrected], round_: RoundDocuments, jackpot: Jack
         for row in round_.of("awards")
         if row.correction
     }
-    for award in sorted(due ^ booked):
+    for award in sorted(expected ^ booked):
         detail = f"{round_.place}: {award} is missing, or no correction made it"
         yield Mismatch(Code.AWARD_FIGURES, jackpot.jackpot_id, round_.place, detail)
 
 
 def _steps_are(done: Iterable[Corrected], round_: RoundDocuments, jackpot: Jackpot) -> Found:
     """Corrections took exactly these steps: their own awards began, and those that they took back are reversed."""
-    due = {
-        (award.bet.bet_id, award.tier.value, correction, state.value, one.entry.received_at, one.act.seq)
-        for one in done
+    expected = {
+        (award.bet.bet_id, award.tier.value, correction, state.value, corrected.entry.received_at, corrected.act.seq)
+        for corrected in done
         for award, correction, state in (
-            *((award, one.due.number, award.state) for award in one.due.awards),
-            *((past.award, past.correction, AwardState.REVERSED) for past in one.due.reversed_awards),
+            *((award, corrected.derived.number, award.state) for award in corrected.derived.awards),
+            *((past.award, past.correction, AwardState.REVERSED) for past in corrected.derived.reversed_awards),
         )
     }
     taken = {
@@ -217,7 +219,7 @@ def _steps_are(done: Iterable[Corrected], round_: RoundDocuments, jackpot: Jackp
         for row in round_.of("award_steps")
         if is_of_a_correction(row)
     }
-    for step in sorted(due ^ taken, key=str):
+    for step in sorted(expected ^ taken, key=str):
         detail = f"{round_.place}: {step} is missing, or no correction took it, or not then"
         yield Mismatch(Code.AWARD_STEPS, jackpot.jackpot_id, round_.place, detail)
 

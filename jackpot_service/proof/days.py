@@ -91,38 +91,38 @@ def check(session: Session, book: str, stripes: tuple[BookedStripe, ...], since:
     if first is not None and first != date.min:
         afters = instants.before(session, book, datetime.combine(first, time(), UTC))
     if first is not None:
-        asked = {
+        parameters = {
             "highest_stripe": MOST_STRIPES - 1,
             "stripe_nos": [stripe.stripe_no for stripe in stripes],
             "afters": [*afters, *(0 for _ in stripes[len(afters) :])],
         }
-        yield from _from(session, book, _DIFFERING, first, **asked)
+        yield from _from(session, book, _DIFFERING, first, **parameters)
         yield from _not_beyond(book, stripes)
     unseen = date.min if since.reconciled_to == date.min else since.reconciled_to + timedelta(days=1)
     yield from _from(session, book, _PAST_DIFFERING, unseen if first is None else min(first, unseen))
 
 
-def _from(session: Session, book: str, differing: TextClause, first: date, **asked: object) -> Found:
+def _from(session: Session, book: str, differing: TextClause, first: date, **parameters: object) -> Found:
     # The first of all is a day that the database counts from, too.
-    stated = {"book": book, "first_day": "-infinity" if first == date.min else first, **asked}
-    found = _differing(session, book, differing, stated)
-    yield from unless_refused(session, found, partial(Mismatch, Code.DAY_FIGURES, book, "days"))
+    stated = {"book": book, "first_day": "-infinity" if first == date.min else first, **parameters}
+    mismatches = _differing(session, book, differing, stated)
+    yield from unless_refused(session, mismatches, partial(Mismatch, Code.DAY_FIGURES, book, "days"))
 
 
-def _differing(session: Session, book: str, differing: TextClause, asked: dict[str, Any]) -> Found:
-    for row in session.execute(differing, asked).mappings():
+def _differing(session: Session, book: str, differing: TextClause, parameters: dict[str, Any]) -> Found:
+    for row in session.execute(differing, parameters).mappings():
         yield _mismatch(book, row)
 
 
 def first_day(session: Session, book: str, stripes: tuple[BookedStripe, ...], since: Verified) -> date | None:
     """The first day on which something may have been booked since; None if nothing was."""
-    found = []
+    days = []
     for stripe in stripes:
         verified = since.seq_on(stripe.stripe_no)
         if stripe.seq > verified:
             last = replay.entries_at(session, book, stripe.stripe_no, [verified])
-            found += [entry.booked_at.astimezone(UTC).date() for entry in last] or [date.min]
-    return min(found, default=None)
+            days += [entry.booked_at.astimezone(UTC).date() for entry in last] or [date.min]
+    return min(days, default=None)
 
 
 def _not_beyond(book: str, stripes: tuple[BookedStripe, ...]) -> Found:
@@ -134,7 +134,7 @@ def _not_beyond(book: str, stripes: tuple[BookedStripe, ...]) -> Found:
 
 def _mismatch(book: str, row: RowMapping) -> Mismatch:
     key: dict[str, Any] = dict(row)
-    kept, due = key.pop("kept"), key.pop("due")
+    stored, expected = key.pop("kept"), key.pop("due")
     place = f"days of {', '.join(f'{name} {value}' for name, value in key.items() if value != '')}"
-    detail = f"holds {kept or 'nothing'}, its entries make {due or 'nothing'}"
+    detail = f"holds {stored or 'nothing'}, its entries make {expected or 'nothing'}"
     return Mismatch(Code.DAY_FIGURES, book, place, detail)

@@ -76,11 +76,11 @@ def is_written_alike(one: object, other: object) -> bool:
     )
 
 
-def unless_refused(session: Session, found: Found, of: Callable[[str], Mismatch]) -> Found:
+def unless_refused(session: Session, mismatches: Found, of: Callable[[str], Mismatch]) -> Found:
     """Yield what a question finds; if the database cannot figure with what a column holds, a mismatch that says so."""
     try:
         with session.begin_nested():
-            yield from found
+            yield from mismatches
     except DataError as error:
         yield of(f"cannot be figured: {error.orig}")
 
@@ -104,9 +104,9 @@ class Decoder:
 
     def take(self) -> list[Mismatch]:
         """Return what was found since this was called last."""
-        found = list(self._found.values())[self._taken :]
-        self._taken += len(found)
-        return found
+        fresh = list(self._found.values())[self._taken :]
+        self._taken += len(fresh)
+        return fresh
 
     def _replaced(self, table: str, row: Row[Any], wrong: Iterable[str]) -> SimpleNamespace:
         values = dict(row._mapping)  # noqa: SLF001  its public name; the underscore keeps columns apart
@@ -155,19 +155,19 @@ def _are_figures(value: object) -> bool:
 
 def _are_effects(value: object) -> bool:
     return isinstance(value, list) and all(
-        isinstance(one, dict)
-        and one.keys() == EFFECT_KEYS
-        and [type(one[name]) for name in ("book", "seq", "kind", "recorded")] == [str, int, str, dict]
-        for one in value
+        isinstance(effect, dict)
+        and effect.keys() == EFFECT_KEYS
+        and [type(effect[name]) for name in ("book", "seq", "kind", "recorded")] == [str, int, str, dict]
+        for effect in value
     )
 
 
 def _are_reports(value: object) -> bool:
     return isinstance(value, dict) and all(
-        isinstance(one, dict)
-        and one.keys() == _REPORT
-        and (type(one["report_version"]), type(one["sha256"])) == (int, str)
-        for one in value.values()
+        isinstance(report, dict)
+        and report.keys() == _REPORT
+        and (type(report["report_version"]), type(report["sha256"])) == (int, str)
+        for report in value.values()
     )
 
 

@@ -19,11 +19,11 @@ def denied_prizes_are_exceptions(round_: RoundDocuments, jackpot: Jackpot) -> Fo
 
     Their amounts are not figured again: they are what the meter was when the round ended, which nothing depends on.
     """
-    due = Counter(_written(one.facts) for one in _denied(round_, jackpot))
-    kept = Counter(_written(_without_amount(row.detail.get("request"))) for row in round_.denied)
-    for facts_due in (due - kept).elements():
+    expected = Counter(_written(denied.facts) for denied in _denied(round_, jackpot))
+    stored = Counter(_written(_without_amount(row.detail.get("request"))) for row in round_.denied)
+    for facts_due in (expected - stored).elements():
         yield Mismatch(Code.PRIZE_DENIED, jackpot.jackpot_id, round_.place, f"no exception states {facts_due}")
-    for facts_kept in (kept - due).elements():
+    for facts_kept in (stored - expected).elements():
         detail = f"an exception states {facts_kept}, which was not denied"
         yield Mismatch(Code.PRIZE_DENIED, jackpot.jackpot_id, round_.place, detail)
 

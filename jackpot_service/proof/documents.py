@@ -93,9 +93,9 @@ class RoundDocuments:
     def live(self, *, before_step: int) -> tuple[BookedBet, ...]:
         """The bets accepted before a step and not void before it, by bet id."""
         return tuple(
-            one
-            for one in self.bets
-            if one.step < before_step and (one.void_step is None or one.void_step >= before_step)
+            booked_bet
+            for booked_bet in self.bets
+            if booked_bet.step < before_step and (booked_bet.void_step is None or booked_bet.void_step >= before_step)
         )
 
 
@@ -118,14 +118,14 @@ def pages(session: Session, decoder: Decoder, book: str, *, after: int = BEFORE_
 
 def these(session: Session, decoder: Decoder, book: str, keys: Iterable[int]) -> Iterator[Page]:
     """Read a jackpot's rounds of some keys, in the order of their keys, with every row of theirs."""
-    wanted = sorted(keys)
-    while wanted:
-        page = wanted[:PAGE]
+    remaining = sorted(keys)
+    while remaining:
+        page = remaining[:PAGE]
         rounds, is_end = _rounds(session, RoundRow.jackpot_id == book, RoundRow.round_key.in_(page))
         upto = page[-1] if is_end else rounds[-1].round_key
         page = [key for key in page if key <= upto]
         yield _page(session, decoder, book, rounds, _one_of(page))
-        wanted = wanted[len(page) :]
+        remaining = remaining[len(page) :]
 
 
 def keys_there(session: Session, book: str, keys: Collection[int]) -> set[int]:
@@ -221,10 +221,10 @@ def _denied(session: Session, decoder: Decoder, rounds: Sequence[Round]) -> defa
     names = [(round_.table_id, round_.round_id) for round_ in rounds]
     named = tuple_(ExceptionRow.table_id, ExceptionRow.round_id).in_(names)
     question = select(ExceptionRow.__table__).where(ExceptionRow.kind == PRIZE_DENIED, named)
-    found: defaultdict[tuple[str, str], Rows] = defaultdict(list)
+    by_round: defaultdict[tuple[str, str], Rows] = defaultdict(list)
     for row in decoder.rows(ExceptionRow.__tablename__, session.execute(question.order_by(ExceptionRow.number))):
-        found[row.table_id, row.round_id].append(row)
-    return found
+        by_round[row.table_id, row.round_id].append(row)
+    return by_round
 
 
 def _select(model: Any, book: str, within: Within) -> Any:  # noqa: ANN401  any of the tables, all its columns

@@ -42,18 +42,18 @@ def entries_come_to_what_they_say(round_: RoundDocuments, jackpot: Jackpot) -> F
     of = round_.round
     for entry in round_.entries:
         try:
-            due = due_of(entry, round_, jackpot)
+            expected = due_of(entry, round_, jackpot)
         except UNDERIVABLE as error:
             yield _mismatch(entry, f"comes to {entry.content}, and what is due cannot be figured: {error}")
             continue
-        yield from are(entry, Attribution(of.casino_id, of.table_id, of.rules_version), due)
+        yield from are(entry, Attribution(of.casino_id, of.table_id, of.rules_version), expected)
 
 
 def due_of(entry: BookedEntry, round_: RoundDocuments, jackpot: Jackpot) -> Sequence[Figure]:
     """The figures that an entry's documents make. Raises: LedgerError, LookupError, ValueError and the like."""
     sheet, step = jackpot.sheet(round_.round.rate_sheet), entry.step or 0
     if entry.kind == EntryKind.BETS:
-        accepted = [one.bet for one in round_.bets if one.step == step]
+        accepted = [booked_bet.bet for booked_bet in round_.bets if booked_bet.step == step]
         split = jackpot.rules[round_.round.rules_version].split
         contributed = contribute(stakes_by_currency(accepted), split=split, sheet=sheet)
         return figures.figures_of_bets(contributed, [bet.currency for bet in accepted])
@@ -61,11 +61,13 @@ def due_of(entry: BookedEntry, round_: RoundDocuments, jackpot: Jackpot) -> Sequ
         return ()
     terms = terms_of(round_, jackpot, running=jackpot.cycle_at(entry), following=None)
     won = won_since(entry, round_, jackpot)
-    live = [one.bet for one in round_.live(before_step=step)]
+    live = [booked_bet.bet for booked_bet in round_.live(before_step=step)]
     if entry.kind == EntryKind.VOIDS:
         voided = {row.bet_id for row in round_.of("voids") if row.step == step and not row.is_tombstone}
         return figures.figures_of_refunds(
-            [one.bet for one in round_.bets if one.bet.bet_id in voided], terms=terms, won_since=won
+            [booked_bet.bet for booked_bet in round_.bets if booked_bet.bet.bet_id in voided],
+            terms=terms,
+            won_since=won,
         )
     if entry.kind == EntryKind.CANCELLATION:
         return figures.figures_of_refunds(live, terms=terms, won_since=won)
@@ -138,19 +140,19 @@ _PAYMENTS = text(
 
 def payments_come_to_their_awards(session: Session, book: str, since: Verified = NOTHING) -> Found:
     """The payments of a jackpot's awards come to what these were, made on their day, at the table of their round."""
-    found = _wrong_payments(session, book, since)
-    yield from unless_refused(session, found, partial(Mismatch, Code.DAY_FIGURES, book, "payments"))
+    mismatches = _wrong_payments(session, book, since)
+    yield from unless_refused(session, mismatches, partial(Mismatch, Code.DAY_FIGURES, book, "payments"))
 
 
 def _wrong_payments(session: Session, book: str, since: Verified) -> Found:
-    for seq, kept, due in session.execute(_PAYMENTS, {"book": book, "after": since.acts}):
-        detail = f"comes to {kept or 'nothing'}, due was {due or 'nothing'}"
+    for seq, stored, expected in session.execute(_PAYMENTS, {"book": book, "after": since.acts}):
+        detail = f"comes to {stored or 'nothing'}, due was {expected or 'nothing'}"
         yield Mismatch(Code.DAY_FIGURES, book, f"act {seq}", detail)
 
 
-def are(entry: BookedEntry, attribution: Attribution, due: Sequence[Figure]) -> Found:
+def are(entry: BookedEntry, attribution: Attribution, expected: Sequence[Figure]) -> Found:
     """An entry comes to the figures that are due, and they are whose they should be."""
-    written = tuple(figure.written() for figure in due)
+    written = tuple(figure.written() for figure in expected)
     if (entry.attribution, entry.figures) != (attribution, written):
         yield _mismatch(entry, f"comes to {entry.content}, due was {[*attribution, *written]}")
 

@@ -189,13 +189,13 @@ def read(
 def _corrections(
     outside: Sequence[BookedEntry], effects: Mapping[int, RecordedEffect]
 ) -> dict[int | None, list[BookedEntry]]:
-    found: dict[int | None, list[BookedEntry]] = {}
+    by_round: dict[int | None, list[BookedEntry]] = {}
     for entry in outside:
         effect = effects.get(entry.seq)
         if effect is not None and (entry.stripe_no, effect.kind) == (0, EntryKind.ROUND_CORRECTED):
             key = effect.recorded.get("round_key")
-            found.setdefault(key if type(key) is int else None, []).append(entry)
-    return found
+            by_round.setdefault(key if type(key) is int else None, []).append(entry)
+    return by_round
 
 
 def check(jackpot: Jackpot, entries: Sequence[BookedEntry]) -> Found:
@@ -282,12 +282,12 @@ def cycles_began_under_the_newest_rules(jackpot: Jackpot) -> Found:
     """Every cycle was opened under the newest version that stood, on stripe 0, before its cut."""
     for cycle in jackpot.cycles:
         place = f"cycle {cycle.cycle}"
-        due = max((version for version, seq in jackpot.rules_seqs.items() if seq <= cycle.seq_on(0)), default=None)
+        expected = max((version for version, seq in jackpot.rules_seqs.items() if seq <= cycle.seq_on(0)), default=None)
         if cycle.rules_version not in jackpot.documents:
             detail = f"there is no rules version {cycle.rules_version}"
             yield Mismatch(Code.RULES_MISSING, jackpot.jackpot_id, place, detail)
-        elif cycle.rules_version != due:
-            detail = f"opened under rules version {cycle.rules_version}, the newest was {due}"
+        elif cycle.rules_version != expected:
+            detail = f"opened under rules version {cycle.rules_version}, the newest was {expected}"
             yield Mismatch(Code.CYCLE_RULES, jackpot.jackpot_id, place, detail)
 
 
@@ -299,8 +299,10 @@ def stripes_were_added(jackpot: Jackpot, additions: Sequence[BookedEntry]) -> Fo
             detail = f"was added by no entry: there is none at stripe 0, seq {stripe.added_by}"
             yield Mismatch(Code.STRIPE_ADDITION, jackpot.jackpot_id, f"stripe {stripe.stripe_no}", detail)
     for entry in additions:
-        due = facts.facts_of_stripes(one.stripe_no for one in jackpot.stripes if one.added_by == entry.seq)
-        if jackpot.recorded_at(entry) != due:
+        expected = facts.facts_of_stripes(
+            stripe.stripe_no for stripe in jackpot.stripes if stripe.added_by == entry.seq
+        )
+        if jackpot.recorded_at(entry) != expected:
             yield Mismatch(Code.ENTRY_DIGEST, jackpot.jackpot_id, entry.place, "the stripes that it added")
         if entry.lines:
             yield Mismatch(Code.ENTRY_POSTINGS, jackpot.jackpot_id, entry.place, "booked money with new stripes")

@@ -76,11 +76,11 @@ def _compensation_is_due(
         request.require_possible(state)
     except LedgerError as refusal:
         yield Mismatch(Code.COMPENSATION_ROUND, book, place, refusal.detail)
-    due = request.granted(state, player_id=row.player_id)
-    yield from acts.says(act, {**due.recorded, "cost": plain(row.cost)}, book)
-    yield from acts.booked(act, due, book, entries)
-    if row.cost != Decimal(due.recorded["cost"]):
-        detail = f"compensation of bet {row.bet_id} cost {row.cost}, due was {due.recorded['cost']}"
+    expected = request.granted(state, player_id=row.player_id)
+    yield from acts.says(act, {**expected.recorded, "cost": plain(row.cost)}, book)
+    yield from acts.booked(act, expected, book, entries)
+    if row.cost != Decimal(expected.recorded["cost"]):
+        detail = f"compensation of bet {row.bet_id} cost {row.cost}, due was {expected.recorded['cost']}"
         yield Mismatch(Code.COMPENSATION_ROUND, book, place, detail)
 
 
@@ -99,18 +99,18 @@ def declines_are_due(
     rows: Sequence[Row[Any]], round_: RoundDocuments, jackpot: Jackpot, entries: Mapping[int, BookedEntry]
 ) -> Found:
     """Each closed the exception of a denied prize that was open, and its entry booked nothing."""
-    book, one = jackpot.jackpot_id, round_.round
+    book, stated_round = jackpot.jackpot_id, round_.round
     for act in rows:
         request = DeclineCompensation(
-            jackpot_id=book, table_id=one.table_id, round_id=one.round_id, bet_id=act.after["bet_id"]
+            jackpot_id=book, table_id=stated_round.table_id, round_id=stated_round.round_id, bet_id=act.after["bet_id"]
         )
         try:
-            due = request.decide(DeniedPrizes(one, denied_before(act, round_, jackpot)))
+            expected = request.decide(DeniedPrizes(stated_round, denied_before(act, round_, jackpot)))
         except LedgerError as refusal:
             yield Mismatch(Code.COMPENSATION_ROUND, book, round_.place, refusal.detail)
             continue
-        yield from acts.says(act, due.recorded, book)
-        yield from acts.booked(act, due, book, entries)
+        yield from acts.says(act, expected.recorded, book)
+        yield from acts.booked(act, expected, book, entries)
         yield from _exception_is_closed(act, round_, jackpot)
 
 
@@ -185,9 +185,9 @@ class Statements:
             row.amount,
             row.reference,
         )
-        due = request.decide(AccountBalance(row.balance_before, row.positions))
-        yield from acts.says(act, due.recorded, self._book)
-        yield from acts.booked(act, due, self._book, entries)
+        expected = request.decide(AccountBalance(row.balance_before, row.positions))
+        yield from acts.says(act, expected.recorded, self._book)
+        yield from acts.booked(act, expected, self._book, entries)
 
     def _balance_before(self, row: Row[Any]) -> Decimal:
         """Where only what came since was replayed, it is summed anew; what was verified before is taken as stated."""

@@ -52,10 +52,10 @@ def are_due(
     entries: Mapping[int, BookedEntry],
 ) -> Found:
     """Each payment is what an act says, of an award that was to be paid; each reversal is of one that stood."""
-    due = set()
+    expected = set()
     for act in rows:
-        [said] = act.after["awards"]
-        award = made[said["bet_id"], said["tier"], said["correction"]]
+        [stated] = act.after["awards"]
+        award = made[stated["bet_id"], stated["tier"], stated["correction"]]
         payment, reverses = payment_of(act.after["payment"]), act.after.get("reverses")
         is_reversal = act.kind == EntryKind.PAYMENT_REVERSED
         shown = held_awards.facts_of_payment(round_.round, award, payment)
@@ -66,18 +66,18 @@ def are_due(
         cost = of.sheet(round_.round.rate_sheet).base_value(minor, award.currency)
         withheld = -payment.withheld_minor if is_reversal else payment.withheld_minor
         yield from withholding.is_booked(act, award, withheld, round_, of, entries)
-        due.add((*award.key, act.seq, minor, withheld, cost, payment.reference, reverses))
+        expected.add((*award.key, act.seq, minor, withheld, cost, payment.reference, reverses))
         for why in [
             *_reasons_against(act, award, minor, round_),
             *withholding.reasons_against(act, award, payment, round_, of.references),
         ]:
             yield _mismatch(round_, f"act {act.seq}, bet {award.bet_id}, {award.tier}: {why}")
-    found = {
+    stored = {
         (*key_of(row), row.act_seq, row.amount_minor, row.withheld_minor, row.cost, row.reference, row.reverses)
         for row in round_.of("payments")
     }
     yield from _reversed_awards_are_unpaid(round_)
-    for bet_id, tier, _, seq, *figures in sorted(due ^ found, key=str):
+    for bet_id, tier, _, seq, *figures in sorted(expected ^ stored, key=str):
         yield _mismatch(round_, f"bet {bet_id}, {tier}: {figures} is missing, or act {seq} did not record it")
 
 
@@ -107,13 +107,13 @@ def _reasons_against_reversal(act: Row[Any], seen: PaidAward) -> Iterator[str]:
         jackpot_id=seen.round.jackpot_id, award_id=act.subject.removeprefix("award "), reference=shown.reference
     )
     try:
-        due = request.decide(seen)
+        reversal = request.decide(seen)
     except (Conflict, NotFound) as refusal:
         yield str(refusal)
         return
-    stood, reversed_ = due.payment, (act.after["reverses"], shown.amount_minor, shown.withheld_minor)
-    if (due.act_seq, stood.amount_minor, stood.withheld_minor) != reversed_:
-        yield f"it reversed {reversed_}, due was {due}"
+    stood, reversed_ = reversal.payment, (act.after["reverses"], shown.amount_minor, shown.withheld_minor)
+    if (reversal.act_seq, stood.amount_minor, stood.withheld_minor) != reversed_:
+        yield f"it reversed {reversed_}, due was {reversal}"
 
 
 def _recorded(rows: Sequence[Row[Any]]) -> Sequence[RecordedPayment]:

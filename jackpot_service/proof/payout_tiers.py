@@ -25,8 +25,8 @@ def tiers_of(round_: RoundDocuments, jackpot: Jackpot) -> Sequence[PayoutTier]:
 
 def evidence_before(act: Row[Any], round_: RoundDocuments, jackpot: Jackpot, *, after: int = 0) -> set[Evidence]:
     """Return the kinds of evidence that were recorded before an act, and after another."""
-    recorded = [one for one in _recorded(round_, jackpot) if after < one.seq < act.seq]
-    return {Evidence(one.after["evidence"]) for one in recorded}
+    recorded = [act_ for act_ in _recorded(round_, jackpot) if after < act_.seq < act.seq]
+    return {Evidence(act_.after["evidence"]) for act_ in recorded}
 
 
 def evidence_is_of_its_round(round_: RoundDocuments, jackpot: Jackpot) -> Found:
@@ -35,8 +35,8 @@ def evidence_is_of_its_round(round_: RoundDocuments, jackpot: Jackpot) -> Found:
     for act in recorded:
         kind = Evidence(act.after["evidence"])
         statement, sha256 = act.after["statement"], act.after["sha256"]
-        due = held_awards.facts_of_evidence(round_.round, kind, statement=statement, sha256=sha256)
-        yield from acts.says(act, due, jackpot.jackpot_id)
+        expected = held_awards.facts_of_evidence(round_.round, kind, statement=statement, sha256=sha256)
+        yield from acts.says(act, expected, jackpot.jackpot_id)
     yield from people.nobody_released_what_an_own_key_won(recorded, round_, jackpot.references)
 
 
@@ -45,9 +45,9 @@ def enough_approve(act: Row[Any], recorded: Facts, jackpot: Jackpot) -> Found:
     request = jackpot.references.change_requests.get(act.decides)
     if request is None or "refused" in recorded:
         return  # Named by the check of changes, or of what the act says.
-    due = recorded["requirement"]["approvals"] if "requirement" in recorded else 1
-    if request.approvals_due != due:
-        detail = f"act {act.seq}: {request.approvals_due} were to approve it, {due} was due"
+    expected = recorded["requirement"]["approvals"] if "requirement" in recorded else 1
+    if request.approvals_due != expected:
+        detail = f"act {act.seq}: {request.approvals_due} were to approve it, {expected} was due"
         yield Mismatch(Code.CHANGE_PRINCIPAL, jackpot.jackpot_id, f"change request {act.decides}", detail)
 
 

@@ -202,8 +202,8 @@ def bindings_of_people_exist(references: References) -> Found:
                 yield _unknown(f"key {row.key_id}", f"table {table_id}")
 
 
-def _unknown(place: str, what: str) -> Mismatch:
-    return Mismatch(Code.KEY_BINDING, REFERENCE_BOOK, place, f"there is no {what}")
+def _unknown(place: str, missing: str) -> Mismatch:
+    return Mismatch(Code.KEY_BINDING, REFERENCE_BOOK, place, f"there is no {missing}")
 
 
 def keys_were_revoked(references: References, entries: Mapping[int, BookedEntry]) -> Found:
@@ -214,10 +214,12 @@ def keys_were_revoked(references: References, entries: Mapping[int, BookedEntry]
             recorded[str(references.acts[seq].after.get("key_id"))].append((seq, entry.received_at))
     for row in references.keys.values():
         acts = recorded.pop(row.key_id, [])
-        due = [facts.facts_of_revocation(key_id=row.key_id, principal=row.principal, revoked_at=at) for _, at in acts]
+        expected = [
+            facts.facts_of_revocation(key_id=row.key_id, principal=row.principal, revoked_at=at) for _, at in acts
+        ]
         if [row.revoked_at] * (row.revoked_at is not None) != [at for _, at in acts]:
             yield _revocation(f"key {row.key_id}", f"revoked at {row.revoked_at}, by acts {[seq for seq, _ in acts]}")
-        elif due != [references.acts[seq].after for seq, _ in acts]:
+        elif expected != [references.acts[seq].after for seq, _ in acts]:
             yield _revocation(f"key {row.key_id}", f"its act {acts[0][0]} says something else")
     for key_id, acts in recorded.items():
         yield _revocation(f"key {key_id}", f"acts {[seq for seq, _ in acts]} revoked it, and it is not there")

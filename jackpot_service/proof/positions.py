@@ -42,21 +42,21 @@ class PoolsByPosition:
 
     def at(self, positions: Sequence[int]) -> Pools:
         """Sum the pools of all stripes, each after its entry at its position."""
-        kept = max(KEPT_BLOCKS_OF_POOLS, 2 * len(positions))
-        return sum((self._on_stripe(stripe_no, seq, kept) for stripe_no, seq in enumerate(positions)), Pools())
+        most = max(KEPT_BLOCKS_OF_POOLS, 2 * len(positions))
+        return sum((self._on_stripe(stripe_no, seq, most) for stripe_no, seq in enumerate(positions)), Pools())
 
-    def _on_stripe(self, stripe_no: int, seq: int, kept: int) -> Pools:
+    def _on_stripe(self, stripe_no: int, seq: int, most: int) -> Pools:
         if seq <= 0:
             return Pools()
-        seqs, pools = self._block(stripe_no, seq // ENTRIES_AT_ONCE, kept)
+        seqs, pools = self._block(stripe_no, seq // ENTRIES_AT_ONCE, most)
         return pools[bisect_right(seqs, seq) - 1]
 
-    def _block(self, stripe_no: int, number: int, kept: int) -> Block:
+    def _block(self, stripe_no: int, number: int, most: int) -> Block:
         key = (stripe_no, number)
         if key not in self._blocks:
             self._blocks[key] = self._read(stripe_no, number * ENTRIES_AT_ONCE)
         self._blocks.move_to_end(key)
-        while len(self._blocks) > kept:
+        while len(self._blocks) > most:
             self._blocks.popitem(last=False)
         return self._blocks[key]
 

@@ -150,10 +150,10 @@ def _unknown_books(session: Session, known: References) -> Found:
             yield Mismatch(Code.BOOK_UNKNOWN, book, table, "has rows of a jackpot that is not there")
 
 
-def _guarded(found: Found, *, book: str, place: str) -> Found:
+def _guarded(mismatches: Found, *, book: str, place: str) -> Found:
     """Turn what the domain raises on rows that cannot be into a mismatch, so that one broken row hides no other."""
     try:
-        yield from found
+        yield from mismatches
     except UNDERIVABLE as error:
         yield Mismatch(Code.ENTRY_UNDERIVABLE, book, place, f"{type(error).__name__}: {error}")
 
@@ -263,20 +263,20 @@ class _Proof:
     ) -> Found:
         """The sums of days, and of those that were reconciled, day by day."""
         book, session = jackpot.jackpot_id, self.session
-        before, due, parts = self.looks.done, Looks.IN_SUMS * fresh_entries, SUMS_ARE_LIKE_DAYS + len(reconciled)
+        before, share, parts = self.looks.done, Looks.IN_SUMS * fresh_entries, SUMS_ARE_LIKE_DAYS + len(reconciled)
         numbers = count(SUMS_ARE_LIKE_DAYS)
 
         def advance() -> None:
-            self.looks.done = before + due * next(numbers) // parts
+            self.looks.done = before + share * next(numbers) // parts
             self._report_progress(book)
 
         yield from _guarded(days.check(session, book, jackpot.stripes, since), book=book, place="days")
-        found = figures.payments_come_to_their_awards(session, book, since)
-        yield from _guarded(found, book=book, place="payments")
+        mismatches = figures.payments_come_to_their_awards(session, book, since)
+        yield from _guarded(mismatches, book=book, place="payments")
         advance()
-        found = checkpoints.reconciled_days_hold(session, jackpot, reconciled, since, on_day=advance)
-        yield from _guarded(found, book=book, place="reconciled days")
-        self.looks.done = before + due
+        mismatches = checkpoints.reconciled_days_hold(session, jackpot, reconciled, since, on_day=advance)
+        yield from _guarded(mismatches, book=book, place="reconciled days")
+        self.looks.done = before + share
 
     def _read(self, jackpot_id: str, known: References, since: Verified, fresh: Sequence[BookedEntry]) -> Jackpot:
         """Read a jackpot, with the entries of no round: those verified before too, as far as acts name them."""

@@ -59,7 +59,11 @@ def recorded(entry: BookedEntry, round_: RoundDocuments, jackpot: Jackpot) -> En
 
 def _in_rows(entry: BookedEntry, round_: RoundDocuments, jackpot: Jackpot) -> Facts:
     if entry.kind == EntryKind.BETS:
-        return {"bets": facts.facts_of_bets(Bets.of(one.bet for one in round_.bets if one.step == entry.step))}
+        return {
+            "bets": facts.facts_of_bets(
+                Bets.of(booked_bet.bet for booked_bet in round_.bets if booked_bet.step == entry.step)
+            )
+        }
     if entry.kind != EntryKind.RESULT:
         return {}
     opened = jackpot.opened_by(entry)

@@ -27,8 +27,8 @@ def entries(session: Session) -> Mapping[int, BookedEntry]:
     """The entries of the reference book by seq, read when they are asked for: there is one for each act."""
 
     def read(first: int, end: int) -> Mapping[int, BookedEntry]:
-        found = replay.entries(session, REFERENCE_BOOK, 0, after=first - 1, upto=end - 1)
-        return {entry.seq: entry for entry in found}
+        booked = replay.entries(session, REFERENCE_BOOK, 0, after=first - 1, upto=end - 1)
+        return {entry.seq: entry for entry in booked}
 
     def first_from(seq: int) -> int | None:
         return session.scalar(select(func.min(EntryRow.seq)).where(*_IS_ACT, EntryRow.seq >= seq))
@@ -197,8 +197,8 @@ def bindings_exist(references: References) -> Found:
             yield _unknown(Code.TABLE_BINDING, f"table {row.table_id}", f"jackpot {row.jackpot_id}")
 
 
-def _unknown(code: Code, place: str, what: str) -> Mismatch:
-    return Mismatch(code, REFERENCE_BOOK, place, f"there is no {what}")
+def _unknown(code: Code, place: str, missing: str) -> Mismatch:
+    return Mismatch(code, REFERENCE_BOOK, place, f"there is no {missing}")
 
 
 def sheets_state_their_base(references: References) -> Found:

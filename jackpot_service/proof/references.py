@@ -202,7 +202,7 @@ def read(session: Session, decoder: Decoder) -> References:
         change_decisions={(row.request_id, row.checker, row.outcome): row for row in rows(ChangeDecisionRow)},
         acknowledgements={row.exception_id: row for row in rows(AcknowledgementRow)},
         closed_periods=list(rows(ClosedPeriodRow)),
-        seals={one.number: (one.entry_seq, one.sha256) for one in checkpoints.every_seal(session)},
+        seals={seal.number: (seal.entry_seq, seal.sha256) for seal in checkpoints.every_seal(session)},
         emergency_switches=list(rows(EmergencySwitchRow)),
         change_policies=sorted(rows(ChangePolicyRow), key=attrgetter("entry_seq", "kind")),
         withholding_rules=list(rows(WithholdingRuleRow)),
@@ -212,25 +212,25 @@ def read(session: Session, decoder: Decoder) -> References:
 
 
 def _indexed(acts: Iterable[Row[Any]]) -> Mapping[str, ActIndex]:
-    found: defaultdict[str, ActIndex] = defaultdict(ActIndex)
+    by_jackpot: defaultdict[str, ActIndex] = defaultdict(ActIndex)
     for row in acts:
         for effect in row.effects:
             recorded = RecordedEffect(row.seq, effect["kind"], effect["recorded"])
-            found[effect["book"]].effects[effect["seq"]] = recorded
+            by_jackpot[effect["book"]].effects[effect["seq"]] = recorded
         if row.kind == EntryKind.STATEMENT_SETTLED and row.jackpot_id is not None:
-            found[row.jackpot_id].statements.append(row.seq)
+            by_jackpot[row.jackpot_id].statements.append(row.seq)
         if row.kind in OF_ROUNDS and isinstance(jackpot_id := round_of(row).get("jackpot_id"), str):
             key = round_of(row).get("round_key")
-            found[jackpot_id].add_round(key, row.seq)
+            by_jackpot[jackpot_id].add_round(key, row.seq)
             if row.kind == EntryKind.EVIDENCE_RECORDED and type(key) is int:
-                found[jackpot_id].evidence.setdefault(key, []).append(row.seq)
-    return found
+                by_jackpot[jackpot_id].evidence.setdefault(key, []).append(row.seq)
+    return by_jackpot
 
 
 def round_of(row: Row[Any]) -> Mapping[str, Any]:
     """The round that an act says it is about; empty if it says none."""
-    found = row.after.get("round")
-    return found if isinstance(found, dict) else {}
+    stated = row.after.get("round")
+    return stated if isinstance(stated, dict) else {}
 
 
 def _acts(session: Session, decoder: Decoder, first: int, end: int) -> Mapping[int, Row[Any]]:

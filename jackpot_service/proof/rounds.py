@@ -114,19 +114,19 @@ def state_is_what_its_entries_make(round_: RoundDocuments, _jackpot: Jackpot) ->
     if round_.round.state is not state:
         yield _mismatch(Code.ROUND_STATE, round_, f"{round_.round.state}, its entries make it {state}")
     for entry in round_.entries:
-        due = RECORDED_BY.get(EntryKind(entry.kind))
+        expected = RECORDED_BY.get(EntryKind(entry.kind))
         stored = entry.facts.keys() - MAY_RECORD.get(EntryKind(entry.kind), frozenset())
-        if due is not None and stored != due:
-            detail = f"step {entry.step}, a {entry.kind}, stores {sorted(entry.facts)}, not {sorted(due)}"
+        if expected is not None and stored != expected:
+            detail = f"step {entry.step}, a {entry.kind}, stores {sorted(entry.facts)}, not {sorted(expected)}"
             yield _mismatch(Code.ROUND_ENDING, round_, detail)
 
 
 def game_number_is_the_one_said(round_: RoundDocuments, _jackpot: Jackpot) -> Found:
     """The round has the game number that one of its entries stores, and none if none does."""
-    said = [entry.facts["game_number"] for entry in round_.entries if "game_number" in entry.facts]
+    stated = [entry.facts["game_number"] for entry in round_.entries if "game_number" in entry.facts]
     has = [] if round_.round.game_number is None else [round_.round.game_number]
-    if said != has:
-        yield _mismatch(Code.ROUND_GAME_NUMBER, round_, f"has game number {has}, its entries say {said}")
+    if stated != has:
+        yield _mismatch(Code.ROUND_GAME_NUMBER, round_, f"has game number {has}, its entries say {stated}")
 
 
 def betting_was_closed_as_it_had_to_be(round_: RoundDocuments, jackpot: Jackpot) -> Found:
@@ -153,12 +153,12 @@ def betting_was_closed_as_it_had_to_be(round_: RoundDocuments, jackpot: Jackpot)
 
 def live_bets_are_counted_and_weighed(round_: RoundDocuments, jackpot: Jackpot) -> Found:
     """The round's count and weight are those of its bets that are not void."""
-    live = [one.bet for one in round_.bets if not one.is_void]
+    live = [booked_bet.bet for booked_bet in round_.bets if not booked_bet.is_void]
     if round_.round.bet_count != len(live):
         yield _mismatch(Code.ROUND_BET_COUNT, round_, f"counts {round_.round.bet_count} live bets, has {len(live)}")
-    due = weight(live, jackpot.sheet(round_.round.rate_sheet))
-    if round_.round.weight != due:
-        yield _mismatch(Code.ROUND_WEIGHT, round_, f"weighs {plain(round_.round.weight)}, its bets {plain(due)}")
+    expected = weight(live, jackpot.sheet(round_.round.rate_sheet))
+    if round_.round.weight != expected:
+        yield _mismatch(Code.ROUND_WEIGHT, round_, f"weighs {plain(round_.round.weight)}, its bets {plain(expected)}")
 
 
 def rows_were_written_by_an_entry(round_: RoundDocuments, _jackpot: Jackpot) -> Found:

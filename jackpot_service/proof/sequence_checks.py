@@ -42,8 +42,8 @@ def settlements_do_not_cross(
     Every settlement reads one instant of all stripes, and instants have an order. Two that each lack what the other
     saw, or an award from the meter that the next settlement overlooks, mean that a lock was missing.
     """
-    others = sorted((seen for seen in also if _is_near(seen, since)), key=_place)
-    in_order = merge(_by_position(session, book, since), others, key=_place)
+    by_acts = sorted((seen for seen in also if _is_near(seen, since)), key=_place)
+    in_order = merge(_by_position(session, book, since), by_acts, key=_place)
     for earlier, later in pairwise(in_order):
         positions, stripe_no, _, paid_from_meter = earlier
         least = cut_after(positions, stripe_no=stripe_no) if paid_from_meter else positions

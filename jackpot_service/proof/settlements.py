@@ -28,7 +28,7 @@ def result_was_settled_as_due(round_: RoundDocuments, jackpot: Jackpot) -> Found
     entry = next((entry for entry in round_.entries if entry.kind == EntryKind.RESULT), None)
     if entry is None:
         return
-    live = [one.bet for one in round_.live(before_step=entry.step or 0)]
+    live = [booked_bet.bet for booked_bet in round_.live(before_step=entry.step or 0)]
     result = records.result(round_)
     if result.bet_count != len(live):
         detail = f"{round_.place}: counts {result.bet_count}, live were {len(live)}"
@@ -49,17 +49,17 @@ def _settlement_is_due(
     positions, running, opened = stored["positions"], jackpot.cycle_at(entry), jackpot.opened_by(entry)
     yield from positions_are_right(positions, running, entry, jackpot, names_all=verdict.pays_from_meter)
     yield from _hit_opened_a_cycle(positions, running, opened, entry, is_hit=verdict.is_hit)
-    due = settle(
+    expected = settle(
         verdict,
         terms=terms_of(round_, jackpot, running=running, following=opened if verdict.is_hit else None),
         pools=jackpot.pools.at(positions),
         won_since=won_since(entry, round_, jackpot),
     )
-    yield from postings_are(due.postings, entry, round_)
-    yield from _awards_began(due, entry, round_)
-    figured = facts.facts_of_settlement(due, live, cycle=running.cycle, positions=positions)
+    yield from postings_are(expected.postings, entry, round_)
+    yield from _awards_began(expected, entry, round_)
+    figured = facts.facts_of_settlement(expected, live, cycle=running.cycle, positions=positions)
     yield from _figures_are(figured, stored, entry, round_)
-    made, booked = facts.facts_of_awards(due.awards), facts.facts_of_awards(records.awards(round_))
+    made, booked = facts.facts_of_awards(expected.awards), facts.facts_of_awards(records.awards(round_))
     if made != booked:
         detail = f"{round_.place}: its awards are {booked}, due was {made}"
         yield Mismatch(Code.AWARD_FIGURES, entry.book, entry.place, detail)
@@ -91,10 +91,10 @@ def positions_are_right(
 def _hit_opened_a_cycle(
     positions: Sequence[int], running: BookedCycle, opened: BookedCycle | None, entry: BookedEntry, *, is_hit: bool
 ) -> Found:
-    due = (running.cycle + 1, cycles.cut_after(positions, stripe_no=entry.stripe_no)) if is_hit else None
-    found = None if opened is None else (opened.cycle, opened.cut)
-    if found != due:
-        yield Mismatch(Code.HIT_CYCLE, entry.book, entry.place, f"opened {found}, due was {due}")
+    expected = (running.cycle + 1, cycles.cut_after(positions, stripe_no=entry.stripe_no)) if is_hit else None
+    stored = None if opened is None else (opened.cycle, opened.cut)
+    if stored != expected:
+        yield Mismatch(Code.HIT_CYCLE, entry.book, entry.place, f"opened {stored}, due was {expected}")
 
 
 def _figures_are(figured: Facts, stored: Facts, entry: BookedEntry, round_: RoundDocuments) -> Found:
@@ -105,18 +105,20 @@ def _figures_are(figured: Facts, stored: Facts, entry: BookedEntry, round_: Roun
             yield Mismatch(code, entry.book, entry.place, detail)
 
 
-def _awards_began(due: Settlement, entry: BookedEntry, round_: RoundDocuments) -> Found:
+def _awards_began(expected: Settlement, entry: BookedEntry, round_: RoundDocuments) -> Found:
     """
     Each award has its own id and exactly its first step, taken when the result came in.
 
     Later steps, and the awards of later verdicts, are those of acts.
     """
-    ids = {(award.bet.bet_id, str(award.tier)): award_id(round_.round, award) for award in due.awards}
+    ids = {(award.bet.bet_id, str(award.tier)): award_id(round_.round, award) for award in expected.awards}
     for row in round_.of("awards"):
         if not row.correction and ids.get((row.bet_id, row.tier), row.award_id) != row.award_id:
             detail = f"{round_.place}, bet {row.bet_id}: {row.award_id}"
             yield Mismatch(Code.AWARD_ID, entry.book, entry.place, detail)
-    first_states = {(award.bet.bet_id, str(award.tier), str(award.state), entry.received_at) for award in due.awards}
+    first_states = {
+        (award.bet.bet_id, str(award.tier), str(award.state), entry.received_at) for award in expected.awards
+    }
     steps = {(row.bet_id, row.tier, row.step, row.taken_at) for row in round_.of("award_steps") if row.act_seq is None}
     for bet_id, tier, step, _ in sorted(first_states ^ steps):
         detail = f"{round_.place}, bet {bet_id}, {tier}: {step} is missing, or no entry took it, or not then"

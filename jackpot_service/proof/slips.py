@@ -59,8 +59,8 @@ _NOT_IN_ORDER: Final = text(
 
 def check(session: Session) -> Found:
     """Each print is what an act says; numbers and copies count up from 1 in the order of acts, one number an award."""
-    for seq, kept, said in session.execute(_NOT_AS_SAID):
-        yield Mismatch(Code.SLIP_SERIES, REFERENCE_BOOK, f"act {seq}", f"printed {kept}, its act says {said}")
+    for seq, stored, stated in session.execute(_NOT_AS_SAID):
+        yield Mismatch(Code.SLIP_SERIES, REFERENCE_BOOK, f"act {seq}", f"printed {stored}, its act says {stated}")
     for casino_id, number, copy in session.execute(_NOT_IN_ORDER):
         detail = "is out of order, or of another award, or a number or a copy before it is missing"
         yield Mismatch(Code.SLIP_SERIES, REFERENCE_BOOK, f"slip {casino_id} {number}, copy {copy}", detail)
@@ -69,8 +69,8 @@ def check(session: Session) -> Found:
 def are_due(rows: Sequence[Row[Any]], made: Mapping[AwardKey, MadeAward], round_: RoundDocuments, of: Jackpot) -> Found:
     """Each act that printed a slip shows its award as it is, which was to be paid or was paid then."""
     for act in rows:
-        [said] = act.after["awards"]
-        award = made[said["bet_id"], said["tier"], said["correction"]]
+        [stated] = act.after["awards"]
+        award = made[stated["bet_id"], stated["tier"], stated["correction"]]
         slip = act.after["slip"]
         yield from acts.says(act, held_awards.facts_of_slip(round_.round, award, **slip), of.jackpot_id)
         state = state_before(act.seq, award, round_)

@@ -41,16 +41,16 @@ def rows_of(session: Session, jackpot_id: str) -> Rows:
 
 def changes_of(effects: Mapping[int, RecordedEffect]) -> tuple[LimitsChange, ...]:
     """Read from the acts how the limits of a jackpot's tables changed, in the order of stripe 0; what can be read."""
-    found = []
+    changes = []
     for seq, effect in sorted(effects.items()):
         if effect.kind != EntryKind.TABLE_LIMITS_CHANGED or effect.positions is None:
             continue
         try:
-            one, table_id = _recorded(effect.recorded["limits"]), str(effect.recorded["table_id"])
+            set_limits, table_id = _recorded(effect.recorded["limits"]), str(effect.recorded["table_id"])
         except UNDERIVABLE:  # The decision, made again, names it.
             continue
-        found.append(LimitsChange(seq, table_id, one, effect.positions))
-    return tuple(found)
+        changes.append(LimitsChange(seq, table_id, set_limits, effect.positions))
+    return tuple(changes)
 
 
 def _recorded(limits: Mapping[str, Any]) -> SetLimits:
@@ -60,7 +60,7 @@ def _recorded(limits: Mapping[str, Any]) -> SetLimits:
 def in_force(changes: Sequence[LimitsChange]) -> LimitsOfTables:
     """The limits after some changes; a table whose limits were taken away is not there."""
     last = {change.table_id: change.set for change in changes}
-    return {table_id: one for table_id, one in last.items() if one.limits.amounts}
+    return {table_id: set_limits for table_id, set_limits in last.items() if set_limits.limits.amounts}
 
 
 def version_after(changes: Sequence[LimitsChange]) -> int:
@@ -81,9 +81,9 @@ def check(book: str, rows: Rows, stripes: Sequence[BookedStripe], effects: Mappi
             detail = f"there is no {EntryKind.TABLE_LIMITS_CHANGED} at stripe 0, seq {row.entry_seq}"
             yield Mismatch(Code.DOCUMENT_WITHOUT_ENTRY, book, place, detail)
             continue
-        due = {"table_id": effect.recorded.get("table_id"), "limits": effect.recorded.get("limits")}
-        found = {"table_id": row.table_id, "limits": {"version": row.version, "document": row.document}}
-        if not is_written_alike(found, due):
+        expected = {"table_id": effect.recorded.get("table_id"), "limits": effect.recorded.get("limits")}
+        stored = {"table_id": row.table_id, "limits": {"version": row.version, "document": row.document}}
+        if not is_written_alike(stored, expected):
             yield Mismatch(Code.ENTRY_DIGEST, book, place, f"is not as stripe 0, seq {row.entry_seq} recorded it")
     recorded = {row.entry_seq for row in rows}
     for seq, effect in effects.items():

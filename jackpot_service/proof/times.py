@@ -27,8 +27,8 @@ LONGEST: Final = timedelta(hours=1) + 2 * TOLERANCE
 
 def now(session: Session) -> datetime:
     """Read the database's clock: what the session sees was booked before."""
-    said: datetime = session.execute(select(func.clock_timestamp())).scalar_one()
-    return said
+    reading: datetime = session.execute(select(func.clock_timestamp())).scalar_one()
+    return reading
 
 
 @dataclass(slots=True)

@@ -44,15 +44,15 @@ def versions_are_what_was_approved(references: References, entries: Mapping[int,
         if act is None or entry is None or request is None:
             continue  # Named by the check of documents, or of changes.
         try:
-            asked = SetWithholding.read(request.payload).completed(Conditions(entry.booked_at, request.request_id))
-            before = last[asked.casino_id, asked.currency]
-            made = last[asked.casino_id, asked.currency] = asked.decide(before)
-            due = asked.facts_before(before), withholding.facts_of(asked.casino_id, *made)
+            change = SetWithholding.read(request.payload).completed(Conditions(entry.booked_at, request.request_id))
+            before = last[change.casino_id, change.currency]
+            made = last[change.casino_id, change.currency] = change.decide(before)
+            expected = change.facts_before(before), withholding.facts_of(change.casino_id, *made)
         except UNDERIVABLE as error:
             yield _mismatch(request.request_id, f"act {act.seq}: {type(error).__name__}")
             continue
-        if (act.before, act.after) != due:
-            yield _mismatch(request.request_id, f"act {act.seq} shows {act.before} and {act.after}, due was {due}")
+        if (act.before, act.after) != expected:
+            yield _mismatch(request.request_id, f"act {act.seq} shows {act.before} and {act.after}, due was {expected}")
 
 
 def reasons_against(
@@ -109,7 +109,7 @@ def _due_minor(seq: int, award: MadeAward, round_: RoundDocuments, references: R
     rule = withholding.in_force(versions, opened_at=round_.round.opened_at)
     if rule is None:
         return 0
-    [stake_minor] = [one.bet.stake_minor for one in round_.bets if one.bet.bet_id == award.bet_id]
+    [stake_minor] = [booked_bet.bet.stake_minor for booked_bet in round_.bets if booked_bet.bet.bet_id == award.bet_id]
     return withholding.withholding_of(rule, amount_minor=award.amount_minor, stake_minor=stake_minor).due_minor
 
 

@@ -95,8 +95,8 @@ def last_kind(session: Session, jackpot_id: str, *kinds: EntryKind) -> EntryKind
         .order_by(ActRow.seq.desc())
         .limit(1)
     )
-    found = session.scalar(question)
-    return None if found is None else EntryKind(found)
+    kind = session.scalar(question)
+    return None if kind is None else EntryKind(kind)
 
 
 def recorded_acts() -> Select[*tuple[Any, ...]]:

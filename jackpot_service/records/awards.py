@@ -164,7 +164,7 @@ class AwardRecord:
     @property
     def withheld_minor(self) -> int:
         """How much of it the payments that stand withheld, in minor units of its currency."""
-        return sum(one.payment.withheld_minor for one in self.payments if one.reversed_by is None)
+        return sum(payment.payment.withheld_minor for payment in self.payments if payment.reversed_by is None)
 
     @property
     def payable_since(self) -> datetime:
@@ -179,7 +179,7 @@ class AwardRecord:
     @property
     def last_act(self) -> int:
         """The act that last did anything to it: its seq; 0 where nothing came after its settlement."""
-        paid = (one.reversed_by or one.act_seq for one in self.payments)
+        paid = (payment.reversed_by or payment.act_seq for payment in self.payments)
         return max(0, *paid, *(step.act_seq or 0 for step in self.steps))
 
     @property
@@ -201,11 +201,11 @@ class AwardFilters:
 
 def visible(session: Session, principal: Principal, award_id: str) -> AwardRecord:
     """Find an award. Raises: UnknownAward, also for one that the principal may not see."""
-    found = by_id(session, award_id)
-    if found is None or not principal.sees_table(found.table_id, found.casino_id):
+    record = by_id(session, award_id)
+    if record is None or not principal.sees_table(record.table_id, record.casino_id):
         message = f"There is no award {award_id}."
         raise UnknownAward(message, award_id=award_id)
-    return found
+    return record
 
 
 def by_id(session: Session, award_id: str) -> AwardRecord | None:
@@ -215,11 +215,11 @@ def by_id(session: Session, award_id: str) -> AwardRecord | None:
 
 def award_of_jackpot(session: Session, jackpot_id: str, award_id: str) -> AwardRecord:
     """Find an award of a jackpot. Raises: UnknownAward."""
-    found = by_id(session, award_id)
-    if found is None or found.jackpot_id != jackpot_id:
+    record = by_id(session, award_id)
+    if record is None or record.jackpot_id != jackpot_id:
         message = f"There is no award {award_id} of jackpot {jackpot_id}."
         raise UnknownAward(message, award_id=award_id)
-    return found
+    return record
 
 
 def latest(
@@ -286,7 +286,7 @@ def _is_claim_period_over(now: datetime) -> ColumnElement[bool]:
 
 
 def _stand_after(step: AwardStep, steps: ColumnElement[Any]) -> ColumnElement[bool]:
-    later = [one.value for one in sorted(steps_after(step))]
+    later = [next_step.value for next_step in sorted(steps_after(step))]
     return and_(literal(step.value, Text) == any_(steps), not_(steps.overlap(cast(later, ARRAY(Text)))))
 
 
@@ -369,14 +369,14 @@ def made(award: BookedAward) -> MadeAward:
 
 def acts_of_step(session: Session, round_: Round, step: AwardStep) -> dict[AwardKey, int]:
     """The seq of the act by which each award of a round took a step, of those that took it by one."""
-    found = session.execute(
+    rows = session.execute(
         select(AwardStepRow.bet_id, AwardStepRow.tier, AwardStepRow.correction, AwardStepRow.act_seq).where(
             AwardStepRow.jackpot_id == round_.jackpot_id,
             AwardStepRow.round_key == round_.round_key,
             AwardStepRow.step == step.value,
         )
     )
-    return {(bet_id, tier, correction): act_seq for bet_id, tier, correction, act_seq in found if act_seq is not None}
+    return {(bet_id, tier, correction): act_seq for bet_id, tier, correction, act_seq in rows if act_seq is not None}
 
 
 def credited_at(session: Session, record: AwardRecord) -> datetime:
@@ -393,8 +393,8 @@ def credited_at(session: Session, record: AwardRecord) -> datetime:
 
 def made_on(session: Session, jackpot_id: str, round_key: int) -> Mapping[int, date]:
     """The UTC day on which each verdict on a round was booked, by its number: 0 for the result, then corrections."""
-    found = session.execute(_BOOKED_ON, {"jackpot_id": jackpot_id, "round_key": round_key})
-    return dict(map(tuple, found))
+    rows = session.execute(_BOOKED_ON, {"jackpot_id": jackpot_id, "round_key": round_key})
+    return dict(map(tuple, rows))
 
 
 def take_step(

@@ -138,15 +138,15 @@ def booked_of(cursor: Cursor) -> tuple[BookedBet, ...]:
 
 def booked_by_round(cursor: Cursor) -> dict[int, list[BookedBet]]:
     """Read the answer for several rounds: by round key, in the order of bet ids."""
-    found: dict[int, list[BookedBet]] = {}
+    by_round: dict[int, list[BookedBet]] = {}
     for round_key, *bet, step, void_step in cursor:
-        found.setdefault(round_key, []).append(BookedBet(Bet(*bet), step, void_step))
-    return found
+        by_round.setdefault(round_key, []).append(BookedBet(Bet(*bet), step, void_step))
+    return by_round
 
 
 def live(booked: Collection[BookedBet]) -> tuple[Bet, ...]:
     """The bets that are not void."""
-    return tuple(one.bet for one in booked if not one.is_void)
+    return tuple(booked_bet.bet for booked_bet in booked if not booked_bet.is_void)
 
 
 def send_tombstones(pipe: Pipeline, jackpot_id: str, names: Sequence[RoundName]) -> Cursor:
@@ -156,10 +156,10 @@ def send_tombstones(pipe: Pipeline, jackpot_id: str, names: Sequence[RoundName])
 
 def tombstones_of(cursor: Cursor) -> dict[int, dict[str, int]]:
     """Read the answer: by round key, the step of each tombstone by its bet id."""
-    found: dict[int, dict[str, int]] = {}
+    by_round: dict[int, dict[str, int]] = {}
     for round_key, bet_id, step in cursor:
-        found.setdefault(round_key, {})[bet_id] = step
-    return found
+        by_round.setdefault(round_key, {})[bet_id] = step
+    return by_round
 
 
 def add_voids(

@@ -27,11 +27,11 @@ def in_force(session: Session) -> ChangePolicy:
 
 def policy_of_version(session: Session, number: int) -> ChangePolicy:
     """Return a version of the policy. Raises: UnknownPolicy."""
-    found = _policy(session, select(ChangePolicyRow.__table__).where(ChangePolicyRow.version <= number))
-    if found.version != number:
+    policy = _policy(session, select(ChangePolicyRow.__table__).where(ChangePolicyRow.version <= number))
+    if policy.version != number:
         message = f"The change policy has no version {number}."
         raise UnknownPolicy(message, version=number)
-    return found
+    return policy
 
 
 def _policy(session: Session, question: Select[*tuple[Any, ...]]) -> ChangePolicy:
@@ -58,7 +58,7 @@ def add(session: Session, policy: ChangePolicy, *, entry_seq: int) -> None:
     session.execute(
         insert(ChangePolicyRow),
         [
-            {"kind": kind, "version": policy.version, "entry_seq": entry_seq, **one.facts}
-            for kind, one in sorted(policy.kinds.items())
+            {"kind": kind, "version": policy.version, "entry_seq": entry_seq, **kind_rules.facts}
+            for kind, kind_rules in sorted(policy.kinds.items())
         ],
     )

@@ -56,8 +56,8 @@ def add_decision(session: Session, change: Change, decision: Decision, *, entry_
 
 def find(session: Session, request_id: str) -> Change | None:
     """The change request, or None if there is none of this id."""
-    found = session.execute(_requests().where(ChangeRequestRow.request_id == request_id)).all()
-    return next((change for _, change in _with_decisions(session, found)), None)
+    rows = session.execute(_requests().where(ChangeRequestRow.request_id == request_id)).all()
+    return next((change for _, change in _with_decisions(session, rows)), None)
 
 
 def last_approved(session: Session, jackpot_id: str) -> int:
@@ -113,11 +113,11 @@ def counts(session: Session, *, at: datetime, kind: str | None = None) -> dict[C
     )
     if kind is not None:
         question = question.where(ChangeRequestRow.kind == kind)
-    found = dict.fromkeys(ChangeState, 0)
+    numbers = dict.fromkeys(ChangeState, 0)
     for outcome, has_expired, count in session.execute(question):
         undecided = ChangeState.EXPIRED if has_expired else ChangeState.PENDING
-        found[undecided if outcome is None else ChangeState(outcome)] += count
-    return found
+        numbers[undecided if outcome is None else ChangeState(outcome)] += count
+    return numbers
 
 
 def _requests() -> Select[*tuple[Any, ...]]:
@@ -130,8 +130,8 @@ def _with_decisions(session: Session, rows: Sequence[Row[*tuple[Any, ...]]]) -> 
         question = select(ChangeDecisionRow.__table__).where(
             ChangeDecisionRow.request_id.in_([row.request_id for row in rows])
         )
-        for one in session.execute(question.order_by(ChangeDecisionRow.entry_seq)):
-            by_request[one.request_id].append(_decision(one))
+        for row in session.execute(question.order_by(ChangeDecisionRow.entry_seq)):
+            by_request[row.request_id].append(_decision(row))
     return [(row.entry_seq, _change(row, by_request[row.request_id])) for row in rows]
 
 

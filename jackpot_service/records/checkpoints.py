@@ -22,8 +22,8 @@ from jackpot_service.ledger.verification import Reached, Verified, VerifiedStrip
 
 def last_period(session: Session) -> ClosedPeriod | None:
     """The last period that was closed; None if none was."""
-    found = latest_periods(session, limit=1)
-    return found[0] if found else None
+    periods = latest_periods(session, limit=1)
+    return periods[0] if periods else None
 
 
 def latest_periods(
@@ -58,7 +58,7 @@ def add_period(session: Session, closed: ClosedPeriod) -> None:
 
 def period_of(row: Row[Any]) -> ClosedPeriod:
     """Read a period from its row."""
-    reports = {name: KeptReport(kept["report_version"], kept["sha256"]) for name, kept in row.reports.items()}
+    reports = {name: KeptReport(report["report_version"], report["sha256"]) for name, report in row.reports.items()}
     return ClosedPeriod(Period(row.starts_at, row.ends_at), reports, row.entry_seq)
 
 
@@ -156,14 +156,14 @@ def reconciled_days(
 
 def sums_of_day(session: Session, jackpot_id: str, *, report_version: int, day: date) -> list[dict[str, Any]]:
     """Read the sums of a day that was reconciled."""
-    found: list[dict[str, Any]] = session.execute(
+    sums: list[dict[str, Any]] = session.execute(
         select(ReconciledDayRow.sums).where(
             ReconciledDayRow.jackpot_id == jackpot_id,
             ReconciledDayRow.report_version == report_version,
             ReconciledDayRow.day == day,
         )
     ).scalar_one()
-    return found
+    return sums
 
 
 SEALS_AT_ONCE = 10
@@ -285,8 +285,8 @@ def last_verification(session: Session) -> NotedVerification | None:
 def _document(verified: Verified) -> dict[str, Any]:
     return {
         "stripes": [
-            [number, one.seq, one.head.hex(), *(plain(amount) for amount in _amounts(one.pools))]
-            for number, one in sorted(verified.stripes.items())
+            [number, stripe.seq, stripe.head.hex(), *(plain(amount) for amount in _amounts(stripe.pools))]
+            for number, stripe in sorted(verified.stripes.items())
         ],
         "acts": verified.acts,
         "last_round_key": verified.last_round_key,

@@ -22,8 +22,8 @@ def periods_of(session: Session, jackpot_id: str, *, casino_id: str | None) -> C
     casinos = select(TableRow.casino_id).where(TableRow.jackpot_id == jackpot_id).distinct()
     if casino_id is not None:
         casinos = casinos.where(TableRow.casino_id == casino_id)
-    found = casinos.order_by(TableRow.casino_id)
-    return {one: in_force(session, one).claim_days for one in session.scalars(found).all()}
+    query = casinos.order_by(TableRow.casino_id)
+    return {casino_id: in_force(session, casino_id).claim_days for casino_id in session.scalars(query).all()}
 
 
 def claims_of(row: Row[Any]) -> CasinoClaims:

@@ -61,10 +61,10 @@ def keep(session: Session, records: Sequence[ExceptionRecord]) -> int:
     last, head = session.execute(_LOCK_END).one()
     first = records[0]
     of_round = {"of_kind": first.kind, "of_table": first.table_id, "of_round": first.round_id}
-    kept = set(session.execute(_KEPT, {**of_round, "digests": list(by_digest)}).scalars())
+    stored = set(session.execute(_KEPT, {**of_round, "digests": list(by_digest)}).scalars())
     jackpot_id = immutable.table(session, first.table_id).jackpot_id or ""
     noticed_at = stripes.booking_time(session, REFERENCE_BOOK, now=first.noticed_at)
-    new = [(digest, record) for digest, record in by_digest.items() if digest not in kept]
+    new = [(digest, record) for digest, record in by_digest.items() if digest not in stored]
     rows = []
     for number, (digest, record) in enumerate(new, last + 1):
         row = {
@@ -79,8 +79,8 @@ def keep(session: Session, records: Sequence[ExceptionRecord]) -> int:
             "number": number,
         }
         head = next_head(head, row)
-        what = f"{record.kind} {record.table_id} {record.round_id} {digest.hex()}"
-        rows.append({**row, "head": head, "since": noticed_at, "what": what})
+        identity = f"{record.kind} {record.table_id} {record.round_id} {digest.hex()}"
+        rows.append({**row, "head": head, "since": noticed_at, "what": identity})
     if rows:
         session.execute(_ADD, rows)
         session.execute(_MOVE_END, {"last": rows[-1]["number"], "last_head": head})
@@ -106,8 +106,8 @@ def count(session: Session, record: ExceptionRecord) -> None:
 
 def counted(session: Session, exception_id: str) -> int:
     """How many refusals an exception stands for."""
-    found = session.scalar(select(ExceptionCountRow.refusals).where(ExceptionCountRow.exception_id == exception_id))
-    return 1 if found is None else found
+    refusals = session.scalar(select(ExceptionCountRow.refusals).where(ExceptionCountRow.exception_id == exception_id))
+    return 1 if refusals is None else refusals
 
 
 def _digest_of(record: ExceptionRecord) -> bytes:
@@ -116,8 +116,8 @@ def _digest_of(record: ExceptionRecord) -> bytes:
 
 def next_head(head: bytes, row: Mapping[str, Any]) -> bytes:
     """Figure the head after an exception, from all its columns but its id, which is made of them, and the head."""
-    said = {**row, "digest": row["digest"].hex(), "noticed_at": facts.instant(row["noticed_at"])}
-    return hashlib.sha256(head + orjson.dumps(said, option=orjson.OPT_SORT_KEYS)).digest()
+    content = {**row, "digest": row["digest"].hex(), "noticed_at": facts.instant(row["noticed_at"])}
+    return hashlib.sha256(head + orjson.dumps(content, option=orjson.OPT_SORT_KEYS)).digest()
 
 
 def acknowledge(session: Session, exception_id: str, *, entry_seq: int) -> None:
@@ -135,13 +135,13 @@ class DeniedBet:
 
 def denied_in(session: Session, *, table_id: str, round_id: str) -> Mapping[str, DeniedBet]:
     """Find the denied prizes of a round, by bet."""
-    found = session.execute(_DENIED, {"of_table": table_id, "of_round": round_id})
-    return {bet_id: DeniedBet(exception_id, entry_seq is None) for bet_id, exception_id, entry_seq in found}
+    rows = session.execute(_DENIED, {"of_table": table_id, "of_round": round_id})
+    return {bet_id: DeniedBet(exception_id, entry_seq is None) for bet_id, exception_id, entry_seq in rows}
 
 
-def id_of(since: Any, *what: Any) -> ColumnElement[str]:  # noqa: ANN401  values and columns alike
+def id_of(since: Any, *parts: Any) -> ColumnElement[str]:  # noqa: ANN401  values and columns alike
     """Write, as SQL, the id of an exception since an instant; `what` distinguishes it from all others."""
-    return func.exception_id(since, func.concat_ws(" ", *what), type_=Text(collation="C"))
+    return func.exception_id(since, func.concat_ws(" ", *parts), type_=Text(collation="C"))
 
 
 # Exceptions are kept one after another: each needs the head of the one before it, as committed.

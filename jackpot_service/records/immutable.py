@@ -50,31 +50,31 @@ class Table:
 
 def table(session: Session, table_id: str) -> Table:
     """Raises: UnknownTable."""
-    return _kept(session, ("table", table_id), lambda: _read_table(session, table_id))
+    return _cached(session, ("table", table_id), lambda: _read_table(session, table_id))
 
 
 def rules(session: Session, jackpot_id: str, version: int) -> JackpotRules:
     """Read a version of a jackpot's rules; the version must exist."""
-    return _kept(session, ("rules", jackpot_id, version), lambda: _read_rules(session, jackpot_id, version))
+    return _cached(session, ("rules", jackpot_id, version), lambda: _read_rules(session, jackpot_id, version))
 
 
 def sheet(session: Session, base: str, number: int) -> RateSheet:
     """Read a rate sheet by number; it must exist."""
-    return _kept(session, ("sheet", base, number), lambda: _read_sheet(session, base, number))
+    return _cached(session, ("sheet", base, number), lambda: _read_sheet(session, base, number))
 
 
 def limits(session: Session, jackpot_id: str, version: int) -> LimitsOfTables:
     """Read the limits of a jackpot's tables as of a version; 0 is before the first."""
     if not version:
         return {}
-    return _kept(session, ("limits", jackpot_id, version), lambda: _read_limits(session, jackpot_id, version))
+    return _cached(session, ("limits", jackpot_id, version), lambda: _read_limits(session, jackpot_id, version))
 
 
-def _kept(session: Session, key: tuple[Any, ...], read: Callable[[], T]) -> T:
-    kept: dict[tuple[Any, ...], T] = session.info.setdefault("immutable", {})
-    if key not in kept:
-        kept[key] = read()
-    return kept[key]
+def _cached(session: Session, key: tuple[Any, ...], read: Callable[[], T]) -> T:
+    cache: dict[tuple[Any, ...], T] = session.info.setdefault("immutable", {})
+    if key not in cache:
+        cache[key] = read()
+    return cache[key]
 
 
 def _read_table(session: Session, table_id: str) -> Table:
@@ -103,8 +103,10 @@ def _read_sheet(session: Session, base: str, number: int) -> RateSheet:
 
 def _read_limits(session: Session, jackpot_id: str, version: int) -> LimitsOfTables:
     rows = _ask(session, _LIMITS, {"jackpot_id": jackpot_id, "version": version})
-    found = {table_id: SetLimits(version, table_limits.from_document(document)) for table_id, version, document in rows}
-    return {table_id: one for table_id, one in found.items() if one.limits.amounts}
+    limits_by_table = {
+        table_id: SetLimits(version, table_limits.from_document(document)) for table_id, version, document in rows
+    }
+    return {table_id: set_limits for table_id, set_limits in limits_by_table.items() if set_limits.limits.amounts}
 
 
 def _ask(session: Session, statement: str, parameters: Mapping[str, Any]) -> Cursor:
@@ -119,17 +121,17 @@ class NoJackpot(Refused, code="no-jackpot", title="The table has no jackpot"):
 
 def visible_table(session: Session, principal: Principal, table_id: str) -> Table:
     """Find a table. Raises: UnknownTable, also for one that the principal may not see."""
-    found = table(session, table_id)
-    if not principal.sees_table(table_id, found.casino_id):
+    table_ = table(session, table_id)
+    if not principal.sees_table(table_id, table_.casino_id):
         message = f"There is no table {table_id}."
         raise UnknownTable(message, table_id=table_id)
-    return found
+    return table_
 
 
 def table_with_jackpot(session: Session, principal: Principal, table_id: str) -> tuple[Table, str]:
     """Find a table that takes jackpot bets, and its jackpot. Raises: UnknownTable; NoJackpot."""
-    found = visible_table(session, principal, table_id)
-    if found.jackpot_id is None:
+    table_ = visible_table(session, principal, table_id)
+    if table_.jackpot_id is None:
         message = f"Table {table_id} has no jackpot; it takes no jackpot bets."
         raise NoJackpot(message, table_id=table_id)
-    return found, found.jackpot_id
+    return table_, table_.jackpot_id

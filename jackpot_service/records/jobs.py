@@ -222,14 +222,14 @@ def release(session: Session, job_id: str, lease: Lease) -> None:
     _change(session, job_id, lease, state=JobState.QUEUED.value, holder=None, lease_until=None, attempts=0)
 
 
-def remove_some(session: Session, *, kept: timedelta) -> bool:
+def remove_some(session: Session, *, kept_for: timedelta) -> bool:
     """
     Remove some chunks of a file that nobody is to read any more; returns whether there was one.
 
     Those are the files of jobs that were cancelled or have failed, and those that were kept long enough. A file is
     marked as removed with the first of its chunks, so that nobody begins to read it; when none are left, it counts 0.
     """
-    is_out_of_date = case((JobRow.state == JobState.DONE.value, JobRow.ended_at < func.now() - kept), else_=True)
+    is_out_of_date = case((JobRow.state == JobState.DONE.value, JobRow.ended_at < func.now() - kept_for), else_=True)
     job_id = session.scalar(
         select(JobRow.job_id)
         .where(IS_TO_REMOVE, is_out_of_date)

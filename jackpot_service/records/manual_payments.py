@@ -38,19 +38,19 @@ def compensations_of(session: Session, round_: Round) -> tuple[Compensation, ...
         CompensationRow.cost,
         CompensationRow.document,
     )
-    found = session.execute(
+    rows = session.execute(
         select(*columns)
         .where(CompensationRow.jackpot_id == round_.jackpot_id, CompensationRow.round_key == round_.round_key)
         .order_by(CompensationRow.act_seq)
     )
-    return tuple(Compensation(*row) for row in found)
+    return tuple(Compensation(*row) for row in rows)
 
 
 def granted_for(
     session: Session, jackpot_id: str, name: RoundName, bet_id: str, *, upto: int | None
 ) -> Mapping[str, int]:
     """Sum what was granted for a bet, less what was taken back, by currency; up to an act if one is stated."""
-    given = and_(
+    is_of_bet = and_(
         CompensationRow.jackpot_id == jackpot_id,
         CompensationRow.round_key == RoundRow.round_key,
         CompensationRow.bet_id == bet_id,
@@ -59,7 +59,7 @@ def granted_for(
     amount_minor = func.sum(CompensationRow.amount_minor).cast(BigInteger)
     question = (
         select(CompensationRow.currency, amount_minor)
-        .join(RoundRow, given)
+        .join(RoundRow, is_of_bet)
         .where(RoundRow.jackpot_id == jackpot_id, is_round)
         .group_by(CompensationRow.currency)
         .having(amount_minor != 0)
@@ -72,19 +72,19 @@ def granted_for(
 _SPACE: Final = literal_column("' '", Text)
 
 
-def add_compensation(session: Session, round_: Round, given: Compensation) -> None:
+def add_compensation(session: Session, round_: Round, compensation: Compensation) -> None:
     """Write a compensation."""
     session.execute(
         insert(CompensationRow).values(
             jackpot_id=round_.jackpot_id,
             round_key=round_.round_key,
-            act_seq=given.act_seq,
-            bet_id=given.bet_id,
-            player_id=given.player_id,
-            amount_minor=given.amount_minor,
-            currency=given.currency,
-            cost=given.cost,
-            document=given.document,
+            act_seq=compensation.act_seq,
+            bet_id=compensation.bet_id,
+            player_id=compensation.player_id,
+            amount_minor=compensation.amount_minor,
+            currency=compensation.currency,
+            cost=compensation.cost,
+            document=compensation.document,
         )
     )
 
@@ -120,10 +120,10 @@ def is_settled(session: Session, account: Account, reference: str) -> bool:
 def last_statement(session: Session, account: Account) -> tuple[tuple[int, ...], Decimal] | None:
     """The positions and the balance before the statement that was settled last; None if none was."""
     row = StatementSettlementRow
-    found = session.execute(
+    last = session.execute(
         select(row.positions, row.balance_before).where(*_is_of(account)).order_by(row.act_seq.desc()).limit(1)
     ).one_or_none()
-    return None if found is None else (tuple(found[0]), found[1])
+    return None if last is None else (tuple(last[0]), last[1])
 
 
 def last_act_on(session: Session, account: Account) -> int:

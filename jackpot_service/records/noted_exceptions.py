@@ -111,8 +111,8 @@ def between(session: Session, filters: ExceptionFilters, *, acts_end: int) -> It
     """
     together = _between(filters, acts_end).subquery()
     question = select(together).order_by(together.c.exception_id)
-    with session.execute(question, execution_options={"stream_results": True, "yield_per": 1000}) as found:
-        for row in found:
+    with session.execute(question, execution_options={"stream_results": True, "yield_per": 1000}) as rows:
+        for row in rows:
             yield _exception(row, _granted(session, row, upto=acts_end))
 
 
@@ -141,8 +141,8 @@ def _counted(session: Session, listed: CompoundSelect[Any]) -> Sequence[KindCoun
     together = listed.subquery()
     refusals = func.sum(together.c.refusals).cast(BigInteger)
     columns = (together.c.kind, func.count(), refusals, func.count(together.c.acknowledged_by))
-    found = session.execute(select(*columns).group_by(together.c.kind).order_by(together.c.kind))
-    return [KindCount(*row) for row in found]
+    rows = session.execute(select(*columns).group_by(together.c.kind).order_by(together.c.kind))
+    return [KindCount(*row) for row in rows]
 
 
 def _between(filters: ExceptionFilters, acts_end: int) -> CompoundSelect[*tuple[Any, ...]]:

@@ -129,7 +129,7 @@ def latest_bets(
     Raises: HistoryTookTooLong.
     """
     before = filters.after or BetPosition(LAST_KEY, "")
-    asked = {
+    parameters = {
         "player_id": player_id,
         "jackpot_id": filters.jackpot_id,
         "casino_id": filters.casino_id,
@@ -139,26 +139,26 @@ def latest_bets(
     }
 
     def read(span: KeyRange, most: int) -> Sequence[PlayedBet]:
-        found = session.execute(_BETS, {**asked, **span._asdict(), "most": most})
-        return [_played(row) for row in found]
+        rows = session.execute(_BETS, {**parameters, **span._asdict(), "most": most})
+        return [_played(row) for row in rows]
 
     return gathered(spans_back(filters.keys, now=now), read, limit=limit)
 
 
 def gathered(spans: Iterable[KeyRange], read: Callable[[KeyRange, int], Sequence[T]], *, limit: int) -> Sequence[T]:
     """Read what is asked about in one span after another, until there is enough. Raises: HistoryTookTooLong."""
-    found: list[T] = []
+    items: list[T] = []
     try:
         for span in spans:
-            found += read(span, limit - len(found))
-            if len(found) == limit:
+            items += read(span, limit - len(items))
+            if len(items) == limit:
                 break
     except (DBAPIError, psycopg.Error) as error:
         if not is_held_up(error):
             raise
         message = "To search so long a time took too long. Ask about a shorter one, or again later."
         raise HistoryTookTooLong(message) from error
-    return found
+    return items
 
 
 def _played(row: Row[Any]) -> PlayedBet:

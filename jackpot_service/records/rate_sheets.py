@@ -54,8 +54,8 @@ def last_number(session: Session, base: str) -> int:
 def exponents(session: Session, base: str) -> dict[str, int]:
     """How every currency that a base currency's sheets ever had is divided; a sheet never changes that."""
     question = select(RateRow.currency, RateRow.exponent).where(RateRow.base == base).distinct()
-    found = session.execute(question)
-    return {row.currency: row.exponent for row in found}
+    rows = session.execute(question)
+    return {row.currency: row.exponent for row in rows}
 
 
 def find(session: Session, base: str, number: int) -> SheetHead | None:

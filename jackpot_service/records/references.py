@@ -42,8 +42,8 @@ def casinos(session: Session, principal: Principal, *, limit: int, after: str | 
 
 def visible_casino(session: Session, principal: Principal, casino_id: str) -> Casino:
     """The casino. Raises: UnknownCasino, also for another casino's than the principal's."""
-    found = casino(session, casino_id) if principal.sees_casino(casino_id) else None
-    return found or _raise_unknown_casino(casino_id)
+    visible = casino(session, casino_id) if principal.sees_casino(casino_id) else None
+    return visible or _raise_unknown_casino(casino_id)
 
 
 def is_zone(session: Session, zone: str) -> bool:
@@ -92,9 +92,9 @@ def tables(
 ) -> Sequence[Table]:
     """List the tables that a principal may see, by id: those after one, all or those of a casino or a jackpot."""
     question = select(TableRow.table_id, TableRow.casino_id, TableRow.game, TableRow.jackpot_id)
-    for one in (casino_id, principal.casino_id):
-        if one is not None:
-            question = question.where(TableRow.casino_id == one)
+    for owner_id in (casino_id, principal.casino_id):
+        if owner_id is not None:
+            question = question.where(TableRow.casino_id == owner_id)
     if principal.table_ids:
         question = question.where(TableRow.table_id.in_(sorted(principal.table_ids)))
     if jackpot_id is not None:

@@ -155,16 +155,18 @@ def latest_rounds(
     seen = _within_sight(filters, principal)
     if seen is None or not seen.states:
         return ()
-    asked = _asked(seen, principal)
+    parameters = _parameters(seen, principal)
     if seen.is_of_bets and seen.states & ENDED:
-        return gathered(spans_back(seen.keys, now=now), partial(_rounds_of_bets, session, seen, asked), limit=limit)
+        return gathered(
+            spans_back(seen.keys, now=now), partial(_rounds_of_bets, session, seen, parameters), limit=limit
+        )
     is_indexed = seen.game_number is not None or not seen.states & ENDED
     spans = [seen.keys] if is_indexed else spans_back(seen.keys, now=now)
     jackpots = _jackpots(session, seen)
 
     def read(span: KeyRange, most: int) -> Sequence[FoundRound]:
-        bounds = {one: _bounds(span, seen, one) for one in jackpots}
-        return _rounds_of_jackpots(session, question_of_rounds(seen), {**asked, "limit": most}, bounds)[:most]
+        bounds = {jackpot_id: _bounds(span, seen, jackpot_id) for jackpot_id in jackpots}
+        return _rounds_of_jackpots(session, question_of_rounds(seen), {**parameters, "limit": most}, bounds)[:most]
 
     return gathered(spans, read, limit=limit)
 
@@ -182,7 +184,7 @@ def _within_sight(filters: RoundFilters, principal: Principal) -> RoundFilters |
     return filters
 
 
-def _asked(filters: RoundFilters, principal: Principal) -> Mapping[str, Any]:
+def _parameters(filters: RoundFilters, principal: Principal) -> Mapping[str, Any]:
     return {
         "game_number": filters.game_number,
         "states": sorted(filters.states),
@@ -207,16 +209,16 @@ def _jackpots(session: Session, filters: RoundFilters) -> Sequence[str]:
 
 
 def _rounds_of_jackpots(
-    session: Session, statement: str, asked: Mapping[str, Any], bounds: Mapping[str, KeyRange]
+    session: Session, statement: str, parameters: Mapping[str, Any], bounds: Mapping[str, KeyRange]
 ) -> Sequence[FoundRound]:
     """Ask for the rounds of each jackpot by itself, within its bounds, and put them in order."""
     with pipelined(session) as pipe:
         cursors = [
-            pipe.send(statement, {**asked, "jackpot_id": jackpot_id, **keys._asdict()})
+            pipe.send(statement, {**parameters, "jackpot_id": jackpot_id, **keys._asdict()})
             for jackpot_id, keys in bounds.items()
         ]
-    found = [_found(row) for cursor in cursors for row in cursor]
-    return sorted(found, key=lambda one: one.position, reverse=True)
+    rounds = [_round_of(row) for cursor in cursors for row in cursor]
+    return sorted(rounds, key=lambda round_: round_.position, reverse=True)
 
 
 def question_of_rounds(filters: RoundFilters) -> str:
@@ -247,13 +249,13 @@ def _conditions(filters: RoundFilters) -> Sequence[str]:
 
 
 def _rounds_of_bets(
-    session: Session, filters: RoundFilters, asked: Mapping[str, Any], span: KeyRange, most: int
+    session: Session, filters: RoundFilters, parameters: Mapping[str, Any], span: KeyRange, most: int
 ) -> Sequence[FoundRound]:
     """Start from the bets, of which an index knows the players and the ids."""
     after = filters.after or RoundPosition(LAST_KEY, "")
     bounds = {"jackpot_id": filters.jackpot_id, "before_key": after.round_key, "before_jackpot": after.jackpot_id}
-    found = session.execute(question_of_bets(filters), {**asked, **bounds, **span._asdict(), "most": most})
-    return [_found(row) for row in found]
+    rows = session.execute(question_of_bets(filters), {**parameters, **bounds, **span._asdict(), "most": most})
+    return [_round_of(row) for row in rows]
 
 
 def question_of_bets(filters: RoundFilters) -> TextClause:
@@ -263,6 +265,6 @@ def question_of_bets(filters: RoundFilters) -> TextClause:
     return text(_OF_BETS.replace("true", " AND ".join([*of_player, *of_bet]), 1)).bindparams(edge("first"), edge("end"))
 
 
-def _found(row: Sequence[Any]) -> FoundRound:
+def _round_of(row: Sequence[Any]) -> FoundRound:
     jackpot_id, round_key, casino_id, table_id, round_id, state, *rest = row
     return FoundRound(jackpot_id, round_key, casino_id, table_id, round_id, RoundState(state), *rest)

@@ -126,10 +126,10 @@ def require(session: Session, jackpot_id: str, name: RoundName) -> Round:
     """Find a round by the caller's ids. Raises: UnknownRound."""
     with pipelined(session) as pipe:
         cursor = send_find(pipe, jackpot_id, name)
-    found = round_of(cursor)
-    if found is None:
+    round_ = round_of(cursor)
+    if round_ is None:
         raise unknown(name)
-    return found
+    return round_
 
 
 def unknown(name: RoundName) -> UnknownRound:
@@ -143,10 +143,10 @@ def is_at_some_table(
 ) -> bool:
     """Return whether a table of a jackpot has a round of this id: any, or that of a casino and an id if given."""
     with pipelined(session) as pipe:
-        asked = {"jackpot_id": jackpot_id, "round_id": round_id, "casino_id": casino_id, "table_id": table_id}
-        cursor = pipe.send(_IS_AT_SOME_TABLE, asked)
-    ((found,),) = cursor
-    return bool(found)
+        parameters = {"jackpot_id": jackpot_id, "round_id": round_id, "casino_id": casino_id, "table_id": table_id}
+        cursor = pipe.send(_IS_AT_SOME_TABLE, parameters)
+    ((is_there,),) = cursor
+    return bool(is_there)
 
 
 def send_lock(pipe: Pipeline, jackpot_id: str, names: Sequence[RoundName]) -> Cursor:

@@ -160,7 +160,7 @@ def send_required(pipe: Pipeline, in_force: InForce, *, came: Sequence[datetime]
     return pipe.send(
         _REQUIRE,
         {
-            **_asked(in_force.jackpot_id, came, names),
+            **_parameters(in_force.jackpot_id, came, names),
             "base": in_force.base,
             "stripes": in_force.stripes,
             "limits_version": in_force.limits_version,
@@ -172,7 +172,7 @@ def send_required(pipe: Pipeline, in_force: InForce, *, came: Sequence[datetime]
 
 def send_read(pipe: Pipeline, jackpot_id: str, *, came: Sequence[datetime], names: Sequence[RoundName] = ()) -> Cursor:
     """Send the question for requests that came at some instants, perhaps on behalf of rounds; see `in_force_of`."""
-    return pipe.send(_READ, _asked(jackpot_id, came, names))
+    return pipe.send(_READ, _parameters(jackpot_id, came, names))
 
 
 def in_force_of(cursor: Cursor, jackpot_id: str) -> InForce:
@@ -184,5 +184,5 @@ def in_force_of(cursor: Cursor, jackpot_id: str) -> InForce:
     return InForce(jackpot_id, *row)
 
 
-def _asked(jackpot_id: str, came: Sequence[datetime], names: Sequence[RoundName]) -> dict[str, object]:
+def _parameters(jackpot_id: str, came: Sequence[datetime], names: Sequence[RoundName]) -> dict[str, object]:
     return {"jackpot_id": jackpot_id, "came": " ".join([at.isoformat() for at in came]), **name_columns(names)}

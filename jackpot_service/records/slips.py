@@ -25,7 +25,7 @@ class SlipPrint:
 def last_print(session: Session, record: AwardRecord, *, copy: int | None = None) -> SlipPrint | None:
     """Find the last print of an award's slip, or that of a copy; None if it was never printed."""
     bet_id, tier, correction = made(record.award).key
-    found = session.execute(
+    row = session.execute(
         select(SlipPrintRow.number, SlipPrintRow.copy, SlipPrintRow.entry_seq)
         .where(
             SlipPrintRow.jackpot_id == record.jackpot_id,
@@ -38,10 +38,10 @@ def last_print(session: Session, record: AwardRecord, *, copy: int | None = None
         .order_by(SlipPrintRow.copy.desc())
         .limit(1)
     ).one_or_none()
-    if found is None:
+    if row is None:
         return None
-    act = acts.by_seq(session, found.entry_seq)
-    return SlipPrint(found.number, found.copy, act.principal, act.received_at)
+    act = acts.by_seq(session, row.entry_seq)
+    return SlipPrint(row.number, row.copy, act.principal, act.received_at)
 
 
 def next_number(session: Session, casino_id: str) -> int:

@@ -141,14 +141,14 @@ def state(engine: sqlalchemy.Engine) -> SchemaState:
     """Return how the database's schema stands to this version."""
     known = _known(SCRIPTS)
     with engine.connect() as connection:
-        found = MigrationContext.configure(connection).get_current_revision()
-        if found == known.head:
+        revision = MigrationContext.configure(connection).get_current_revision()
+        if revision == known.head:
             return SchemaState.CURRENT
-        if found is None or found in known.revisions:
+        if revision is None or revision in known.revisions:
             return SchemaState.BEHIND
         later = _compatible_from(connection)
     of_later = {since for revision, since in later.items() if revision not in known.revisions}
-    return SchemaState.NEWER if found in later and of_later <= known.revisions else SchemaState.TOO_NEW
+    return SchemaState.NEWER if revision in later and of_later <= known.revisions else SchemaState.TOO_NEW
 
 
 def _compatible_from(connection: sqlalchemy.Connection) -> Mapping[str, str]:
@@ -161,11 +161,11 @@ def _compatible_from(connection: sqlalchemy.Connection) -> Mapping[str, str]:
 
 def _require_not_too_new(engine: sqlalchemy.Engine) -> SchemaState:
     """As `state`. Raises: SchemaTooNew."""
-    found = state(engine)
-    if found is SchemaState.TOO_NEW:
+    current = state(engine)
+    if current is SchemaState.TOO_NEW:
         message = "The database is at the schema of a newer version, on which this one cannot work: install that one."
         raise SchemaTooNew(message)
-    return found
+    return current
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,8 +191,8 @@ def catalogue(url: str) -> list[str]:
 
 def differences(url: str) -> list[str]:
     """List in what a migrated database differs from the catalogue, and in what from the tables of statements."""
-    found, due = catalogue(url), CATALOGUE.read_text(encoding="utf-8").splitlines()
-    changed = [line for line in difflib.ndiff(due, found) if line[0] in "+-"]
+    current, expected = catalogue(url), CATALOGUE.read_text(encoding="utf-8").splitlines()
+    changed = [line for line in difflib.ndiff(expected, current) if line[0] in "+-"]
     named = Base.metadata.tables.keys()
     # Partitions come with the months, and indexes and constraints stand in the catalogue.
     options = {"include_object": lambda _, name, kind, *__: kind == "column" or (kind == "table" and name in named)}

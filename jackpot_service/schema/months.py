@@ -184,7 +184,7 @@ _HAS_BETS = text(
 def missing_months(session: Session, months: Iterable[Month]) -> Sequence[Month]:
     """Those of some months whose bets would go to the default partition."""
     ranges = _ranges_of_partitions(session)
-    return [month for month in months if not any(one.overlaps(keys_of(month)) for one in ranges)]
+    return [month for month in months if not any(key_range.overlaps(keys_of(month)) for key_range in ranges)]
 
 
 def holds_bets_of(session: Session, month: Month) -> bool:
@@ -196,9 +196,9 @@ def _ranges_of_partitions(session: Session) -> list[KeyRange]:
     bounds = (_BOUND.search(bound) for bound in session.scalars(_BOUNDS))
     return [
         KeyRange(
-            LOWEST_KEY if found["first"] is None else int(found["first"]),
-            LAST_KEY + 1 if found["end"] is None else int(found["end"]),
+            LOWEST_KEY if bound["first"] is None else int(bound["first"]),
+            LAST_KEY + 1 if bound["end"] is None else int(bound["end"]),
         )
-        for found in bounds
-        if found is not None  # The default partition has no range.
+        for bound in bounds
+        if bound is not None  # The default partition has no range.
     ]

@@ -50,7 +50,13 @@ def known(request: pytest.FixtureRequest, engine: Engine) -> None:
 def searched(engine: Engine, **stated: Any) -> list[str]:
     """How the rounds of a jackpot are searched for, line by line."""
     filters = RoundFilters(**stated)
-    asked = {**round_search._asked(filters, AUDITOR), "jackpot_id": "live", "first": 0, "end": LAST_KEY, "limit": 51}
+    asked = {
+        **round_search._parameters(filters, AUDITOR),
+        "jackpot_id": "live",
+        "first": 0,
+        "end": LAST_KEY,
+        "limit": 51,
+    }
     return plan(engine, round_search.question_of_rounds(filters), asked).splitlines()
 
 
@@ -110,7 +116,7 @@ def test_rounds_of_a_bet_or_of_a_player_are_found_by_the_index_of_bets(
         owner.execute("VACUUM ANALYZE bets")
     filters = RoundFilters(**asked)  # type: ignore[arg-type]
     values = {
-        **round_search._asked(filters, AUDITOR),
+        **round_search._parameters(filters, AUDITOR),
         "jackpot_id": None,
         "before_key": LAST_KEY,
         "before_jackpot": "",

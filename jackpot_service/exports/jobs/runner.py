@@ -77,7 +77,7 @@ class Runner:
 
     def remove_some(self) -> bool:
         """Remove some of what is not kept any longer; returns whether there was something. Raises: Unavailable."""
-        return transact(self.engine, lambda session: jobs.remove_some(session, kept=self.kept))
+        return transact(self.engine, lambda session: jobs.remove_some(session, kept_for=self.kept))
 
     def _run(self, job: Job) -> None:
         """Do a job that was taken, to its end or as far as it goes. Raises: LeaseLost, Unavailable."""

@@ -228,7 +228,7 @@ def decide_change(session: Session, command: DecideChange) -> ChangeDecidedNow:
     conditions = Conditions(acts.booking_time(session, command.act), change.request_id)
     request = KINDS[change.kind].read(change.payload).completed(conditions)
     changes.require_base_version(change.base_version, request.version(session))
-    changes.require_approvals(change, due=request.approvals_due(session))
+    changes.require_approvals(change, approvals_due=request.approvals_due(session))
     changes.require_confirmed(change, command.confirmed)
     _require_no_key_maker(session, command, request.releases(session))
     act = replace(command.act, request_id=None, decides=change.request_id)

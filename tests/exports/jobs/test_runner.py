@@ -324,7 +324,7 @@ def test_a_chunk_that_is_not_what_was_written_is_not_handed_out(played: World) -
     ("act", "index"),
     [
         (lambda session: jobs.take(session, SOMEBODY, kinds=("journal",)), "ix_jobs_to_do"),
-        (lambda session: jobs.remove_some(session, kept=timedelta(days=1)), "ix_jobs_to_remove"),
+        (lambda session: jobs.remove_some(session, kept_for=timedelta(days=1)), "ix_jobs_to_remove"),
     ],
 )
 def test_what_is_to_be_done_or_removed_is_found_by_an_index(
