@@ -273,13 +273,13 @@ async def by_thread(threads: Executor, ask: Callable[[], T], *, ends_at: float) 
     All of it ends with the call, at `ends_at` of the steady clock: the wait for a thread, and what is asked of the
     database. Raises: whatever `ask` raises; Busy.
     """
-    found = asyncio.get_running_loop().run_in_executor(threads, _within, ask, ends_at)
+    future = asyncio.get_running_loop().run_in_executor(threads, _within, ask, ends_at)
     try:
-        await asyncio.wait({found}, timeout=max(0.0, ends_at - time.monotonic()))
-        if found.done():
-            return found.result()
+        await asyncio.wait({future}, timeout=max(0.0, ends_at - time.monotonic()))
+        if future.done():
+            return future.result()
     finally:
-        found.cancel()  # If no thread has begun, none does.
+        future.cancel()  # If no thread has begun, none does.
     message = "What this needs was not found out in time; nothing was written."
     raise Busy(message)
 

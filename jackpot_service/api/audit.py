@@ -78,6 +78,6 @@ def get_audit(query: Mapping[str, Any]) -> Mapping[str, Any]:
     )
 
     def acts(session: Session, limit: int) -> list[Mapping[str, Any]]:
-        return [shown(one) for one in latest_acts(session, filters, limit=limit, before=query["after"])]
+        return [shown(act) for act in latest_acts(session, filters, limit=limit, before=query["after"])]
 
     return page(query, acts, lambda act: cursor(act["seq"]))

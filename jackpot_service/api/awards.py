@@ -47,8 +47,8 @@ blueprint = Blueprint(
 
 def position_in(text: str) -> Position | None:
     """Read where the list of awards goes on; None if it is no such place."""
-    found = place_in(text)
-    return None if found is None else Position(*found)
+    place = place_in(text)
+    return None if place is None else Position(*place)
 
 
 class AwardsQuerySchema(ListQuerySchema):
@@ -194,7 +194,7 @@ def get_awards(query: Mapping[str, Any]) -> Mapping[str, Any]:
     at = now()
 
     def latest(session: Session, limit: int) -> Sequence[Shown]:
-        return [Shown(one, at) for one in records.latest(session, principal(), filters, limit=limit, now=at)]
+        return [Shown(record, at) for record in records.latest(session, principal(), filters, limit=limit, now=at)]
 
     return page(query, latest, lambda shown: cursor_at(*shown.record.position))
 

@@ -38,10 +38,10 @@ def all_named(invalid: Invalid, command_of: CommandOf, engine: sqlalchemy.Engine
     command = command_of({"occurred_at": None, "game_number": None, **body})
     try:
         with deadlines.within(LONGEST_S):
-            found = transact(engine, partial(refusals_of, command=command))
+            refusals = transact(engine, partial(refusals_of, command=command))
     except LedgerError:
         return invalid
-    more = [one for refusal in found for one in refusal.field_errors]
+    more = [error for refusal in refusals for error in refusal.field_errors]
     return Invalid(in_order([*invalid.problem_field_errors, *more])) if more else invalid
 
 

@@ -62,8 +62,8 @@ def show_file(name: str) -> flask.Response:
     """Send one of the viewer's files. Raises: NotFound."""
     if name not in _SERVED:
         raise NotFound
-    kept = {"Cache-Control": "public, max-age=31536000, immutable"} if name in VENDORED["sha256"] else {}
-    return flask.Response(_read(VIEWER / name), mimetype=_TYPES[Path(name).suffix], headers=kept)
+    headers = {"Cache-Control": "public, max-age=31536000, immutable"} if name in VENDORED["sha256"] else {}
+    return flask.Response(_read(VIEWER / name), mimetype=_TYPES[Path(name).suffix], headers=headers)
 
 
 @blueprint.route("/openapi.yaml", methods=["GET"])

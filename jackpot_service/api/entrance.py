@@ -111,8 +111,8 @@ def address_of(scope: Mapping[str, Any], *, trusted: Sequence[Network]) -> str:
     address = _read(str(client[0]))
     if address is None:
         return ""
-    said = b",".join(value for name, value in scope["headers"] if name == _FORWARDED_FOR)
-    for text in reversed(said.decode("latin-1").split(",")) if said else ():
+    forwarded = b",".join(value for name, value in scope["headers"] if name == _FORWARDED_FOR)
+    for text in reversed(forwarded.decode("latin-1").split(",")) if forwarded else ():
         if not any(address in network for network in trusted):
             break
         further = _read(text.strip())

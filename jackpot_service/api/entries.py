@@ -73,7 +73,7 @@ class BookEntrySchema(WrittenSchema):
             "table_id": entry.table_id or None,
             "rules_version": entry.rules_version or None,
             "postings": lines,
-            "figures": [_figure(one) for one in entry.figures],
+            "figures": [_figure(figure) for figure in entry.figures],
             "facts": entry.facts,
             "digest": entry.digest.hex(),
             "head": entry.head.hex(),

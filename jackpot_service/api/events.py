@@ -13,7 +13,7 @@ from jackpot_service.api.request_context import Blueprint, RequestContext, conte
 from jackpot_service.api.requests import Fallback
 from jackpot_service.api.schemas import AnswerSchema, Moment, RequestSchema, described, listed, word
 from jackpot_service.api.streams import BEGINNING as STREAM_BEGINNING
-from jackpot_service.api.streams import Listening, Pieces, Stream, reached, said
+from jackpot_service.api.streams import Listening, Pieces, Stream, event_bytes, reached
 from jackpot_service.auth.authenticator import allow, allowed
 from jackpot_service.domain.errors import FieldError
 from jackpot_service.domain.principals import READERS, Principal
@@ -152,7 +152,7 @@ async def _pieces(pages: AsyncIterator[Page], reader: Principal) -> Pieces:
     async for page in pages:
         written = [as_cloud_event(event, with_people=with_people) for event in page.items]
         ids = [None] * (len(written) - 1) + [encode(page.next)]
-        yield b"".join(map(said, written, ids)) if written else reached(encode(page.next))
+        yield b"".join(map(event_bytes, written, ids)) if written else reached(encode(page.next))
 
 
 _QUERY: Final = EventsQuerySchema()

@@ -131,21 +131,26 @@ def records_of(
 
     The caller mends all at once, so those that followed would never come. None for most refusals.
     """
-    kept = {one.code: one for one in reversed((refusal, *refusal.further)) if isinstance(one, ALL_KEPT)}
-    if not kept:
+    by_code = {
+        refusal_.code: refusal_ for refusal_ in reversed((refusal, *refusal.further)) if isinstance(refusal_, ALL_KEPT)
+    }
+    if not by_code:
         return ()
-    said = content_of()
-    return [record_of(one, said, call=call, name=name, caller=caller, at=at) for one in reversed(kept.values())]
+    content = content_of()
+    return [
+        record_of(refusal_, content, call=call, name=name, caller=caller, at=at)
+        for refusal_ in reversed(by_code.values())
+    ]
 
 
 def record_of(
-    refusal: LedgerError, said: CallContent, *, call: str, name: RoundName, caller: Principal, at: datetime
+    refusal: LedgerError, content: CallContent, *, call: str, name: RoundName, caller: Principal, at: datetime
 ) -> ExceptionRecord:
     """Write down a refusal that finance must see, and the call that it answers."""
     is_late_bet = call == "bets" and isinstance(refusal, TAKES_NO_BETS)
     if isinstance(refusal, COUNTED):
         hour = at.astimezone(UTC).replace(minute=0, second=0, microsecond=0)
-        first = {"call": call, "round_id": name.round_id, **said.request}
+        first = {"call": call, "round_id": name.round_id, **content.request}
         return ExceptionRecord(
             kind=refusal.code,
             table_id=name.table_id,
@@ -163,8 +168,8 @@ def record_of(
         round_id=name.round_id,
         principal=caller.name,
         noticed_at=at,
-        content=[call, said.content],
-        request={"call": call, **said.request},
+        content=[call, content.content],
+        request={"call": call, **content.request},
         detail=refusal.detail,
     )
 
@@ -223,7 +228,7 @@ class AcknowledgementSchema(AnswerSchema):
     resolution = described(
         fields.String,
         "Two people compensate a denied prize, or decline to.",
-        validate=validate.OneOf([one.value for one in Resolution]),
+        validate=validate.OneOf([resolution.value for resolution in Resolution]),
     )
 
 

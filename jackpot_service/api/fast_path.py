@@ -250,8 +250,8 @@ class FastPath:
 
 
 def _presence_of(scope: Scope) -> Presence:
-    found: Presence | None = scope.get("state", {}).get(PRESENCE)
-    return Presence() if found is None else found
+    presence: Presence | None = scope.get("state", {}).get(PRESENCE)
+    return Presence() if presence is None else presence
 
 
 async def _send_stream(stream: Stream, named: str, send: Send) -> None:

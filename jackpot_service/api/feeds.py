@@ -16,7 +16,7 @@ import structlog
 
 from jackpot_service.api.asgi import Presence
 from jackpot_service.api.recent import Recent
-from jackpot_service.api.streams import ALIVE, BEGINNING, Pieces, said
+from jackpot_service.api.streams import ALIVE, BEGINNING, Pieces, event_bytes
 from jackpot_service.domain.errors import LedgerError
 from jackpot_service.domain.facts import instant
 from jackpot_service.reports.displays import DisplayedHit
@@ -85,7 +85,7 @@ class _Listener:
         self.is_over = False
         self.waking: asyncio.Future[None] | None = None
 
-    def tell(self, piece: bytes) -> None:
+    def send(self, piece: bytes) -> None:
         self.piece = piece
         self._wake()
 
@@ -114,7 +114,7 @@ class _Channel:
     listeners: dict[_Listener, None] = field(default_factory=dict)
     frame: Frame = field(default_factory=dict)
     piece: bytes = b""
-    told_at: float = 0.0
+    sent_at: float = 0.0
 
     def end(self, listener: _Listener) -> None:
         """End a listener, and forget it, even if nobody took a piece of its answer."""
@@ -125,10 +125,10 @@ class _Channel:
         """Return the piece for now, an empty one if there is nothing new. Raises: NoRate."""
         frame = frame_of(state, hit, self.currencies)
         if frame != self.frame:
-            self.frame, self.piece, self.told_at = frame, said(frame), now
+            self.frame, self.piece, self.sent_at = frame, event_bytes(frame), now
             return self.piece
-        if now - self.told_at >= ALIVE_EVERY_S:
-            self.told_at = now
+        if now - self.sent_at >= ALIVE_EVERY_S:
+            self.sent_at = now
             return ALIVE
         return b""
 
@@ -142,7 +142,7 @@ class _Followed:
 
     @property
     def listeners(self) -> list[tuple[_Channel, _Listener]]:
-        return [(channel, one) for channel in self.channels.values() for one in channel.listeners]
+        return [(channel, listener) for channel in self.channels.values() for listener in channel.listeners]
 
 
 class Feeds:
@@ -199,7 +199,7 @@ class Feeds:
         self._followed[state.jackpot_id] = followed
         followed.channels[currencies] = channel
         listener = _Listener(presence, needs_display=needs_display)
-        listener.tell(BEGINNING + channel.piece)
+        listener.send(BEGINNING + channel.piece)
         if self._is_ending:
             listener.end()
         channel.listeners[listener] = None
@@ -255,7 +255,7 @@ class Feeds:
                     if (listener.needs_display and not state.displayed) or listener.presence.has_left:
                         channel.end(listener)
                     elif piece:
-                        listener.tell(piece)
+                        listener.send(piece)
                 await asyncio.sleep(0)
             if not channel.listeners:
                 del followed.channels[channel.currencies]
@@ -263,9 +263,9 @@ class Feeds:
     async def _hit_before(self, state: JackpotState) -> DisplayedHit | None:
         """Return the hit before the running cycle; it is read once a cycle, however many ask. Raises: Unavailable."""
         jackpot_id, cycle = place = state.jackpot_id, state.meter.cycle
-        kept = self._hits.get(jackpot_id)
-        if kept is not None and kept[0] == cycle:
-            return kept[1]
+        cached = self._hits.get(jackpot_id)
+        if cached is not None and cached[0] == cycle:
+            return cached[1]
         reading = self._reading.get(place)
         if reading is None:
             reading = self._reading[place] = asyncio.get_running_loop().create_task(self._read_hit(jackpot_id, cycle))

@@ -66,7 +66,7 @@ class JobView:
     """A job, and the time for which its file is kept."""
 
     job: Job
-    kept: timedelta
+    kept_for: timedelta
 
 
 class Rate(fields.Float):
@@ -106,7 +106,7 @@ class JobFileSchema(AnswerSchema):
         """Add how long files are kept."""
         ended_at = obj.job.ended_at
         if attr == "kept_until":
-            return None if ended_at is None else ended_at + obj.kept
+            return None if ended_at is None else ended_at + obj.kept_for
         return super().get_attribute(obj, attr, default)
 
 

@@ -50,8 +50,8 @@ def cursor(key: int) -> str:
 
 def key_in(text: str) -> int | None:
     """Read the number in a cursor; None if there is none."""
-    found = re.fullmatch(r"k([0-9a-f]{1,16})", text)
-    return int(found[1], 16) if found and int(found[1], 16) <= LARGEST_KEY else None
+    match = re.fullmatch(r"k([0-9a-f]{1,16})", text)
+    return int(match[1], 16) if match and int(match[1], 16) <= LARGEST_KEY else None
 
 
 def cursor_at(key: int, identifier: str) -> str:
@@ -82,11 +82,11 @@ class Cursor(ReadField[Any]):
 
     def read(self, value: object) -> Any:  # noqa: ANN401  as the function
         """Raises: ValidationError."""
-        found = self._read_text(value) if isinstance(value, str) else None
-        if found is None:
+        decoded = self._read_text(value) if isinstance(value, str) else None
+        if decoded is None:
             message = "must be the `next` of a page of this list"
             raise ValidationError(message)
-        return found
+        return decoded
 
 
 class ListQuerySchema(RequestSchema):

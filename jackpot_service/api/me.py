@@ -50,6 +50,8 @@ def _shown(caller: Principal, policy: ChangePolicy) -> Mapping[str, Any]:
         "department": caller.department,
         "table_ids": caller.table_ids,
         "is_service_account": caller.is_service_account,
-        "requests": [name for name, one in kinds if is_of_roles(caller, one.requested_by)],
-        "decides": [name for name, one in kinds if caller.may_approve and is_of_roles(caller, one.decided_by)],
+        "requests": [name for name, kind_policy in kinds if is_of_roles(caller, kind_policy.requested_by)],
+        "decides": [
+            name for name, kind_policy in kinds if caller.may_approve and is_of_roles(caller, kind_policy.decided_by)
+        ],
     }

@@ -82,7 +82,7 @@ async def _take_health(_context: RequestContext) -> fast_path.Answer:
 
 
 async def _take_readiness(context: RequestContext) -> fast_path.Answer:
-    ready = await context.readiness.found()
+    ready = await context.readiness.current()
     return fast_path.Answer(_READINESS.dump(ready), _status_of(ready))
 
 
@@ -109,8 +109,8 @@ def get_metrics() -> flask.Response:
     """
     require_house(principal())
     at = now()
-    found = look(lambda session: gauges(session, at=at))
-    text = generate_latest(_Read(found, at)) + generate_latest(counters.collector())
+    values = look(lambda session: gauges(session, at=at))
+    text = generate_latest(_Read(values, at)) + generate_latest(counters.collector())
     return flask.Response(text, content_type=CONTENT_TYPE_PLAIN_0_0_4)
 
 
@@ -145,8 +145,8 @@ class _Read(Collector):
         )
 
     def _sheet_ages(self) -> GaugeMetricFamily:
-        said = "How long the rate sheet in force has been so, of each base currency of a jackpot."
-        family = GaugeMetricFamily("jackpot_rate_sheet_age_seconds", said, labels=["base"])
+        description = "How long the rate sheet in force has been so, of each base currency of a jackpot."
+        family = GaugeMetricFamily("jackpot_rate_sheet_age_seconds", description, labels=["base"])
         for sheet in self.gauges.sheets:
             age = sheet.age(at=self.at)
             if age is not None:
@@ -154,16 +154,16 @@ class _Read(Collector):
         return family
 
     def _pools(self) -> GaugeMetricFamily:
-        said = "What a jackpot's pool holds in its base currency, as booked."
-        family = GaugeMetricFamily("jackpot_pool_amount", said, labels=["jackpot_id", "currency", "pool"])
+        description = "What a jackpot's pool holds in its base currency, as booked."
+        family = GaugeMetricFamily("jackpot_pool_amount", description, labels=["jackpot_id", "currency", "pool"])
         for held in self.gauges.pools:
             for pool, amount in (("meter", held.meter), ("reserve", held.reserve), ("prize_fund", held.prize_fund)):
                 family.add_metric([held.jackpot_id, held.base, pool], float(amount))
         return family
 
 
-def _by_kind(name: str, said: str, counts: Mapping[str, int]) -> GaugeMetricFamily:
-    family = GaugeMetricFamily(name, said, labels=["kind"])
+def _by_kind(name: str, description: str, counts: Mapping[str, int]) -> GaugeMetricFamily:
+    family = GaugeMetricFamily(name, description, labels=["kind"])
     for kind, count in sorted(counts.items()):
         family.add_metric([kind], count)
     return family

@@ -53,10 +53,10 @@ class Invalid(UnprocessableEntity):
 
     def __init__(self, field_errors: tuple[FieldError, ...], valid_data: object = None) -> None:
         self.valid_data = valid_data
-        said = "; ".join(
+        listed = "; ".join(
             f"{error.pointer or 'the body'} {error.detail.rstrip('.')}" for error in field_errors[:MOST_SAID]
         )
-        super().__init__(f"{said}{' …' if len(field_errors) > MOST_SAID else ''}.")
+        super().__init__(f"{listed}{' …' if len(field_errors) > MOST_SAID else ''}.")
         self.problem_field_errors = field_errors
 
 
@@ -152,13 +152,13 @@ def _count_keys(document: Any) -> int:  # noqa: ANN401  any JSON
     count = 0
     to_count = [document]
     while to_count:
-        found = to_count.pop()
-        if type(found) is dict:
-            count += len(found)
-            found = found.values()
-        elif type(found) is not list:
+        value = to_count.pop()
+        if type(value) is dict:
+            count += len(value)
+            value = value.values()
+        elif type(value) is not list:
             continue
-        to_count += [value for value in found if type(value) is dict or type(value) is list]
+        to_count += [value for value in value if type(value) is dict or type(value) is list]
     return count
 
 

@@ -49,14 +49,14 @@ def closed(engine: sqlalchemy.Engine, act: Act, end: datetime, *, longest_s: flo
     last = read(engine, checkpoints.last_period)
     period = Period(None if last is None else last.period.end, end)
     require_next(period, last=None if last is None else last.period, now=act.now)
-    kept = {
+    kept_reports = {
         report.name: KeptReport(
             report.report_version, _sha256(engine, report, period, now=act.now, longest_s=longest_s)
         )
         for report in registry.REPORTS.values()
         if report.is_kept
     }
-    command = ClosePeriod(act, period, kept)
+    command = ClosePeriod(act, period, kept_reports)
     return transact(engine, lambda session: close_period(session, command))
 
 
@@ -64,8 +64,8 @@ def _sha256(
     engine: sqlalchemy.Engine, report: Report, period: Period, *, now: datetime, longest_s: float | None
 ) -> str:
     until = math.inf if longest_s is None else time.monotonic() + longest_s
-    asked = Parameters(start=period.start, end=period.end)
-    with made(engine, report, asked, now=now, longest_s=longest_s) as document:
+    parameters = Parameters(start=period.start, end=period.end)
+    with made(engine, report, parameters, now=now, longest_s=longest_s) as document:
         return sha256_of(in_time(document, until))
 
 
@@ -81,8 +81,8 @@ class Edge(ReadField[datetime]):
 
     def read(self, value: object) -> datetime:
         """Raises: ValidationError."""
-        found = instant_or_day(value)
-        return found if isinstance(found, datetime) else midnight(found)
+        edge = instant_or_day(value)
+        return edge if isinstance(edge, datetime) else midnight(edge)
 
 
 class ClosingSchema(ReasonedSchema):

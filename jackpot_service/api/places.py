@@ -44,8 +44,8 @@ class Caller(NamedTuple):
 class Places:
     """So many places, for threads and for event loops; `what` names them in metrics, `at_most` bounds what is given."""
 
-    def __init__(self, what: str, most: int, *, at_most: int | None = None) -> None:
-        self.what = what
+    def __init__(self, what_for: str, most: int, *, at_most: int | None = None) -> None:
+        self.what = what_for
         self.most = most
         self.at_most = 3 * most if at_most is None else at_most
         self._lock = threading.Lock()

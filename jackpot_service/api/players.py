@@ -28,8 +28,8 @@ blueprint = Blueprint(
 
 def position_in(text: str) -> BetPosition | None:
     """Read where a player's bets go on; None if it is no such place."""
-    found = place_in(text)
-    return None if found is None else BetPosition(*found)
+    place = place_in(text)
+    return None if place is None else BetPosition(*place)
 
 
 class PlayersBetsQuerySchema(PeriodQuerySchema):

@@ -120,9 +120,9 @@ def _problem_of_ledger_error(error: LedgerError, instance: str) -> Problem:
         headers.append(("WWW-Authenticate", "Bearer"))
     if isinstance(error, BooksBroken):
         log.critical("books-broken", code=error.code, detail=error.detail)
-    said = {"code": error.code, "title": error.title, "status": status, "retryable": status in RETRYABLE}
+    members = {"code": error.code, "title": error.title, "status": status, "retryable": status in RETRYABLE}
     return _problem(
-        instance, said, detail=error.detail, field_errors=error.field_errors, facts=error.facts, headers=headers
+        instance, members, detail=error.detail, field_errors=error.field_errors, facts=error.facts, headers=headers
     )
 
 
@@ -146,7 +146,7 @@ def _row_of(status: int) -> Row:
 
 def _problem(
     instance: str,
-    said: Mapping[str, Any],
+    members: Mapping[str, Any],
     *,
     detail: str,
     field_errors: Iterable[FieldError] = (),
@@ -156,13 +156,15 @@ def _problem(
     """Write a problem of what the catalogue says; facts are further members, and never replace a standard one."""
     body: dict[str, Any] = {
         **(facts or {}),
-        "type": type_of(said["code"]),
-        **said,
+        "type": type_of(members["code"]),
+        **members,
         "detail": detail,
         "instance": instance,
     }
     errors = [{"pointer": error.pointer, "code": error.code, "detail": error.detail} for error in field_errors]
     if errors:
         body["errors"] = errors
-    kept = tuple((name, value) for name, value in headers if name.lower() not in {"content-type", "content-length"})
-    return Problem(body["status"], kept, orjson.dumps(body))
+    other_headers = tuple(
+        (name, value) for name, value in headers if name.lower() not in {"content-type", "content-length"}
+    )
+    return Problem(body["status"], other_headers, orjson.dumps(body))

@@ -127,8 +127,8 @@ class RateThenSchema(SheetHeadSchema):
     @pre_dump
     def _flat(self, then: RateThen, **_: object) -> Mapping[str, Any]:
         rate = then.rate
-        found = {"rate": None, "exponent": None} if rate is None else _RATE.dump(rate)
-        return {**_HEAD.dump(then.head), **found}
+        rate_members = {"rate": None, "exponent": None} if rate is None else _RATE.dump(rate)
+        return {**_HEAD.dump(then.head), **rate_members}
 
 
 @blueprint.route("/rates", methods=["GET"])
@@ -187,9 +187,9 @@ def post_first_sheet(body: Mapping[str, Any]) -> tuple[Mapping[str, Any], int]:
     signature = signed(body)
     command = PublishRates(signature, body["base"], body["rates"], signature.now)
     published = act(lambda session: publish_first_sheet(session, command))
-    found = look(lambda session: rates.sheet_of_number(session, body["base"], FIRST_NUMBER))
-    return _shown(found), 201 if published else 200
+    shown_sheet = look(lambda session: rates.sheet_of_number(session, body["base"], FIRST_NUMBER))
+    return _shown(shown_sheet), 201 if published else 200
 
 
-def _shown(found: SheetShown) -> Mapping[str, Any]:
-    return {**_HEAD.dump(found.head), "rates": found.sheet.rates.values()}
+def _shown(shown_sheet: SheetShown) -> Mapping[str, Any]:
+    return {**_HEAD.dump(shown_sheet.head), "rates": shown_sheet.sheet.rates.values()}

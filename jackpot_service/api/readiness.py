@@ -80,12 +80,12 @@ class Readiness:
         self._thread = ThreadPoolExecutor(1, "readiness")
         weakref.finalize(self, self._engine.dispose)
         self._looking: asyncio.Future[Ready] | None = None
-        self._found: tuple[float, Ready] | None = None
+        self._last: tuple[float, Ready] | None = None
 
-    async def found(self) -> Ready:
+    async def current(self) -> Ready:
         """Return what was found out in the last second, or is now; that nothing is known is found out in time too."""
-        if self._found is not None and time.monotonic() - self._found[0] < KEPT_S:
-            return self._found[1]
+        if self._last is not None and time.monotonic() - self._last[0] < KEPT_S:
+            return self._last[1]
         if self._looking is None or self._looking.done():
             self._looking = asyncio.get_running_loop().run_in_executor(self._thread, self.look)
         await asyncio.wait({self._looking}, timeout=LONGEST_ANSWER_S)
@@ -96,16 +96,16 @@ class Readiness:
         began = time.monotonic()
         with deadlines.anew(LONGEST_LOOK_S):
             ready = self._look() if is_writable(self._engine) else self._nothing_known()
-        self._found = began, ready
+        self._last = began, ready
         return ready
 
     def _look(self) -> Ready:
         at = self._clock()
-        is_at_revision = self._asked(lambda: is_current(self._engine), else_=False)
+        is_at_revision = self._answer_or(lambda: is_current(self._engine), else_=False)
         return Ready(
             database_writable=True,
             migrations_current=is_at_revision,
-            clock_right=self._asked(self._is_clock_right, else_=False),
+            clock_right=self._answer_or(self._is_clock_right, else_=False),
             bets_accepted=not self._bets.are_failing,
             warnings=tuple(self._warnings_of_books(at)) if is_at_revision else (),
         )
@@ -113,7 +113,7 @@ class Readiness:
     def _nothing_known(self) -> Ready:
         return Ready(bets_accepted=not self._bets.are_failing)
 
-    def _asked(self, question: Callable[[], T], *, else_: T) -> T:
+    def _answer_or(self, question: Callable[[], T], *, else_: T) -> T:
         try:
             return question()
         except (Unavailable, SQLAlchemyError, psycopg.Error):
@@ -127,8 +127,8 @@ class Readiness:
         stale_after = timedelta(seconds=self._config.rates_stale_after_s)
 
         def sheets(session: Session) -> list[str]:
-            said = [sheet.warning(at=at, stale_after=stale_after) for sheet in sheet_ages(session, at=at)]
-            return [warning for warning in said if warning is not None]
+            warnings = [sheet.warning(at=at, stale_after=stale_after) for sheet in sheet_ages(session, at=at)]
+            return [warning for warning in warnings if warning is not None]
 
         def months(session: Session) -> list[str]:
             month = Month.of(at).later(1)
@@ -145,11 +145,13 @@ class Readiness:
             ]
 
         return [
-            *self._asked(lambda: read(self._engine, tiers), else_=["The payout tiers could not be looked at."]),
-            *self._asked(
+            *self._answer_or(lambda: read(self._engine, tiers), else_=["The payout tiers could not be looked at."]),
+            *self._answer_or(
                 lambda: read(self._engine, switches),
                 else_=["The switch of emergency approvals could not be looked at."],
             ),
-            *self._asked(lambda: read(self._engine, sheets), else_=["The rate sheets could not be looked at."]),
-            *self._asked(lambda: read(self._engine, months), else_=["The partitions of bets could not be looked at."]),
+            *self._answer_or(lambda: read(self._engine, sheets), else_=["The rate sheets could not be looked at."]),
+            *self._answer_or(
+                lambda: read(self._engine, months), else_=["The partitions of bets could not be looked at."]
+            ),
         ]

@@ -45,12 +45,12 @@ class Recent(Generic[T]):
         )
         self._seconds = seconds
         self._monotonic = monotonic
-        self._kept: dict[str, tuple[float, T]] = {}
+        self._cache: dict[str, tuple[float, T]] = {}
 
     def get(self, name: str) -> T:
         """Return a reading of the last second, or else of now. Raises: what reading raises."""
-        kept = self._kept_of(name)
-        return self.read(name) if kept is None else kept
+        cached = self._cached(name)
+        return self.read(name) if cached is None else cached
 
     def read(self, name: str) -> T:
         """Return a reading of now. Raises: what reading raises; Busy if its turn does not come."""
@@ -58,27 +58,27 @@ class Recent(Generic[T]):
 
     async def get_async(self, name: str, *, ends_at: float = math.inf) -> T:
         """As `get`, by a call that has to be answered at `ends_at`; others of the loop run meanwhile."""
-        kept = self._kept_of(name)
-        return await self.read_async(name, ends_at=ends_at) if kept is None else kept
+        cached = self._cached(name)
+        return await self.read_async(name, ends_at=ends_at) if cached is None else cached
 
     async def read_async(self, name: str, *, ends_at: float = math.inf) -> T:
         """As `read`, by a call that has to be answered at `ends_at`; others of the loop run meanwhile."""
         return await self._readings.submit_async(name, ends_at=ends_at)
 
-    def _kept_of(self, name: str) -> T | None:
-        kept = self._kept.get(name)
-        return kept[1] if kept is not None and self._monotonic() - kept[0] < self._seconds else None
+    def _cached(self, name: str) -> T | None:
+        cached = self._cache.get(name)
+        return cached[1] if cached is not None and self._monotonic() - cached[0] < self._seconds else None
 
     def _read_all(self, names: Sequence[str]) -> list[T | LedgerError]:
-        found: dict[str, T | LedgerError] = {}
+        values: dict[str, T | LedgerError] = {}
         for name in dict.fromkeys(names):
             try:
-                found[name] = self._read_one(name)
+                values[name] = self._read_one(name)
             except Unavailable:
                 raise
             except LedgerError as refusal:
-                found[name] = refusal.with_traceback(None)
-        return [found[name] for name in names]
+                values[name] = refusal.with_traceback(None)
+        return [values[name] for name in names]
 
     def _read_one(self, name: str) -> T:
         began = self._monotonic()
@@ -88,14 +88,14 @@ class Recent(Generic[T]):
         self, read: Callable[[str], Awaitable[T]], names: Sequence[str]
     ) -> list[T | LedgerError]:
         """Read all, as the loop can as long as nothing is wrong; who is refused, and by what, a thread finds out."""
-        found: dict[str, T] = {}
+        values: dict[str, T] = {}
         for name in dict.fromkeys(names):
             began = self._monotonic()
-            found[name] = self._keep(name, began, await read(name))
-        return [found[name] for name in names]
+            values[name] = self._keep(name, began, await read(name))
+        return [values[name] for name in names]
 
     def _keep(self, name: str, began: float, value: T) -> T:
-        if len(self._kept) >= MOST_KEPT:
-            self._kept.clear()
-        self._kept[name] = (began, value)
+        if len(self._cache) >= MOST_KEPT:
+            self._cache.clear()
+        self._cache[name] = (began, value)
         return value

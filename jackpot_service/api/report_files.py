@@ -68,11 +68,11 @@ def _parts(lines: Iterable[str]) -> Iterator[bytes]:
         yield "".join(held).encode()
 
 
-def _to_the_end(first: bytes, others: Iterator[bytes], opened: ExitStack) -> Iterator[bytes]:
+def _to_the_end(first: bytes, rest: Iterator[bytes], opened: ExitStack) -> Iterator[bytes]:
     with opened:
         try:
             yield first
-            yield from others
+            yield from rest
         except Exception:
             log.exception("report-cut-short")
             yield f'"{CUT_SHORT}"\r\n'.encode()

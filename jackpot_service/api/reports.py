@@ -120,7 +120,7 @@ class ReportSchema(AnswerSchema):
     closed_report_version = described(
         fields.Integer,
         "The version of the report when exactly this period was closed; null if it was not.",
-        attribute="kept.report_version",
+        attribute="kept_report.report_version",
         allow_none=True,
     )
     content_sha256 = described(
@@ -163,16 +163,16 @@ def get_reports() -> Mapping[str, Any]:
     of_casino = principal().casino_id is not None
     items = [
         {
-            "name": one.name,
-            "title": one.title,
-            "required": sorted(one.required),
-            "optional": sorted(one.optional),
-            "by": one.by,
-            "default": one.default or one.by[:1],
-            "sections": one.sections,
+            "name": report.name,
+            "title": report.title,
+            "required": sorted(report.required),
+            "optional": sorted(report.optional),
+            "by": report.by,
+            "default": report.default or report.by[:1],
+            "sections": report.sections,
         }
-        for one in REPORTS.values()
-        if one.is_for_casinos or not of_casino
+        for report in REPORTS.values()
+        if report.is_for_casinos or not of_casino
     ]
     return {"items": items}
 

@@ -105,8 +105,8 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
 
 def context() -> RequestContext:
     """Return the context of the application that handles this request."""
-    found: RequestContext = flask.current_app.extensions[EXTENSION]
-    return found
+    context: RequestContext = flask.current_app.extensions[EXTENSION]
+    return context
 
 
 def now() -> datetime:
@@ -116,8 +116,8 @@ def now() -> datetime:
 
 def principal() -> Principal:
     """Return the caller, who is known before any view runs."""
-    found: Principal = flask.g.principal
-    return found
+    caller: Principal = flask.g.principal
+    return caller
 
 
 def signed(body: Mapping[str, Any]) -> Act:

@@ -160,8 +160,8 @@ def _bets(record: RoundRecord) -> list[Mapping[str, Any]]:
 
 
 def _hands(record: RoundRecord) -> list[Mapping[str, Any]]:
-    said = record.ending.get("result", record.ending)
-    return [{"hand": hand, "status": status, "cards": cards} for hand, status, cards in said.get("hands", ())]
+    result = record.ending.get("result", record.ending)
+    return [{"hand": hand, "status": status, "cards": cards} for hand, status, cards in result.get("hands", ())]
 
 
 def _result(record: RoundRecord) -> Mapping[str, Any] | None:

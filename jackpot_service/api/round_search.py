@@ -33,8 +33,8 @@ blueprint = Blueprint(
 
 def position_in(text: str) -> RoundPosition | None:
     """Read where a list of rounds goes on; None if it is no such place."""
-    found = place_in(text)
-    return None if found is None else RoundPosition(*found)
+    place = place_in(text)
+    return None if place is None else RoundPosition(*place)
 
 
 class RoundSearchQuerySchema(PeriodQuerySchema):
@@ -108,4 +108,4 @@ def get_rounds(query: Mapping[str, Any]) -> Mapping[str, Any]:
     def rows(session: Session, limit: int) -> Sequence[FoundRound]:
         return latest_rounds(session, principal(), filters, limit=limit, now=at)
 
-    return page(query, rows, lambda found: cursor_at(*found.position))
+    return page(query, rows, lambda round_: cursor_at(*round_.position))

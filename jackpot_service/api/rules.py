@@ -197,7 +197,7 @@ class RulesSheetSchema(RulesVersionSchema):
 @blueprint.response(200, RulesSheetSchema())
 def get_rules(query: Mapping[str, Any], jackpot_id: str) -> Mapping[str, Any]:
     """Print the rules of the running cycle, and those that wait for the next, as data and in sentences."""
-    sheet, words = _asked(query, jackpot_id), words_in(query["lang"])
+    sheet, words = _rules_sheet(query, jackpot_id), words_in(query["lang"])
     state, conversion = sheet.state, sheet.conversion
     currency = conversion.rate.currency
     return {
@@ -225,11 +225,11 @@ def get_rules(query: Mapping[str, Any], jackpot_id: str) -> Mapping[str, Any]:
 @blueprint.response(200, {"type": "string"}, content_type=HTML, description="The same as a page to print.")
 def get_rules_page(query: Mapping[str, Any], jackpot_id: str) -> flask.Response:
     """Print the rules of the running cycle, and those that wait for the next, as a page."""
-    page = rules_page.rendered(_asked(query, jackpot_id), words_in(query["lang"]), printed_at=now())
+    page = rules_page.rendered(_rules_sheet(query, jackpot_id), words_in(query["lang"]), printed_at=now())
     return answer(page)
 
 
-def _asked(query: Mapping[str, Any], jackpot_id: str) -> RulesSheet:
+def _rules_sheet(query: Mapping[str, Any], jackpot_id: str) -> RulesSheet:
     """Read the sheet that is asked for; a stake that the rules do not take is pointed at in the query."""
     question = RulesQuestion(principal(), jackpot_id, query["currency"], query["stake_minor"])
     try:

@@ -66,7 +66,7 @@ def word(words: type[StrEnum], description: str | None = None, **kwargs: Any) ->
     """Return a required field that holds one of some words."""
     metadata = {} if description is None else {"description": description}
     return fields.String(
-        required=True, validate=validate.OneOf([one.value for one in words]), metadata=metadata, **kwargs
+        required=True, validate=validate.OneOf([member.value for member in words]), metadata=metadata, **kwargs
     )
 
 

@@ -28,7 +28,7 @@ def rendered(slip: Slip, words: Words, *, copy: int | None) -> str:
         title=words.say("Slip {number} of casino {casino}", number=slip.printed.number, casino=slip.record.casino_id),
         prize=tier_name(Tier(slip.record.award.tier), words),
         calculation=list(_calculation(slip, words)),
-        payments=[one.payment for one in slip.record.payments if one.reversed_by is None],
+        payments=[payment.payment for payment in slip.record.payments if payment.reversed_by is None],
         evidence=list(_evidence(slip, words)),
     )
 
@@ -47,8 +47,8 @@ def _calculation(slip: Slip, words: Words) -> Iterator[tuple[str, str]]:
         yield say("On offer, M"), f"{words.number(basis.meter)} {base}"
         yield say("Value of the round's stakes, W"), f"{words.number(basis.weight)} {base}"
     yield say("Formula"), slip.payoff.formula
-    due = rounded_down(slip.payoff.due, POOL_DECIMALS)
-    yield say("Due, exactly"), f"{slip.payoff.due} = {words.number(due)} {rate.currency}"
+    exact = rounded_down(slip.payoff.due, POOL_DECIMALS)
+    yield say("Due, exactly"), f"{slip.payoff.due} = {words.number(exact)} {rate.currency}"
     before_minor = int(slip.payoff.due * 10**rate.exponent) - slip.record.award.amount_minor
     if before_minor:
         yield say("Paid by earlier verdicts"), words.money(before_minor, rate)
@@ -56,6 +56,9 @@ def _calculation(slip: Slip, words: Words) -> Iterator[tuple[str, str]]:
 
 def _evidence(slip: Slip, words: Words) -> Iterator[tuple[str, list[str]]]:
     """Each kind that the payout tiers ask for, or that somebody recorded, with its statements."""
-    kinds = dict.fromkeys([*slip.requirement.evidence, *(one.kind for one in slip.evidence)])
+    kinds = dict.fromkeys([*slip.requirement.evidence, *(evidence.kind for evidence in slip.evidence)])
     for kind in kinds:
-        yield words.say(EVIDENCE_NAMES[kind]), [one.statement for one in slip.evidence if one.kind is kind]
+        yield (
+            words.say(EVIDENCE_NAMES[kind]),
+            [evidence.statement for evidence in slip.evidence if evidence.kind is kind],
+        )

@@ -85,7 +85,7 @@ async def _admitted_again(pieces: Pieces, admit: Callable[[], Awaitable[Principa
         yield piece
 
 
-def said(data: Mapping[str, Any], event_id: str | None = None) -> bytes:
+def event_bytes(data: Mapping[str, Any], event_id: str | None = None) -> bytes:
     """Write an event: one line of JSON, and the id after which a listener asks to go on."""
     place = b"" if event_id is None else b"id: %b\n" % event_id.encode()
     return b"%bdata: %b\n\n" % (place, orjson.dumps(data))

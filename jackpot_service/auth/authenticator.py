@@ -52,7 +52,7 @@ class RoleForbidden(Forbidden, code="role-forbidden"):
 
 
 @dataclass(slots=True)
-class _Kept:
+class _Cached:
     key: LiveKey
     until: float
     is_noted: bool = False
@@ -66,7 +66,7 @@ class Authenticator:
     monotonic: Callable[[], float] = time.monotonic
     clock: Callable[[], datetime] = utc_now
     tokens: Tokens | None = None
-    _kept: dict[str | Subject, _Kept] = field(default_factory=dict)
+    _cache: dict[str | Subject, _Cached] = field(default_factory=dict)
 
     @classmethod
     def configured(
@@ -89,19 +89,24 @@ class Authenticator:
         if key_id is None:
             message = "Send a key as «Authorization: Bearer jk_…»."
             raise BadKeyShown(message)
-        kept = self._known(key_id, lambda session: keys.live(session, key_id))
-        if kept is None or not _is_secret_of(kept, secret):
+        cached = self._known(key_id, lambda session: keys.live(session, key_id))
+        if cached is None or not _is_secret_of(cached, secret):
             message = "This key is not in force."
             raise BadKeyShown(message)
-        return self._used(kept)
+        return self._used(cached)
 
     def remembered(self, authorization: str) -> Principal | None:
         """Read a header without asking anybody: None unless it shows a key that was seen of late, and is believed."""
         key_id, secret = _key_in(authorization)
-        kept = None if key_id is None else self._kept.get(key_id)
-        if kept is None or not kept.is_noted or kept.until <= self.monotonic() or not _is_secret_of(kept, secret):
+        cached = None if key_id is None else self._cache.get(key_id)
+        if (
+            cached is None
+            or not cached.is_noted
+            or cached.until <= self.monotonic()
+            or not _is_secret_of(cached, secret)
+        ):
             return None
-        return kept.key.principal
+        return cached.key.principal
 
     def is_token(self, authorization: str) -> bool:
         """Whether a header shows a token, about which the issuer may have to be asked."""
@@ -117,34 +122,34 @@ class Authenticator:
 
     def _principal_of_token(self, tokens: Tokens, token: str) -> Principal:
         subject = Subject(tokens.issuer.issuer, tokens.subject(token))
-        kept = self._known(subject, lambda session: keys.live_of_subject(session, subject))
-        if kept is None:
+        cached = self._known(subject, lambda session: keys.live_of_subject(session, subject))
+        if cached is None:
             message = "The subject of this token is not known here."
             raise BadKeyShown(message)
-        return self._used(kept)
+        return self._used(cached)
 
-    def _known(self, shown: str | Subject, look: Callable[[Session], LiveKey | None]) -> _Kept | None:
+    def _known(self, shown: str | Subject, look: Callable[[Session], LiveKey | None]) -> _Cached | None:
         now = self.monotonic()  # Before it is looked up: what is revoked meanwhile is not believed for longer.
-        kept = self._kept.get(shown)
-        if kept is not None and kept.until > now:
-            return kept
+        cached = self._cache.get(shown)
+        if cached is not None and cached.until > now:
+            return cached
         key = read(self.engine, look)
         if key is None:
-            self._kept.pop(shown, None)
+            self._cache.pop(shown, None)
             return None
-        if len(self._kept) >= MOST_KEPT:
-            self._kept.clear()
-        kept = self._kept[shown] = _Kept(key, now + KEPT_S)
-        return kept
+        if len(self._cache) >= MOST_KEPT:
+            self._cache.clear()
+        cached = self._cache[shown] = _Cached(key, now + KEPT_S)
+        return cached
 
-    def _used(self, kept: _Kept) -> Principal:
+    def _used(self, cached: _Cached) -> Principal:
         """Note that a key was used, if the database takes that now: nobody is refused for it."""
-        if not kept.is_noted:
-            kept.is_noted = True
-            now, last = self.clock(), kept.key.last_used_at
+        if not cached.is_noted:
+            cached.is_noted = True
+            now, last = self.clock(), cached.key.last_used_at
             if last is None or now - last >= keys.USES_APART:
-                self._note_use(kept.key.key_id, now)
-        return kept.key.principal
+                self._note_use(cached.key.key_id, now)
+        return cached.key.principal
 
     def _note_use(self, key_id: str, now: datetime) -> None:
         try:
@@ -170,8 +175,8 @@ def _key_in(authorization: str) -> tuple[str | None, str]:
     return key_id if is_key else None, secret
 
 
-def _is_secret_of(kept: _Kept, secret: str) -> bool:
-    stored = kept.key.secret_hash
+def _is_secret_of(cached: _Cached, secret: str) -> bool:
+    stored = cached.key.secret_hash
     return stored is not None and hmac.compare_digest(stored, hash_of(secret))
 
 

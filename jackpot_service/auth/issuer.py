@@ -108,9 +108,9 @@ class Issuer:
 
     def _published_at(self, client: httpx.Client) -> str:
         """Discover where the keys are. Raises: as `_fetched`; ValueError unless the issuer speaks of itself."""
-        found = _document(client, self.issuer.rstrip("/") + DISCOVERY)
-        url = found.get("jwks_uri")
-        if found.get("issuer") != self.issuer or not isinstance(url, str):
+        document = _document(client, self.issuer.rstrip("/") + DISCOVERY)
+        url = document.get("jwks_uri")
+        if document.get("issuer") != self.issuer or not isinstance(url, str):
             message = "its configuration is another issuer's, or names no jwks_uri"
             raise ValueError(message)
         if urlsplit(url).scheme != urlsplit(self.issuer).scheme:
@@ -130,17 +130,21 @@ def _document(client: httpx.Client, url: str) -> dict[str, Any]:
             if len(body) > MOST_BYTES or time.monotonic() > until:
                 message = f"{url} answers too much, or too slowly"
                 raise ValueError(message)
-    found = orjson.loads(body)
-    if not isinstance(found, dict):
+    document = orjson.loads(body)
+    if not isinstance(document, dict):
         message = f"{url} answers no JSON object"
         raise ValueError(message)  # noqa: TRY004  what came is wrong, not what was called
-    return found
+    return document
 
 
 def _key_set(document: dict[str, Any]) -> KeySet:
     """Take the keys that can be used; an issuer may publish others. Raises: ValueError if there are none."""
     published = document.get("keys")
-    keys = [key for one in published if (key := _key(one)) is not None] if isinstance(published, list) else []
+    keys = (
+        [key for published_key in published if (key := _key(published_key)) is not None]
+        if isinstance(published, list)
+        else []
+    )
     if not keys:
         message = "it publishes no keys that can be used"
         raise ValueError(message)

@@ -102,17 +102,17 @@ class _Reader:
         value = self.environ.get(variable)
         if value is None:
             return default
-        found = tuple(self.text(variable, "", accepted).split())
-        if not found or "JACKPOT_OIDC_ISSUER" not in self.environ:
+        audiences = tuple(self.text(variable, "", accepted).split())
+        if not audiences or "JACKPOT_OIDC_ISSUER" not in self.environ:
             raise ConfigError(variable, value, accepted)
-        return found
+        return audiences
 
     def algorithms(self, variable: str, default: tuple[str, ...]) -> tuple[str, ...]:
         accepted = f"some of {' '.join(_ALGORITHMS)}, with spaces between"
-        found = tuple(self.text(variable, " ".join(default), accepted).split())
-        if not set(found) <= set(_ALGORITHMS):
-            raise ConfigError(variable, " ".join(found), accepted)
-        return found
+        algorithms = tuple(self.text(variable, " ".join(default), accepted).split())
+        if not set(algorithms) <= set(_ALGORITHMS):
+            raise ConfigError(variable, " ".join(algorithms), accepted)
+        return algorithms
 
     def integer(self, variable: str, default: int, *, least: int = 1, most: int = 10_000_000) -> int:
         accepted = f"a whole number from {least} to {most}"
@@ -149,10 +149,10 @@ class _Reader:
         accepted = "origins with spaces between, such as https://casino.example https://www.casino.example:8443"
         if variable not in self.environ:
             return default
-        found = tuple(self.text(variable, "", accepted).split())
-        if not all(map(_ORIGIN.fullmatch, found)):
-            raise ConfigError(variable, " ".join(found), accepted)
-        return found
+        origins = tuple(self.text(variable, "", accepted).split())
+        if not all(map(_ORIGIN.fullmatch, origins)):
+            raise ConfigError(variable, " ".join(origins), accepted)
+        return origins
 
     def part(self, variable: str, default: Decimal) -> Decimal:
         accepted = "a part from 0 to 1, such as 0.10"

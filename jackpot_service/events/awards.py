@@ -89,12 +89,12 @@ def awards_of_settlements(
 ) -> Mapping[tuple[str, int], list[AwardName]]:
     """Name the awards that settlements made, by book and round key."""
     keys = sorted(rounds)
-    found: dict[tuple[str, int], list[AwardName]] = {key: [] for key in keys}
+    by_round: dict[tuple[str, int], list[AwardName]] = {key: [] for key in keys}
     parameters = {"books": [book for book, _ in keys], "round_keys": [round_key for _, round_key in keys]}
     for row in session.execute(_OF_SETTLEMENTS, parameters) if keys else ():
         name = AwardName(*row)
-        found[name.book, name.round_key].append(name)
-    return found
+        by_round[name.book, name.round_key].append(name)
+    return by_round
 
 
 def payloads(
@@ -138,5 +138,5 @@ def _data(row: Any, *, currency: str) -> Data:  # noqa: ANN401  a row of _NAMED
 
 def payload_of(event: AwardEvent, award: Data) -> Payload:
     """Return an event's payload; only that of an award that was made says in which state it began."""
-    said = {name: value for name, value in award.items() if name != "state" or event.type is EventType.AWARD_MADE}
-    return Payload(event.type, f"award {award['award_id']}", {**said, **event.more}, event.act)
+    stated = {name: value for name, value in award.items() if name != "state" or event.type is EventType.AWARD_MADE}
+    return Payload(event.type, f"award {award['award_id']}", {**stated, **event.more}, event.act)

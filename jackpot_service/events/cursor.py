@@ -139,13 +139,13 @@ class _Reader:
     at: int
 
     def number(self) -> int:
-        found = 0
+        number = 0
         for place in range(_LONGEST_NUMBER):
             byte = self.content[self.at]
             self.at += 1
-            found |= (byte & 0x7F) << (7 * place)
+            number |= (byte & 0x7F) << (7 * place)
             if byte < 0x80:  # noqa: PLR2004  the bit that says that there is more
-                return found
+                return number
         raise IndexError
 
     def name(self) -> str:

@@ -184,7 +184,7 @@ def notified_entries(session: Session, reader: Principal, windows: Sequence[Wind
     """
     visible: dict[str, Any] = {"casino_id": reader.casino_id, "tables": sorted(reader.table_ids)}
     of_rounds = [window for window in windows if window.book != REFERENCE_BOOK]
-    found = []
+    notified = []
     if of_rounds:
         columns = {
             "books": [window.book for window in of_rounds],
@@ -196,13 +196,13 @@ def notified_entries(session: Session, reader: Principal, windows: Sequence[Wind
         rows = session.execute(
             _OF_ROUNDS, {**columns, **visible, "kinds": kinds, "sees_all": is_of_the_house(reader)}
         ).all()
-        found += [_entry_of_round(reader, Place(*row[:4]), row[4], EntryRound(*row[5:])) for row in rows]
+        notified += [_entry_of_round(reader, Place(*row[:4]), row[4], EntryRound(*row[5:])) for row in rows]
     for window in windows:
         if window.book == REFERENCE_BOOK:
             bounds = {"book": window.book, "after": window.after, "upto": window.upto}
             rows = session.execute(_ACTS, {**bounds, **visible, "kinds": sorted(act_kinds(reader))}).all()
-            found += [NotifiedEntry(Place(*row[:4]), EntryKind(row[4]), None) for row in rows]
-    return sorted(found, key=_in_order)
+            notified += [NotifiedEntry(Place(*row[:4]), EntryKind(row[4]), None) for row in rows]
+    return sorted(notified, key=_in_order)
 
 
 def _entry_of_round(reader: Principal, place: Place, kind: str, round_: EntryRound) -> NotifiedEntry:

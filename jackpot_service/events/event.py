@@ -90,12 +90,12 @@ class Total(NamedTuple):
     number: int
 
 
-def totals(found: Iterable[Total], *, counted: str) -> list[dict[str, Any]]:
+def totals(items: Iterable[Total], *, counted: str) -> list[dict[str, Any]]:
     """Add up sums of money, and write one a currency; `counted` names what they are sums of."""
     sums: dict[str, tuple[int, int]] = {}
-    for one in found:
-        minor, count = sums.get(one.currency, (0, 0))
-        sums[one.currency] = minor + one.amount_minor, count + one.number
+    for item in items:
+        minor, count = sums.get(item.currency, (0, 0))
+        sums[item.currency] = minor + item.amount_minor, count + item.number
     return [
         {"currency": currency, "amount_minor": minor, counted: count}
         for currency, (minor, count) in sorted(sums.items())

@@ -66,30 +66,30 @@ def _candidates(
     session: Session, entries: Sequence[NotifiedEntry], after: Cursor, bases: Mapping[str, str], *, most: int
 ) -> list[_Candidate]:
     """Find the first events of some entries, at most so many."""
-    found: list[_Candidate] = []
+    page: list[_Candidate] = []
     rest = iter(entries)
-    while len(found) < most and (together := list(islice(rest, READ_AT_ONCE))):
+    while len(page) < most and (together := list(islice(rest, READ_AT_ONCE))):
         for entry, events in zip(together, _events_of(session, together, bases), strict=True):
             before = _numbered_to(entry, after)
-            found += [
+            page += [
                 _Candidate(entry, number, event)
                 for number, event in enumerate(events, 1)
                 if number > before and (event.type in PUBLIC or not entry.only_public)
             ]
-    return found[:most]
+    return page[:most]
 
 
 def _events_of(session: Session, entries: Sequence[NotifiedEntry], bases: Mapping[str, str]) -> list[list[Unplaced]]:
     """Build all events of each entry, also those that its reader may not see: events keep their numbers."""
     of_acts = acts.recorded(session, [entry.place.seq for entry in entries if entry.place.book == REFERENCE_BOOK])
     casinos = acts.casinos_of(session, of_acts.values())
-    said = rounds.recorded(session, [entry.place for entry in entries if entry.round is not None])
+    recorded = rounds.recorded(session, [entry.place for entry in entries if entry.round is not None])
     made = awards.awards_of_settlements(
         session,
         {
             (entry.place.book, entry.round.round_key)
             for entry in entries
-            if entry.round is not None and said[entry.place.key].has_awards
+            if entry.round is not None and recorded[entry.place.key].has_awards
         },
     )
     return [
@@ -98,7 +98,7 @@ def _events_of(session: Session, entries: Sequence[NotifiedEntry], bases: Mappin
         else rounds.events_of(
             entry,
             entry.round,
-            said[entry.place.key],
+            recorded[entry.place.key],
             made.get((entry.place.book, entry.round.round_key), ()),
             currency=bases[entry.place.book],
         )
@@ -116,15 +116,17 @@ def _numbered_to(entry: NotifiedEntry, after: Cursor) -> int:
 
 def _events(session: Session, candidates: Sequence[_Candidate], bases: Mapping[str, str]) -> tuple[Event, ...]:
     """Place events, with awards read for those that are about one."""
-    about_awards = [one.event for one in candidates if isinstance(one.event, AwardEvent)]
+    about_awards = [candidate.event for candidate in candidates if isinstance(candidate.event, AwardEvent)]
     data = awards.payloads(session, about_awards, currencies=bases)
     return tuple(
         Event(
-            one.entry.place,
-            one.number,
-            awards.payload_of(one.event, data[one.event.name]) if isinstance(one.event, AwardEvent) else one.event,
+            candidate.entry.place,
+            candidate.number,
+            awards.payload_of(candidate.event, data[candidate.event.name])
+            if isinstance(candidate.event, AwardEvent)
+            else candidate.event,
         )
-        for one in candidates
+        for candidate in candidates
     )
 
 

@@ -57,7 +57,7 @@ class Recorded:
     def sums(self, kinds: Iterable[FigureKind], *, counted: str) -> list[dict[str, Any]]:
         """Write the sums of some kinds of figures, a currency each."""
         of_kinds = (figure for figure in self.figures if figure.kind in kinds)
-        return totals((Total(one.currency, one.minor, one.number) for one in of_kinds), counted=counted)
+        return totals((Total(figure.currency, figure.minor, figure.number) for figure in of_kinds), counted=counted)
 
 
 RecordedByPlace = Mapping[tuple[str, int, int], Recorded]
@@ -79,10 +79,10 @@ def recorded(session: Session, places: Sequence[Place]) -> RecordedByPlace:
 
 
 def events_of(
-    entry: NotifiedEntry, round_: EntryRound, said: Recorded, awards: Sequence[AwardName], *, currency: str
+    entry: NotifiedEntry, round_: EntryRound, stated: Recorded, awards: Sequence[AwardName], *, currency: str
 ) -> list[Unplaced]:
     """Return the events of a round's entry; `currency` is the jackpot's base currency."""
-    step = _Step(entry.place.book, currency, round_, said)
+    step = _Step(entry.place.book, currency, round_, stated)
     if entry.kind is EntryKind.RESULT:
         return step.settled(awards)
     if entry.kind is EntryKind.CLOSING:
@@ -97,7 +97,7 @@ class _Step:
     jackpot_id: str
     currency: str
     round: EntryRound
-    said: Recorded
+    stated: Recorded
 
     def payload(self, type_: EventType, data: Mapping[str, Any]) -> Payload:
         """Make the payload of an event about the round, for those who may see the round."""
@@ -113,15 +113,15 @@ class _Step:
 
     def settled(self, awards: Sequence[AwardName]) -> list[Unplaced]:
         """A result: the round, each award; and where it won the jackpot, the hit and the cycle that begins."""
-        settlement = self.said.facts["settlement"]
+        settlement = self.stated.facts["settlement"]
         is_hit = settlement["cycle_after"] > settlement["cycle"]
         after = {name: settlement[name] for name in ("meter_after", "reserve_after", "prize_fund_after", "house_seed")}
         data = {
             "cycle": settlement["cycle"],
-            "occurred_at": self.said.facts["result"]["occurred_at"],
-            "stakes": totals((Total(*one) for one in settlement["stakes"]), counted="bets"),
-            "refunds": self.said.sums(_REFUNDS, counted="bets"),
-            "awards": self.said.sums((FigureKind.AWARDS,), counted="awards"),
+            "occurred_at": self.stated.facts["result"]["occurred_at"],
+            "stakes": totals((Total(*stakes_sum) for stakes_sum in settlement["stakes"]), counted="bets"),
+            "refunds": self.stated.sums(_REFUNDS, counted="bets"),
+            "awards": self.stated.sums((FigureKind.AWARDS,), counted="awards"),
             "currency": self.currency,
             "policy": settlement["policy"],
             "total_stake_base": settlement["weight"],
@@ -131,14 +131,16 @@ class _Step:
         }
         events: list[Unplaced] = [
             self.payload(EventType.ROUND_SETTLED, data),
-            *(AwardEvent(EventType.AWARD_MADE, one) for one in awards),
+            *(AwardEvent(EventType.AWARD_MADE, award) for award in awards),
         ]
         return [*events, self._hit(settlement), self._reset(settlement)] if is_hit else events
 
     def _hit(self, settlement: Facts) -> Payload:
         """The jackpot was won. The event names no casino and no player: every key sees it."""
-        figures = self.said.figures
-        paid = (one.value for one in figures if one.kind is FigureKind.AWARDS and one.account == FundedBy.METER)
+        figures = self.stated.figures
+        paid = (
+            figure.value for figure in figures if figure.kind is FigureKind.AWARDS and figure.account == FundedBy.METER
+        )
         data = {
             "jackpot_id": self.jackpot_id,
             "table_id": self.round.table_id,
@@ -155,7 +157,7 @@ class _Step:
         data = {
             "jackpot_id": self.jackpot_id,
             "cycle": settlement["cycle_after"],
-            "rules_version": self.said.rules_version,
+            "rules_version": self.stated.rules_version,
             "currency": self.currency,
             "meter": settlement["meter_after"],
             "reserve": settlement["reserve_after"],
@@ -165,28 +167,28 @@ class _Step:
 
     def closed(self) -> Payload:
         """The end of a round's betting."""
-        return self.payload(EventType.BETTING_CLOSED, dict(self.said.facts))
+        return self.payload(EventType.BETTING_CLOSED, dict(self.stated.facts))
 
     def cancelled(self) -> Payload:
         """A cancelled round: every live stake was given back."""
-        facts = self.said.facts
+        facts = self.stated.facts
         data = {
             "cycle": facts["cycle"],
             "occurred_at": facts["occurred_at"],
             "reason": facts["reason"],
-            "refunds": self.said.sums(_REFUNDS, counted="bets"),
+            "refunds": self.stated.sums(_REFUNDS, counted="bets"),
         }
         return self.payload(EventType.ROUND_CANCELLED, data)
 
     def voided(self) -> Payload:
         """Bets made void, before or after they came."""
-        facts = self.said.facts
+        facts = self.stated.facts
         data = {
             "occurred_at": facts["occurred_at"],
             "bet_ids": facts["voided"],
             "tombstones": facts["tombstones"],
             "reason": facts["reason"],
-            "refunds": self.said.sums(_REFUNDS, counted="bets"),
+            "refunds": self.stated.sums(_REFUNDS, counted="bets"),
         }
         return self.payload(EventType.BETS_VOIDED, data)
 

@@ -97,11 +97,11 @@ def _written(sign: str) -> str:
 
 def _read(component: str) -> str:
     signs, end = [], 0
-    for found in _WRITTEN.finditer(component):
-        if found.start() != end:
+    for escape in _WRITTEN.finditer(component):
+        if escape.start() != end:
             break
-        end = found.end()
-        signs.append(found["plain"] or _SIGNS_OF.get(found["letters"]) or chr(int(found["number"], 16)))
+        end = escape.end()
+        signs.append(escape["plain"] or _SIGNS_OF.get(escape["letters"]) or chr(int(escape["number"], 16)))
     if end != len(component):
         message = f"{component} is no component of an account's name."
         raise ValueError(message)

@@ -175,7 +175,7 @@ _PRECISION: Final = "1000." + "0" * 18
 
 
 def _percent_encoded(text: str) -> str:
-    return _SPECIAL.sub(lambda found: "".join(f"%{byte:02X}" for byte in found[0].encode()), text)
+    return _SPECIAL.sub(lambda sign: "".join(f"%{byte:02X}" for byte in sign[0].encode()), text)
 
 
 def _hledger_heading(heading: Heading) -> str:

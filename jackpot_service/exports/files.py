@@ -77,11 +77,11 @@ def text_lines(document: Document) -> Iterator[str]:
 
 def _printable(text: str) -> str:
     """Let no text break its line, or control the terminal."""
-    return text if text.isprintable() else "".join(one if one.isprintable() else ascii(one)[1:-1] for one in text)
+    return text if text.isprintable() else "".join(sign if sign.isprintable() else ascii(sign)[1:-1] for sign in text)
 
 
 def _table(section: Section) -> Iterator[str]:
-    titles = [f"{one.title}, {one.currency}" if one.currency else one.title for one in section.columns]
+    titles = [f"{column.title}, {column.currency}" if column.currency else column.title for column in section.columns]
     rows = [titles, *([_printable(as_text(value)) for value in row] for row in section.rows)]
     widths = [max(len(row[place]) for row in rows) for place in range(len(titles))]
     for row in rows:

@@ -86,15 +86,15 @@ def journal_export(
     committed = committed_positions(session, jackpot_id)
     if positions is None:
         return JournalExport(jackpot_id, base, form, committed)
-    given = (*positions, *[0] * (len(committed) - len(positions)))
-    if len(given) > len(committed):
-        message = f"{jackpot_id} has {len(committed)} stripes, not {len(given)}."
+    starts = (*positions, *[0] * (len(committed) - len(positions)))
+    if len(starts) > len(committed):
+        message = f"{jackpot_id} has {len(committed)} stripes, not {len(starts)}."
         raise PositionsUnknown(message, jackpot_id=jackpot_id)
-    for stripe_no, (seq, last) in enumerate(zip(given, committed, strict=True)):
+    for stripe_no, (seq, last) in enumerate(zip(starts, committed, strict=True)):
         if not 0 <= seq <= last:
             message = f"Stripe {stripe_no} of {jackpot_id} ends at {last}; {seq} is no position of it."
             raise PositionsUnknown(message, jackpot_id=jackpot_id, stripe_no=stripe_no)
-    return JournalExport(jackpot_id, base, form, given)
+    return JournalExport(jackpot_id, base, form, starts)
 
 
 def pieces(
@@ -152,11 +152,11 @@ def _entries_of_stripe(
     session: Session, jackpot_id: str, stripe_no: int, *, after: int, upto: int, page: int
 ) -> Iterator[ExportedEntry]:
     while after < upto:
-        found = _page(session, jackpot_id, stripe_no, after=after, upto=upto, limit=page)
-        if not found:
+        page_entries = _page(session, jackpot_id, stripe_no, after=after, upto=upto, limit=page)
+        if not page_entries:
             return
-        yield from found
-        after = found[-1].seq
+        yield from page_entries
+        after = page_entries[-1].seq
 
 
 def _page(

@@ -72,8 +72,8 @@ def casino_balances(session: Session) -> Mapping[str, Mapping[str, Decimal]]:
 
 def casino_accounts(session: Session, casino_id: str) -> tuple[CasinoAccount, ...]:
     """Each account of a casino, by jackpot and currency. It reads all postings."""
-    found = session.execute(_CASINO_ACCOUNTS, {"account": accounts.casino(casino_id)})
-    return tuple(CasinoAccount(*row) for row in found)
+    rows = session.execute(_CASINO_ACCOUNTS, {"account": accounts.casino(casino_id)})
+    return tuple(CasinoAccount(*row) for row in rows)
 
 
 def award_totals(session: Session) -> tuple[AwardTotal, ...]:

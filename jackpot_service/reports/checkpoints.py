@@ -113,9 +113,9 @@ def latest_seals(session: Session, *, limit: int, before: int | None = None) -> 
     question = select(SealRow.number, SealRow.public_key, SealRow.entry_seq)
     if before is not None:
         question = question.where(SealRow.number < before)
-    found = session.execute(question.order_by(SealRow.number.desc()).limit(limit)).all()
-    acts = {act.seq: act for act in acts_of(session, [row.entry_seq for row in found])}
-    return [_seal_head(number, key, acts[seq]) for number, key, seq in found]
+    rows = session.execute(question.order_by(SealRow.number.desc()).limit(limit)).all()
+    acts = {act.seq: act for act in acts_of(session, [row.entry_seq for row in rows])}
+    return [_seal_head(number, key, acts[seq]) for number, key, seq in rows]
 
 
 def _seal_head(number: int, public_key: bytes, act: RecordedAct) -> SealHead:
@@ -131,24 +131,24 @@ def _seal_head(number: int, public_key: bytes, act: RecordedAct) -> SealHead:
 
 def seal_content(session: Session, number: int) -> bytes:
     """Read the canonical bytes of a seal, as its file has them. Raises: UnknownSeal."""
-    found = checkpoints.find_seal(session, number)
-    if found is None:
+    seal = checkpoints.find_seal(session, number)
+    if seal is None:
         message = f"There is no seal {number}."
         raise UnknownSeal(message, number=number)
-    return found.content
+    return seal.content
 
 
 def _book_ends(session: Session) -> Sequence[BookEnd]:
     jackpots = references.jackpot_ids(session)
     version = reconciled_sums.REPORT_VERSION
     with pipelined(session) as pipe:
-        cursors = [pipe.send(_BOOK, {"jackpot_id": one, "report_version": version}) for one in jackpots]
+        cursors = [pipe.send(_BOOK, {"jackpot_id": jackpot_id, "report_version": version}) for jackpot_id in jackpots]
     return [
-        BookEnd(one, tuple(positions), day)
-        for one, cursor in zip(jackpots, cursors, strict=True)
+        BookEnd(jackpot_id, tuple(positions), day)
+        for jackpot_id, cursor in zip(jackpots, cursors, strict=True)
         for positions, day in cursor
     ]
 
 
-def _first(found: Sequence[T]) -> T | None:
-    return found[0] if found else None
+def _first(items: Sequence[T]) -> T | None:
+    return items[0] if items else None

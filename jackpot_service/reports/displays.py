@@ -47,10 +47,10 @@ class DisplayedHit:
 
 def displayed_hit(session: Session, jackpot_id: str) -> DisplayedHit | None:
     """Read the last hit of a jackpot; None if it was never hit. Raises: UnknownJackpot."""
-    found = last_hits(session, jackpot_id, limit=1)
-    if not found:
+    hits = last_hits(session, jackpot_id, limit=1)
+    if not hits:
         return None
-    (hit,) = found
+    (hit,) = hits
     base = references.require_base(session, jackpot_id)
     rate: Rate = sheet_to_show(session, base, hit.round.rate_sheet).rate(base)
     return DisplayedHit(

@@ -77,8 +77,8 @@ class Document:
     `start` and `end` bound its period, the end not included; None is the beginning of the books, and all that was
     booked when it was made. `positions` are those of each of its books, at its end: as of the same instant, it is the
     same for ever. `opening_positions` are those at its start, if it has one, of the jackpots that were open by then.
-    `kept` is the hash, and the version of the report, that was kept when exactly its period was closed. `signs` says
-    who owes a positive balance, in a report of balances. Like titles it is no part of the hash.
+    `kept_report` is the hash, and the version of the report, that was kept when exactly its period was closed. `signs`
+    says who owes a positive balance, in a report of balances. Like titles it is no part of the hash.
     """
 
     name: str
@@ -92,24 +92,32 @@ class Document:
     opening_positions: Mapping[str, Positions]
     sections: Sequence[Section]
     report_version: int = 1
-    kept: KeptReport | None = None
+    kept_report: KeptReport | None = None
     signs: str | None = None
 
     @property
     def content_sha256(self) -> str | None:
         """The SHA-256 of its content when its period was closed: none if that was another version of it."""
-        return None if self.kept is None or self.kept.report_version != self.report_version else self.kept.sha256
+        return (
+            None
+            if self.kept_report is None or self.kept_report.report_version != self.report_version
+            else self.kept_report.sha256
+        )
 
     def narrowed(self, name: str | None) -> "Document":
         """Return it with the section of a name only, with none for that of the head; unless one is named, with all."""
-        return self if name is None else replace(self, sections=[one for one in self.sections if one.name == name])
+        return (
+            self
+            if name is None
+            else replace(self, sections=[section for section in self.sections if section.name == name])
+        )
 
 
 def rows_of(columns: Sequence[Column], named: Iterable[NamedRow]) -> Iterator[Row]:
     """Return rows from mappings that hold, among other values, one by the name of each column."""
     names = [column.name for column in columns]
-    for one in named:
-        yield tuple(one[name] for name in names)
+    for named_row in named:
+        yield tuple(named_row[name] for name in names)
 
 
 def as_text(value: Value) -> str:
@@ -149,11 +157,11 @@ def _positions(name: str, positions: Mapping[str, Positions]) -> list[tuple[str,
 
 
 def _closed(document: Document) -> list[tuple[str, str]]:
-    if document.kept is None:
+    if document.kept_report is None:
         return []
     if document.content_sha256 is not None:
         return [("closed as", document.content_sha256)]
-    then, now = document.kept.report_version, document.report_version
+    then, now = document.kept_report.report_version, document.report_version
     return [("closed in", f"version {then} of the report, whose version is {now} now: no hash of this was kept")]
 
 

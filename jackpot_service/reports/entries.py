@@ -92,7 +92,7 @@ def entry_at(session: Session, principal: Principal, *, book: str, stripe_no: in
         table_id=row.table_id,
         rules_version=row.rules_version,
         postings=tuple(zip(row.accounts, row.currencies, row.amounts, row.movements, strict=True)),
-        figures=[dict(one) for one in session.execute(_FIGURES, place).mappings()],
+        figures=[dict(figure) for figure in session.execute(_FIGURES, place).mappings()],
         facts=row.facts,
         digest=row.digest,
         head=row.head,

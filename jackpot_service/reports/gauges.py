@@ -105,8 +105,10 @@ def months_ahead(session: Session, *, at: datetime) -> int:
 
 def _days_behind(session: Session, *, at: datetime) -> int:
     today = at.astimezone(UTC).date()
-    due = checkpoints.day_to_reconcile(session, report_version=reconciled_sums.REPORT_VERSION, before=midnight(today))
-    return 0 if due is None else (today - due.day).days
+    oldest = checkpoints.day_to_reconcile(
+        session, report_version=reconciled_sums.REPORT_VERSION, before=midnight(today)
+    )
+    return 0 if oldest is None else (today - oldest.day).days
 
 
 def _pools(session: Session) -> Sequence[BookedPools]:
@@ -150,11 +152,15 @@ def without_payout_tiers(session: Session) -> list[str]:
     version = and_(
         RulesVersionRow.jackpot_id == JackpotRow.jackpot_id, RulesVersionRow.version == CycleRow.rules_version
     )
-    found = session.scalars(
+    jackpot_ids = session.scalars(
         select(JackpotRow.jackpot_id)
         .join(CycleRow, running)
         .join(RulesVersionRow, version)
         .where(~RulesVersionRow.document.has_key("payout_tiers"))
         .order_by(JackpotRow.jackpot_id)
     )
-    return [one for one in found if lives.life_of(session, one, is_accepting=False) is not Life.RETIRED]
+    return [
+        jackpot_id
+        for jackpot_id in jackpot_ids
+        if lives.life_of(session, jackpot_id, is_accepting=False) is not Life.RETIRED
+    ]

@@ -124,8 +124,8 @@ def jackpot_states(
 
     Each is consistent in itself; together they have no common instant.
     """
-    found = references.jackpot_ids(session, limit=limit, after=after)
-    return tuple(jackpot_state(session, jackpot_id, at=at) for jackpot_id in found)
+    jackpot_ids = references.jackpot_ids(session, limit=limit, after=after)
+    return tuple(jackpot_state(session, jackpot_id, at=at) for jackpot_id in jackpot_ids)
 
 
 def jackpot_state(session: Session, jackpot_id: str, *, at: datetime) -> JackpotState:

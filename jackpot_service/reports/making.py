@@ -63,7 +63,7 @@ def parameters_of(
     parameters = Parameters(**question.stated, longest_open=longest_open)
     frame.require_possible(report, parameters)
     start, end = questions.edges_of(session, question)
-    ends = sorted(one for one in (end, question.as_of) if one is not None)
+    ends = sorted(instant for instant in (end, question.as_of) if instant is not None)
     for later in ends[1:]:
         _require_past(later, now=now)
     return replace(parameters, start=start, end=ends[0] if ends else None)

@@ -22,18 +22,20 @@ def record_of_player(record: RoundRecord, player_id: str) -> RoundRecord:
 
     A player without a bet in the round has empty lists. Voids that came before their bets are nobody's, and left out.
     """
-    bets = tuple(one for one in record.bets if one.bet.player_id == player_id)
-    bet_ids = frozenset(one.bet.bet_id for one in bets)
-    steps = frozenset({one.step for one in bets} | {one.void_step for one in bets})
+    bets = tuple(booked_bet for booked_bet in record.bets if booked_bet.bet.player_id == player_id)
+    bet_ids = frozenset(booked_bet.bet.bet_id for booked_bet in bets)
+    steps = frozenset({booked_bet.step for booked_bet in bets} | {booked_bet.void_step for booked_bet in bets})
     return replace(
         record,
         bets=bets,
         tombstones={},
         ending=_ending(record.ending, bet_ids),
-        awards=tuple(one for one in record.awards if one.bet_id in bet_ids),
-        corrections=tuple(_correction(one, bet_ids) for one in record.corrections),
-        compensations=tuple(one for one in record.compensations if one.bet_id in bet_ids),
-        entries=tuple(_entry(one, bet_ids) for one in record.entries if one.step in steps or one.kind in OF_THE_ROUND),
+        awards=tuple(award for award in record.awards if award.bet_id in bet_ids),
+        corrections=tuple(_correction(correction, bet_ids) for correction in record.corrections),
+        compensations=tuple(compensation for compensation in record.compensations if compensation.bet_id in bet_ids),
+        entries=tuple(
+            _entry(entry, bet_ids) for entry in record.entries if entry.step in steps or entry.kind in OF_THE_ROUND
+        ),
     )
 
 
@@ -45,14 +47,14 @@ def _ending(ending: Facts, bet_ids: Collection[str]) -> Facts:
 
 def _verdict(verdict: Facts, bet_ids: Collection[str]) -> Facts:
     of_bets = {
-        name: [one for one in verdict[name] if one["bet_id"] in bet_ids] for name in _WITH_BETS if name in verdict
+        name: [part for part in verdict[name] if part["bet_id"] in bet_ids] for name in _WITH_BETS if name in verdict
     }
     return {**verdict, **of_bets, "refunds": [bet_id for bet_id in verdict["refunds"] if bet_id in bet_ids]}
 
 
 def _correction(correction: BookedCorrection, bet_ids: Collection[str]) -> BookedCorrection:
     act = replace(correction.act, after=_verdict(correction.act.after, bet_ids))
-    return replace(correction, act=act, awards=tuple(one for one in correction.awards if one.bet_id in bet_ids))
+    return replace(correction, act=act, awards=tuple(award for award in correction.awards if award.bet_id in bet_ids))
 
 
 def _entry(entry: EntryPlace, bet_ids: Collection[str]) -> EntryPlace:

@@ -67,7 +67,7 @@ class Filters:
     @property
     def stated(self) -> dict[str, Any]:
         """The filters, and the groupings, by their names."""
-        return {one.name: getattr(self, one.name) for one in fields(Filters)}
+        return {field_.name: getattr(self, field_.name) for field_ in fields(Filters)}
 
     @property
     def in_sql(self) -> dict[str, str | None]:
@@ -110,7 +110,7 @@ class Parameters(Filters):
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> "Parameters":
         """Read parameters as a job stored them."""
-        filters: dict[str, Any] = {one.name: stored[one.name] for one in fields(Filters)}
+        filters: dict[str, Any] = {field_.name: stored[field_.name] for field_ in fields(Filters)}
         start, end = (None if stored[edge] is None else datetime.fromisoformat(stored[edge]) for edge in ("from", "to"))
         filters["by"] = tuple(map(By, stored["by"]))
         return cls(**filters, start=start, end=end, longest_open=stored["open_round_minutes"] * MINUTE)
@@ -144,7 +144,7 @@ class QuestionSchema(StrictSchema):
 
 def question_of(values: Mapping[str, Any]) -> Question:
     """Return the question that loaded values ask; those of other names are not looked at."""
-    named = {one.name: values.get(one.name) for one in fields(Question)}
+    named = {field_.name: values.get(field_.name) for field_ in fields(Question)}
     return Question(**{name: value for name, value in named.items() if value is not None})
 
 

@@ -41,20 +41,20 @@ def sheet_in_force(session: Session, base: str, *, at: datetime) -> SheetShown:
 
     Raises: NoRate if there is none.
     """
-    found = rate_sheets.in_force(session, base, at=at)
-    if found is None:
+    head = rate_sheets.in_force(session, base, at=at)
+    if head is None:
         message = f"No rate sheet of {base} is in force."
         raise NoRate(message, currency=base)
-    return SheetShown(found, immutable.sheet(session, base, found.number))
+    return SheetShown(head, immutable.sheet(session, base, head.number))
 
 
 def sheet_of_number(session: Session, base: str, number: int) -> SheetShown:
     """Read a sheet by its number, whether it is in force or not. Raises: UnknownSheet."""
-    found = rate_sheets.find(session, base, number)
-    if found is None:
+    head = rate_sheets.find(session, base, number)
+    if head is None:
         message = f"{base} has no rate sheet {number}."
         raise UnknownSheet(message, base=base, number=number)
-    return SheetShown(found, immutable.sheet(session, base, number))
+    return SheetShown(head, immutable.sheet(session, base, number))
 
 
 def sheet_to_show(session: Session, base: str, number: int | None) -> RateSheet:
@@ -71,5 +71,5 @@ def latest_sheets(session: Session, base: str, *, limit: int, before: int | None
 
 def history(session: Session, base: str, currency: str, *, limit: int, before: int | None) -> Sequence[RateThen]:
     """List the sheets of a base currency as `latest_sheets`, each with its rate of one currency."""
-    found = rate_sheets.history(session, base, currency, limit=limit, before=before)
-    return [RateThen(head, rate) for head, rate in found]
+    heads = rate_sheets.history(session, base, currency, limit=limit, before=before)
+    return [RateThen(head, rate) for head, rate in heads]

@@ -48,9 +48,9 @@ _NOW = text("SELECT clock_timestamp()")
 class DayUnread(Exception):
     """A day could not be read; the cause says why."""
 
-    def __init__(self, due: DayToReconcile) -> None:
-        self.due = due
-        super().__init__(f"{due.jackpot_id}, {due.day}")
+    def __init__(self, day: DayToReconcile) -> None:
+        self.day = day
+        super().__init__(f"{day.jackpot_id}, {day.day}")
 
 
 def reconcile_next(
@@ -73,7 +73,7 @@ def reconcile_next(
             return None
         now = now or read(engine, lambda session: session.execute(_NOW).scalar_one())
         before = datetime.combine((now - AFTER_MIDNIGHT).astimezone(UTC), time(), UTC)
-        due = read(
+        oldest = read(
             engine,
             partial(
                 checkpoints.day_to_reconcile,
@@ -82,19 +82,19 @@ def reconcile_next(
                 without=without,
             ),
         )
-        if due is None:
+        if oldest is None:
             return None
         try:
-            resolve(engine, due.jackpot_id, midnight(due.day + DAY), now=now)
+            resolve(engine, oldest.jackpot_id, midnight(oldest.day + DAY), now=now)
             with snapshot(engine) as session:
-                day = _read_day(session, due, stop or threading.Event())
+                day = _read_day(session, oldest, stop or threading.Event())
             if day is None:
                 return None
-            days.catch_up(engine, due.jackpot_id)
+            days.catch_up(engine, oldest.jackpot_id)
             transact(engine, partial(_keep, day=day, now=now))
         except Exception as error:
-            raise DayUnread(due) from error
-        return due
+            raise DayUnread(oldest) from error
+        return oldest
 
 
 def _keep(session: Session, day: ReconciledDay, now: datetime) -> None:
@@ -102,16 +102,16 @@ def _keep(session: Session, day: ReconciledDay, now: datetime) -> None:
     checkpoints.add_day(session, read=day, now=now)
 
 
-def _read_day(session: Session, due: DayToReconcile, stop: threading.Event) -> ReconciledDay | None:
-    ends = instants.before(session, due.jackpot_id, midnight(due.day + DAY))
-    starts = instants.before(session, due.jackpot_id, midnight(due.day))
+def _read_day(session: Session, day: DayToReconcile, stop: threading.Event) -> ReconciledDay | None:
+    ends = instants.before(session, day.jackpot_id, midnight(day.day + DAY))
+    starts = instants.before(session, day.jackpot_id, midnight(day.day))
     sums: list[Sum] = []
     for part in Part(starts, ends).slices(SLICE):
         if stop.is_set():
             return None
-        sums = added_up([*sums, *reconciled_sums.read_sums(session, due.jackpot_id, due.base, part)])
-    stored = [one.as_json() for one in sums]
-    return ReconciledDay(due.jackpot_id, reconciled_sums.REPORT_VERSION, DayPart(due.day, starts, ends), stored)
+        sums = added_up([*sums, *reconciled_sums.read_sums(session, day.jackpot_id, day.base, part)])
+    stored = [sum_.as_json() for sum_ in sums]
+    return ReconciledDay(day.jackpot_id, reconciled_sums.REPORT_VERSION, DayPart(day.day, starts, ends), stored)
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,8 +145,8 @@ class Days:
         try:
             day = reconcile_next(self.engine, now=now, without=paused, stop=self.stop)
         except DayUnread as error:
-            pause = self._paused(error.due.jackpot_id)
-            log.exception("day-not-reconciled", **_named(error.due), again_in_s=pause.length_s)
+            pause = self._paused(error.day.jackpot_id)
+            log.exception("day-not-reconciled", **_named(error.day), again_in_s=pause.length_s)
             return False
         if day is None:
             self._next_look = began + LOOK_EVERY_S

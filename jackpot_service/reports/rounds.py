@@ -120,7 +120,7 @@ def _entries(session: Session, round_: Round) -> tuple[EntryPlace, ...]:
         EntryRow.facts["limits_version"].astext.label("limits_version"),
         case((EntryRow.kind.in_(_STATED), EntryRow.facts)).label("stated"),
     )
-    found = session.execute(
+    rows = session.execute(
         select(*columns)
         .where(EntryRow.jackpot_id == round_.jackpot_id, EntryRow.round_key == round_.round_key)
         .order_by(EntryRow.step)
@@ -137,7 +137,7 @@ def _entries(session: Session, round_: Round) -> tuple[EntryPlace, ...]:
             _limits(session, round_, row.limits_version),
             row.stated,
         )
-        for row in found
+        for row in rows
     )
 
 
@@ -196,7 +196,7 @@ def latest_rounds(
     if jackpot_id is None:
         return ()
     with pipelined(session) as pipe:
-        found = rounds.send_latest(
+        cursor = rounds.send_latest(
             pipe,
             jackpot_id=jackpot_id,
             table_id=table_id,
@@ -207,7 +207,7 @@ def latest_rounds(
         )
         books_cursor = books.send_read(pipe, jackpot_id)
     running = books.books_of(books_cursor).cycle.cycle
-    listed = rounds.rounds_of(found)
+    listed = rounds.rounds_of(cursor)
     with pipelined(session) as pipe:
         ended_cursor = verdicts.send_ending_cycles(pipe, listed)
     ended_in = verdicts.ending_cycles_of(ended_cursor)

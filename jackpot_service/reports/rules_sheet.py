@@ -112,8 +112,8 @@ def rules_sheet(session: Session, question: RulesQuestion, *, at: datetime) -> R
     base = state.rules.base
     rate = state.sheet.rate(question.currency or base)
     if stake_minor is not None:
-        asked = Bet("asked", "asked", "asked", rate.currency, stake_minor)
-        require_stakes(Bets.of([asked]), rules=state.rules, sheet=state.sheet)
+        stake = Bet("asked", "asked", "asked", rate.currency, stake_minor)
+        require_stakes(Bets.of([stake]), rules=state.rules, sheet=state.sheet)
     following = state.following_version
     return RulesSheet(
         state=state,
@@ -125,8 +125,13 @@ def rules_sheet(session: Session, question: RulesQuestion, *, at: datetime) -> R
         stake_minor=stake_minor,
         claim_periods=claims.periods_of(session, jackpot_id, casino_id=question.reader.casino_id),
         tables=tuple(
-            TableOnSheet(one.table_id, one.version, one.limits, _table_amounts(one.limits, rate))
-            for one in limited_tables(session, question.reader, jackpot_id).tables
+            TableOnSheet(
+                limited_table.table_id,
+                limited_table.version,
+                limited_table.limits,
+                _table_amounts(limited_table.limits, rate),
+            )
+            for limited_table in limited_tables(session, question.reader, jackpot_id).tables
         ),
     )
 

@@ -92,7 +92,7 @@ def slip_of(session: Session, principal: Principal, award_id: str, *, copy: int 
         base=base,
         stake_minor=stake_minor,
         rate=rate,
-        cards=next(one.cards for one in verdict.result.hands if one.hand == award.hand),
+        cards=next(hand.cards for hand in verdict.result.hands if hand.hand == award.hand),
         basis=basis,
         payoff=payoff_of(Tier(award.tier), award.funded_by, basis, rules, stake=stake, rate=rate.base_per_unit),
         requirement=requirement_of(payout_tiers.tiers_of_round(session, round_), [awards.made(award)]),
@@ -121,11 +121,11 @@ def _verdict(session: Session, record: AwardRecord, round_: Round) -> _Verdict:
 
 def _basis(figures: Facts, bet_id: str, tier: str) -> Basis:
     meter = Decimal(figures["meter"] if "meter" in figures else figures["meter_before"])
-    claims = {(one["bet_id"], one["tier"]): Fraction(one["amount"]) for one in figures["entitlements"]}
+    claims = {(claim["bet_id"], claim["tier"]): Fraction(claim["amount"]) for claim in figures["entitlements"]}
     return Basis(meter, Decimal(figures["weight"]), figures.get("policy", ""), claims.get((bet_id, tier)))
 
 
 def _stake_of(session: Session, round_: Round, bet_id: str) -> int:
     with pipelined(session) as pipe:
         cursor = bets.send_of_round(pipe, round_.jackpot_id, RoundName(round_.table_id, round_.round_id))
-    return next(one.bet.stake_minor for one in bets.booked_of(cursor) if one.bet.bet_id == bet_id)
+    return next(booked_bet.bet.stake_minor for booked_bet in bets.booked_of(cursor) if booked_bet.bet.bet_id == bet_id)

@@ -35,8 +35,8 @@ def limited_tables(session: Session, principal: Principal, jackpot_id: str) -> L
         cursor = books.send_read(pipe, jackpot_id)
     limits = immutable.limits(session, jackpot_id, books.books_of(cursor).limits_version)
     seen = [
-        LimitedTable(table_id, one.version, one.limits)
-        for table_id, one in sorted(limits.items())
+        LimitedTable(table_id, table_limits.version, table_limits.limits)
+        for table_id, table_limits in sorted(limits.items())
         if principal.sees_table(table_id, immutable.table(session, table_id).casino_id)
     ]
     return LimitedTables(jackpot_id, base, seen)

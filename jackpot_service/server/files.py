@@ -13,20 +13,20 @@ OF_ITS_OWN: Final = 124
 log = structlog.get_logger()
 
 
-def listeners_within_limit(wanted: int) -> int:
+def listeners_within_limit(listeners: int) -> int:
     """
     Raise the limit of this process as far as so many listeners need, and return how many the limit has room for.
 
     A quarter more may listen while callers share their places anew.
     """
-    others = MOST_CONNECTIONS + OF_ITS_OWN
+    reserved = MOST_CONNECTIONS + OF_ITS_OWN
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    needed = others + wanted + wanted // 4
+    needed = reserved + listeners + listeners // 4
     if soft != resource.RLIM_INFINITY and soft < needed:
         soft = needed if hard == resource.RLIM_INFINITY else min(needed, hard)
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
     if soft == resource.RLIM_INFINITY or soft >= needed:
-        return wanted
-    room = max(0, soft - others) * 4 // 5
+        return listeners
+    room = max(0, soft - reserved) * 4 // 5
     log.warning("few-files", listeners=room, files=soft, files_needed=needed)
     return room

@@ -109,7 +109,7 @@ class Head:
 
     def without_upgrade(self) -> bytes:
         """Write the head as if it did not ask for another protocol, which a server may ignore."""
-        fields = b"".join(b"%b: %b\r\n" % one for one in self.fields if one[0] != b"upgrade")
+        fields = b"".join(b"%b: %b\r\n" % field_ for field_ in self.fields if field_[0] != b"upgrade")
         return b"%b %b HTTP/%b\r\n%b\r\n" % (self.method, self.target, self.version.encode(), fields)
 
     def _refusal_of_line(self) -> Refusal | None:

@@ -50,13 +50,13 @@ class Connection(HttpToolsProtocol):
 
     transport: ClientTransport
 
-    def __init__(self, *, app_state: dict[str, Any], **others: Any) -> None:  # noqa: ANN401  uvicorn's
+    def __init__(self, *, app_state: dict[str, Any], **options: Any) -> None:  # noqa: ANN401  uvicorn's
         # uvloop takes all connections that wait, at one go: one worker would have nearly all. As it sleeps after each,
         # another worker can take the next.
         time.sleep(SHORTEST_SLEEP_S)
         self._presence = Presence(self._listen)
         self._state = {**app_state, CONNECTION: self, PRESENCE: self._presence}
-        super().__init__(app_state=self._state, **others)
+        super().__init__(app_state=self._state, **options)
         self.parser = Parser(self)
         self._clients: Clients = app_state[CLIENTS]
         self._clock = self.loop.time

@@ -146,7 +146,7 @@ class Supervisor(Multiprocess):
         self._passed_s, self._looked_at = min(now - self._looked_at, LONGEST_BETWEEN_LOOKS_S), now
         self._one_by_one(self._keep_alive)
         self._bury()
-        listens = all(one.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN) for one in self.sockets)
+        listens = all(listening.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN) for listening in self.sockets)
         if any(worker.exitcode == STARTUP_FAILURE for worker in self.processes):
             self.failure = "a worker cannot start; the log says why"
         elif self._serving and not listens:  # uvloop says nothing of that.

@@ -117,8 +117,8 @@ def stamp(name: str) -> None:
 
 def seconds_since(name: str) -> float:
     """Return how long ago something last happened, in any of the processes. Raises: KeyError if it is not kept."""
-    kept = {sample.name: sample.value for family in collector().collect() for sample in family.samples}
-    return time.time() - kept[name]
+    values = {sample.name: sample.value for family in collector().collect() for sample in family.samples}
+    return time.time() - values[name]
 
 
 def collector() -> Collector:

@@ -113,19 +113,21 @@ def accept_group(
         return tuple(refusals.values())
     jackpot_id = _require_one_jackpot(tables.values())
     _require_rounds_once(commands)
-    asked = {place: commands[place] for place in tables}
-    expected = None if optimistic_settings is None or not may_expect else optimistic_settings.of(jackpot_id, len(asked))
+    by_place = {place: commands[place] for place in tables}
+    expected = (
+        None if optimistic_settings is None or not may_expect else optimistic_settings.of(jackpot_id, len(by_place))
+    )
     if optimistic_settings is not None and expected is not None:
-        return _in_order(_book_as_expected(session, asked, tables, optimistic_settings, expected), refusals)
-    in_force, seen = _read(session, jackpot_id, list(asked.values()))
+        return _in_order(_book_as_expected(session, by_place, tables, optimistic_settings, expected), refusals)
+    in_force, seen = _read(session, jackpot_id, list(by_place.values()))
     if optimistic_settings is not None:
         optimistic_settings.note(in_force)
-    decisions, refused = _decide(session, asked, tables, in_force, seen)
-    for number, (place, command) in enumerate(asked.items()):
+    decisions, refused = _decide(session, by_place, tables, in_force, seen)
+    for number, (place, command) in enumerate(by_place.items()):
         if place in refused and refused[place].field_errors:
             terms = RoundTerms(tables[place], in_force, number)
             with suppress(NoRate):  # Without a sheet no round is opened, and nothing more is found.
-                batches.with_all(refused[place], tuple(_found(session, command, terms, seen)))
+                batches.with_all(refused[place], tuple(_batch_refusals(session, command, terms, seen)))
     answers = _book(session, in_force, decisions) if decisions else {}
     return _in_order(answers, {**refusals, **refused})
 
@@ -138,17 +140,17 @@ def refusals_of(session: Session, command: AcceptBets) -> tuple[LedgerError, ...
     """
     table, jackpot_id = immutable.table_with_jackpot(session, command.principal, command.table_id)
     in_force, seen = _read(session, jackpot_id, [command])
-    return tuple(_found(session, command, RoundTerms(table, in_force), seen))
+    return tuple(_batch_refusals(session, command, RoundTerms(table, in_force), seen))
 
 
-def _found(
+def _batch_refusals(
     session: Session, command: AcceptBets, terms: RoundTerms, seen: Mapping[RoundName, BatchSeen]
 ) -> Iterator[LedgerError]:
     """Find what refuses a batch for its bets. Raises: as `refusals_of`."""
     known = seen.get(command.name, BatchSeen())
     round_ = known.round or terms.open_round(command.round_id, now=command.now)
-    kept = _terms_of(session, round_, terms, command) if round_.state is RoundState.OPEN else None
-    return batches.refusals(command.bets, known.booked, known.tombstones, kept)
+    batch_terms = _terms_of(session, round_, terms, command) if round_.state is RoundState.OPEN else None
+    return batches.refusals(command.bets, known.booked, known.tombstones, batch_terms)
 
 
 def _terms_of(session: Session, round_: Round, terms: RoundTerms, command: AcceptBets) -> BatchTerms:
@@ -178,11 +180,11 @@ def _tables(session: Session, commands: Sequence[AcceptBets]) -> tuple[dict[int,
         try:
             tables[place], _ = immutable.table_with_jackpot(session, command.principal, command.table_id)
         except LedgerError as refusal:
-            refusals[place] = _kept(refusal)
+            refusals[place] = _without_traceback(refusal)
     return tables, refusals
 
 
-def _kept(refusal: LedgerError) -> LedgerError:
+def _without_traceback(refusal: LedgerError) -> LedgerError:
     """Take an error's traceback away: it holds the frame that is about to hold the error, a cycle."""
     return refusal.with_traceback(None)
 
@@ -203,9 +205,11 @@ def _require_rounds_once(commands: Sequence[AcceptBets]) -> None:
 
 
 def _read(
-    session: Session, jackpot_id: str, asked: Sequence[AcceptBets]
+    session: Session, jackpot_id: str, commands: Sequence[AcceptBets]
 ) -> tuple[InForce, Mapping[RoundName, BatchSeen]]:
-    return batch_rounds.read(session, jackpot_id, _names(asked), [command.bets for command in asked], came=_came(asked))
+    return batch_rounds.read(
+        session, jackpot_id, _names(commands), [command.bets for command in commands], came=_came(commands)
+    )
 
 
 def _came(commands: Iterable[AcceptBets]) -> list[datetime]:
@@ -218,7 +222,7 @@ def _names(commands: Iterable[AcceptBets]) -> list[RoundName]:
 
 def _decide(
     session: Session,
-    asked: Mapping[int, AcceptBets],
+    by_place: Mapping[int, AcceptBets],
     tables: Mapping[int, Table],
     in_force: InForce,
     seen: Mapping[RoundName, BatchSeen],
@@ -226,12 +230,12 @@ def _decide(
     """Decide each batch by itself: what becomes of it, or what refuses it, by their places."""
     decisions: dict[int, _Decision] = {}
     refusals: dict[int, LedgerError] = {}
-    for number, (place, command) in enumerate(asked.items()):
+    for number, (place, command) in enumerate(by_place.items()):
         try:
             terms = RoundTerms(tables[place], in_force, number)
             decisions[place] = _decision(session, command, terms, seen.get(command.name, BatchSeen()))
         except LedgerError as refusal:
-            refusals[place] = _kept(refusal)
+            refusals[place] = _without_traceback(refusal)
     return decisions, refusals
 
 
@@ -240,14 +244,14 @@ def _decision(session: Session, command: AcceptBets, terms: RoundTerms, seen: Ba
     require_distinct(command.bets)
     batch = sort_out(command.bets, seen.booked, seen.tombstones)
     round_ = seen.round or terms.open_round(command.round_id, now=command.now)
-    kept = _terms_of(session, round_, terms, command)
+    batch_terms = _terms_of(session, round_, terms, command)
     numbered = round_.numbered(command.game_number)
     if batch.new is None:
-        return _Decision(batch, round_, kept.rules, kept.sheet)
+        return _Decision(batch, round_, batch_terms.rules, batch_terms.sheet)
     round_.require_open()
-    require_acceptable(batch.new, seen.booked, kept)
+    require_acceptable(batch.new, seen.booked, batch_terms)
     stakes = sums_by_currency(zip(batch.new.currencies, batch.new.stakes_minor, strict=True))
-    contributed = contribute(stakes, split=kept.rules.split, sheet=kept.sheet)
+    contributed = contribute(stakes, split=batch_terms.rules.split, sheet=batch_terms.sheet)
     after = numbered.stepped(bets=len(batch.new), weight=contributed.value)
     columns = facts.facts_of_bets(batch.new)
     entry = Entry(
@@ -255,18 +259,18 @@ def _decision(session: Session, command: AcceptBets, terms: RoundTerms, seen: Ba
         kind=EntryKind.BETS,
         principal=command.principal.name,
         received_at=command.now,
-        facts={**facts.facts_of_game_number(round_, after), **facts.facts_of_limits(kept.limits)},
+        facts={**facts.facts_of_game_number(round_, after), **facts.facts_of_limits(batch_terms.limits)},
         in_rows={"bets": columns, **facts.facts_of_opening(after)},
-        postings=posting_rules.for_contribution(contributed, casino_id=round_.casino_id, sheet=kept.sheet),
+        postings=posting_rules.for_contribution(contributed, casino_id=round_.casino_id, sheet=batch_terms.sheet),
         round_step=RoundStep.of(after),
         figures=figures.figures_of_bets(contributed, batch.new.currencies),
     )
-    return _Decision(batch, after, kept.rules, kept.sheet, columns, entry)
+    return _Decision(batch, after, batch_terms.rules, batch_terms.sheet, columns, entry)
 
 
 def _book_as_expected(
     session: Session,
-    asked: Mapping[int, AcceptBets],
+    by_place: Mapping[int, AcceptBets],
     tables: Mapping[int, Table],
     optimistic_settings: OptimisticSettings,
     expected: InForce,
@@ -279,9 +283,9 @@ def _book_as_expected(
     _keep_at_hand(session, expected)
     with committed(session) as pipe:
         guess = settings_in_force.send_required(
-            pipe, expected, came=_came(asked.values()), names=_names(asked.values())
+            pipe, expected, came=_came(by_place.values()), names=_names(by_place.values())
         )
-        decisions, refused = _decide(session, asked, tables, expected, {})
+        decisions, refused = _decide(session, by_place, tables, expected, {})
         if refused:
             raise NotAsExpected
         sent = _send(pipe, expected, decisions)

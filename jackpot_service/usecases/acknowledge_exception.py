@@ -67,34 +67,34 @@ def acknowledge_exception(session: Session, command: AcknowledgeException) -> Ac
     replayed = acts.find_replay(session, command.act, EntryKind.EXCEPTION_ACKNOWLEDGED, request)
     if replayed is not None:
         return Acknowledged(replayed, exceptions.counted(session, command.exception_id), is_replay=True)
-    found = _visible(session, command)
+    exception = _visible(session, command)
     _require_house(command.act.principal)
-    if found.acknowledgement is not None:
-        message = f"{found.acknowledgement.principal} acknowledged it before: {found.acknowledgement.reason}"
-        raise ExceptionAcknowledged(message, exception_id=found.exception_id)
-    if found.kind == PRIZE_DENIED:
+    if exception.acknowledgement is not None:
+        message = f"{exception.acknowledgement.principal} acknowledged it before: {exception.acknowledgement.reason}"
+        raise ExceptionAcknowledged(message, exception_id=exception.exception_id)
+    if exception.kind == PRIZE_DENIED:
         message = "Request a compensation or a declined-compensation for its bet, which another person approves."
-        raise TwoPeopleRequired(message, exception_id=found.exception_id)
+        raise TwoPeopleRequired(message, exception_id=exception.exception_id)
     seq = acts.record(
         session,
         command.act,
         EntryKind.EXCEPTION_ACKNOWLEDGED,
-        subject=f"exception {found.exception_id}",
-        before=facts.facts_of_exception(found),
-        after=facts.facts_of_acknowledgement(found.exception_id),
+        subject=f"exception {exception.exception_id}",
+        before=facts.facts_of_exception(exception),
+        after=facts.facts_of_acknowledgement(exception.exception_id),
         request=request,
-        jackpot_id=found.jackpot_id,
+        jackpot_id=exception.jackpot_id,
     )
-    exceptions.acknowledge(session, found.exception_id, entry_seq=seq)
-    return Acknowledged(act_records.by_seq(session, seq), found.count, is_replay=False)
+    exceptions.acknowledge(session, exception.exception_id, entry_seq=seq)
+    return Acknowledged(act_records.by_seq(session, seq), exception.count, is_replay=False)
 
 
 def _visible(session: Session, command: AcknowledgeException) -> NotedException:
-    found = noted_exceptions.find(session, command.exception_id, opened_before=command.opened_before)
-    if found is None or not found.is_shown_to(command.act.principal):
+    exception = noted_exceptions.find(session, command.exception_id, opened_before=command.opened_before)
+    if exception is None or not exception.is_shown_to(command.act.principal):
         message = f"There is no exception {command.exception_id}."
         raise UnknownException(message, exception_id=command.exception_id)
-    return found
+    return exception
 
 
 def _require_role(principal: Principal) -> None:

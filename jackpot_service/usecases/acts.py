@@ -110,14 +110,14 @@ def find_replay(session: Session, act: Act, kind: EntryKind, request: Facts) -> 
     """
     if act.request_id is None:
         return None
-    found = acts.by_request(session, act.request_id)
-    if found is None:
+    recorded = acts.by_request(session, act.request_id)
+    if recorded is None:
         return None
-    if (found.kind, found.principal, found.request) != (kind, act.principal.name, dict(request)):
+    if (recorded.kind, recorded.principal, recorded.request) != (kind, act.principal.name, dict(request)):
         # Not everybody who meets the id may know whose it was and what.
         message = f"Request {act.request_id} was made before, by somebody else or for something else."
         raise RequestConflict(message, request_id=act.request_id)
-    return found
+    return recorded
 
 
 def request_of(act: Act, content: Facts) -> Facts | None:
@@ -188,7 +188,8 @@ def record(
     `figures` are what it comes to, `attributed_to` is theirs.
     """
     booked = [
-        facts.facts_of_effect(book=one.book, seq=one.seq, kind=one.kind.value, recorded=one.recorded) for one in effects
+        facts.facts_of_effect(book=effect.book, seq=effect.seq, kind=effect.kind.value, recorded=effect.recorded)
+        for effect in effects
     ]
     recorded: Mapping[str, Any] = {
         "request_id": act.request_id,
@@ -210,7 +211,9 @@ def record(
         figures=figures,
         attributed_to=attributed_to,
     )
-    earliest = max([*(one.booked_at for one in effects), *([] if not_before is None else [not_before])], default=None)
+    earliest = max(
+        [*(effect.booked_at for effect in effects), *([] if not_before is None else [not_before])], default=None
+    )
     with pipelined(session) as pipe:
         cursor = journal.post(pipe, entry, stripe_no=0, not_before=earliest)
     seq = next(int(seq) for seq, _ in cursor)

@@ -79,7 +79,9 @@ def _replay(
         raise CancellationConflict(message, table_id=round_.table_id, round_id=round_.round_id)
     with pipelined(session) as pipe:
         rounds.count_replays(pipe, [round_])
-    return RoundCancelledNow(RoundView(round_, recorded["cycle"]), tuple(one.bet for one in live), is_replay=True)
+    return RoundCancelledNow(
+        RoundView(round_, recorded["cycle"]), tuple(booked_bet.bet for booked_bet in live), is_replay=True
+    )
 
 
 def _book(
@@ -89,7 +91,7 @@ def _book(
     after = round_.stepped(state=RoundState.CANCELLED)
     locked = round_terms.lock_and_read(session, after, stripe_no=stripe_no)
     cycle, terms = locked.cycle, round_terms.terms(session, round_, locked.cycle)
-    bets = tuple(one.bet for one in live)
+    bets = tuple(booked_bet.bet for booked_bet in live)
     won_since = round_terms.won_since(live, cycle, locked.places)
     cancellation = command.cancellation
     entry = Entry(

@@ -40,11 +40,11 @@ def add_casino(
     recorded = facts.facts_of_casino(new)
     if acts.is_replay(session, act, EntryKind.CASINO_ADDED, recorded):
         return False
-    found = records.casino(session, casino_id)
-    if found == new:
+    stored = records.casino(session, casino_id)
+    if stored == new:
         return False
-    if found is not None:
-        message = f"Casino {casino_id} exists, as {found.name!r}, in {found.zone}, from {found.day_starts:%H:%M}."
+    if stored is not None:
+        message = f"Casino {casino_id} exists, as {stored.name!r}, in {stored.zone}, from {stored.day_starts:%H:%M}."
         raise AlreadyExists(message, casino_id=casino_id)
     seq = acts.record(
         session,
@@ -83,11 +83,11 @@ def add_table(session: Session, act: Act, new: Table) -> bool:
     )
     if acts.is_replay(session, act, EntryKind.TABLE_ADDED, recorded):
         return False
-    found = records.table(session, new.table_id)
-    if found == new:
+    stored = records.table(session, new.table_id)
+    if stored == new:
         return False
-    if found is not None:
-        message = f"Table {new.table_id} exists, at casino {found.casino_id}; a table that moves gets a new id."
+    if stored is not None:
+        message = f"Table {new.table_id} exists, at casino {stored.casino_id}; a table that moves gets a new id."
         raise AlreadyExists(message, table_id=new.table_id)
     records.require_casino(session, new.casino_id)
     if new.jackpot_id is not None:

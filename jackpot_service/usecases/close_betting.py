@@ -60,7 +60,7 @@ def close_betting(session: Session, command: CloseBetting) -> BettingClosedNow:
     if seen.round is None:
         raise rounds.unknown(name)
     require_not_ahead(command.closing.occurred_at, now=command.now)
-    require_not_before((one.bet for one in seen.live), command.closing.occurred_at)
+    require_not_before((booked_bet.bet for booked_bet in seen.live), command.closing.occurred_at)
     return _book(session, command, seen.round, stripe_no=stripes.choose(seen.in_force.stripes))
 
 

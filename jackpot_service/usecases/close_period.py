@@ -35,7 +35,7 @@ def closed_before(session: Session, act: Act, end: object) -> ClosedPeriod | Non
     replayed = acts.find_replay(session, act, EntryKind.PERIOD_CLOSED, {"to": end, "reason": act.reason})
     if replayed is None:
         return None
-    return next(one for one in records.latest_periods(session) if one.entry_seq == replayed.seq)
+    return next(period for period in records.latest_periods(session) if period.entry_seq == replayed.seq)
 
 
 def close_period(session: Session, command: ClosePeriod) -> PeriodClosed:

@@ -52,7 +52,7 @@ def keep(
 
 
 def _closed_by(session: Session, ending: Ending) -> int | None:
-    if ending.round.state is not RoundState.CLOSED or not any(one.is_void for one in ending.booked):
+    if ending.round.state is not RoundState.CLOSED or not any(booked_bet.is_void for booked_bet in ending.booked):
         return None
     with pipelined(session) as pipe:
         cursor = closings.send_find(pipe, ending.round)

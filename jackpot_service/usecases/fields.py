@@ -290,9 +290,9 @@ class Day(ReadField[date]):
 
     def read(self, value: object) -> date:
         """Raises: ValidationError."""
-        found = instant_or_day(value)
-        if not isinstance(found, datetime):
-            return found
+        edge = instant_or_day(value)
+        if not isinstance(edge, datetime):
+            return edge
         message = "must be a day, such as 2026-11-20"
         raise ValidationError(message)
 

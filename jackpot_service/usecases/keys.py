@@ -174,11 +174,11 @@ def revoke_key(session: Session, act: Act, key_id: str) -> Revocation:
 
 def find(session: Session, key_id: str) -> ListedKey:
     """Raises: UnknownKey."""
-    found = records.find(session, key_id)
-    if found is None:
+    key = records.find(session, key_id)
+    if key is None:
         message = f"There is no key {key_id}."
         raise UnknownKey(message, key_id=key_id)
-    return found
+    return key
 
 
 class NoIssuer(Refused, code="issuer-not-configured", title="The service takes no tokens"):

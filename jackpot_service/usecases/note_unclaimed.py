@@ -29,9 +29,9 @@ class Noted:
 def note_unclaimed(session: Session, principal: Principal, *, now: datetime, after: Position | None) -> Noted:
     """Keep an exception of each of the next awards that are unclaimed; one that was kept before stays as it is."""
     filters = AwardFilters(AwardState.UNCLAIMED, after=after)
-    found = awards.latest(session, SYSTEM_OPERATOR, filters, limit=AT_A_TIME, now=now)
-    new = sum(exceptions.keep(session, [_exception(one, principal, now)]) for one in found)
-    return Noted(len(found), new, found[-1].position if len(found) == AT_A_TIME else None)
+    unclaimed = awards.latest(session, SYSTEM_OPERATOR, filters, limit=AT_A_TIME, now=now)
+    new = sum(exceptions.keep(session, [_exception(award, principal, now)]) for award in unclaimed)
+    return Noted(len(unclaimed), new, unclaimed[-1].position if len(unclaimed) == AT_A_TIME else None)
 
 
 def _exception(record: AwardRecord, principal: Principal, now: datetime) -> ExceptionRecord:

@@ -37,10 +37,10 @@ def schema_of(made: type, *, name: str) -> type[Payload]:
     """Make the schema of a dataclass's payload, of the fields that are annotated with what reads them."""
     hints = get_type_hints(made, include_extras=True)
     read_by: dict[str, fields.Field[Any]] = {}
-    for one in dataclasses.fields(made):
-        if get_origin(hints[one.name]) is Annotated:
-            reader = read_by[one.name] = hints[one.name].__metadata__[0]
-            has_default = one.default is not MISSING or one.default_factory is not MISSING
+    for declared in dataclasses.fields(made):
+        if get_origin(hints[declared.name]) is Annotated:
+            reader = read_by[declared.name] = hints[declared.name].__metadata__[0]
+            has_default = declared.default is not MISSING or declared.default_factory is not MISSING
             reader.required = not has_default and reader.load_default is missing
     return type(name, (Payload,), {**read_by, "makes": made, "__doc__": made.__doc__})
 
@@ -71,8 +71,8 @@ def bad_field(field: str, wrong: str) -> BadPayload:
 
 
 def _refusal(field_errors: tuple[FieldError, ...]) -> BadPayload:
-    said = "; ".join(f"{error.pointer.removeprefix('/')} {error.detail.rstrip('.')}" for error in field_errors[:3])
-    return BadPayload(f"{said[:LONGEST_TEXT]}.", field_errors=field_errors)
+    errors = "; ".join(f"{error.pointer.removeprefix('/')} {error.detail.rstrip('.')}" for error in field_errors[:3])
+    return BadPayload(f"{errors[:LONGEST_TEXT]}.", field_errors=field_errors)
 
 
 def field_errors_in(messages: Any, pointer: str, *, code: str = BadPayload.code) -> Iterator[FieldError]:  # noqa: ANN401

@@ -63,24 +63,24 @@ def propose_reference_rates(session: Session, command: ProposeReferenceRates) ->
         raise NotYetDated(message)
     acts.lock(session)
     in_force = _in_force(session, command)
-    kept = tuple(sorted(in_force - command.rates.currencies))
+    unquoted = tuple(sorted(in_force - command.rates.currencies))
     known = _known(session, command)
     if known is not None:
-        return Proposed(known, kept)
+        return Proposed(known, unquoted)
     payload: Facts = {
         "base": command.base,
         "rates": _rates(command, in_force),
         "source": facts.facts_of_rate_source(command.source),
     }
-    asked = RequestChange(command.act, ChangeRates.name, payload, rate_band=command.rate_band)
-    return Proposed(request_change(session, asked), kept)
+    request = RequestChange(command.act, ChangeRates.name, payload, rate_band=command.rate_band)
+    return Proposed(request_change(session, request), unquoted)
 
 
 def _in_force(session: Session, command: ProposeReferenceRates) -> frozenset[str]:
-    found = rate_sheets.in_force(session, command.base, at=acts.booking_time(session, command.act))
-    if found is None:
+    head = rate_sheets.in_force(session, command.base, at=acts.booking_time(session, command.act))
+    if head is None:
         return frozenset()
-    return frozenset(immutable.sheet(session, command.base, found.number).rates) - {command.base}
+    return frozenset(immutable.sheet(session, command.base, head.number).rates) - {command.base}
 
 
 def _known(session: Session, command: ProposeReferenceRates) -> ChangeRequested | None:
@@ -89,15 +89,15 @@ def _known(session: Session, command: ProposeReferenceRates) -> ChangeRequested 
 
     Raises: RequestConflict: somebody may have asked for others by hand, and named the document.
     """
-    found = changes.find(session, command.act.request_id or "")
-    if found is None:
+    recorded = changes.find(session, command.act.request_id or "")
+    if recorded is None:
         return None
     source = facts.facts_of_rate_source(command.source)
-    stated = {"base": command.base, "rates": _quoted(command, found.payload.get("rates", {})), "source": source}
-    if found.payload != stated:
-        message = f"Change request {found.request_id} stands for something else; ask under an id of your own."
-        raise RequestConflict(message, request_id=found.request_id)
-    return ChangeRequested(found, None, is_replay=True)
+    stated = {"base": command.base, "rates": _quoted(command, recorded.payload.get("rates", {})), "source": source}
+    if recorded.payload != stated:
+        message = f"Change request {recorded.request_id} stands for something else; ask under an id of your own."
+        raise RequestConflict(message, request_id=recorded.request_id)
+    return ChangeRequested(recorded, None, is_replay=True)
 
 
 def _quoted(command: ProposeReferenceRates, currencies: Iterable[str]) -> dict[str, str]:
@@ -107,8 +107,8 @@ def _quoted(command: ProposeReferenceRates, currencies: Iterable[str]) -> dict[s
 
 
 def _rates(command: ProposeReferenceRates, in_force: frozenset[str]) -> dict[str, str]:
-    wanted = command.rates.currencies if command.all_currencies else command.rates.currencies & in_force
-    rates = _quoted(command, wanted - {command.base})
+    expected = command.rates.currencies if command.all_currencies else command.rates.currencies & in_force
+    rates = _quoted(command, expected - {command.base})
     if not rates:
         message = f"No sheet of {command.base} in force has a currency that the document of {command.rates.day} quotes."
         raise NothingToPropose(message)

@@ -120,11 +120,11 @@ def _require_same_exponents(rates: Mapping[str, Rate], earlier: Mapping[str, int
 
 def sheet_at(session: Session, base: str, *, at: datetime) -> Facts | None:
     """Show the sheet that is in force at an instant, as things stand: the one before another of that time."""
-    found = rate_sheets.in_force(session, base, at=at)
-    if found is None:
+    head = rate_sheets.in_force(session, base, at=at)
+    if head is None:
         return None
-    sheet = immutable.sheet(session, base, found.number)
-    return facts.facts_of_sheet(sheet, effective_at=found.effective_at, source=found.source)
+    sheet = immutable.sheet(session, base, head.number)
+    return facts.facts_of_sheet(sheet, effective_at=head.effective_at, source=head.source)
 
 
 def _require_rate(base: str, code: str, rate: Decimal) -> None:

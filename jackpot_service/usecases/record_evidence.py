@@ -57,7 +57,9 @@ class RoundEvidence:
     def missing(self) -> tuple[Evidence, ...]:
         """The kinds of evidence that nobody has recorded."""
         return (
-            () if self.requirement is None else missing_evidence(self.requirement, {one.kind for one in self.recorded})
+            ()
+            if self.requirement is None
+            else missing_evidence(self.requirement, {recorded_evidence.kind for recorded_evidence in self.recorded})
         )
 
 
@@ -71,13 +73,13 @@ def record_evidence(session: Session, command: RecordEvidence) -> RoundEvidence:
     acts.lock(session)
     act = command.act
     acts.require_user(act)
-    found = evidence_of(session, act.principal, command.table_id, command.round_id)
-    round_ = found.round
+    round_evidence = evidence_of(session, act.principal, command.table_id, command.round_id)
+    round_ = round_evidence.round
     evidence = held_awards.facts_of_evidence(round_, command.kind, statement=command.statement, sha256=command.sha256)
     if acts.find_replay(session, act, EntryKind.EVIDENCE_RECORDED, evidence) is not None:
-        return RoundEvidence(round_, found.requirement, found.recorded, is_replay=True)
-    if round_.state is not RoundState.SETTLED or found.is_over:
-        why = "was paid" if found.is_over else "is not settled"
+        return RoundEvidence(round_, round_evidence.requirement, round_evidence.recorded, is_replay=True)
+    if round_.state is not RoundState.SETTLED or round_evidence.is_over:
+        why = "was paid" if round_evidence.is_over else "is not settled"
         message = f"Round {round_.table_id}/{round_.round_id} {why}: evidence changes nothing there."
         raise AwardStateConflict(message, table_id=round_.table_id, round_id=round_.round_id)
     keys.require_not_maker(session, act, jackpot_id=round_.jackpot_id, round_key=round_.round_key)
@@ -90,7 +92,7 @@ def record_evidence(session: Session, command: RecordEvidence) -> RoundEvidence:
         request=evidence,
         jackpot_id=round_.jackpot_id,
     )
-    return RoundEvidence(round_, found.requirement, _recorded(session, act.principal, round_))
+    return RoundEvidence(round_, round_evidence.requirement, _recorded(session, act.principal, round_))
 
 
 def evidence_of(session: Session, principal: Principal, table_id: str, round_id: str) -> RoundEvidence:
@@ -105,16 +107,16 @@ def evidence_of(session: Session, principal: Principal, table_id: str, round_id:
         return RoundEvidence(round_, None, ())
     judged = awards.awards_of_verdicts(session, round_, corrections=corrections.count(session, round_))
     tiers = payout_tiers.tiers_of_round(session, round_)
-    waiting, paid = ([awards.made(one) for one in judged if one.state in states] for states in (WAITING, PAID))
+    waiting, paid = ([awards.made(award) for award in judged if award.state in states] for states in (WAITING, PAID))
     return RoundEvidence(
         round_,
         requirement_of(tiers, waiting) if waiting else None,
         _recorded(session, principal, round_),
-        is_over=is_any_reached(tiers, paid) and not any(one.state in UNPAID for one in judged),
+        is_over=is_any_reached(tiers, paid) and not any(award.state in UNPAID for award in judged),
     )
 
 
 def _recorded(session: Session, reader: Principal, round_: Round) -> Sequence[RecordedEvidence]:
     """Return the evidence of a round; who recorded it is for the house alone."""
     recorded = payout_tiers.evidence_of(session, round_)
-    return recorded if reader.casino_id is None else [replace(one, principal=None) for one in recorded]
+    return recorded if reader.casino_id is None else [replace(evidence, principal=None) for evidence in recorded]

@@ -82,7 +82,7 @@ def record_payment(session: Session, command: RecordPayment) -> PaymentRecorded:
     require_to_pay(award.state, award_id=command.award_id)
     round_ = rounds.require(session, record.jackpot_id, RoundName(record.table_id, record.round_id))
     _require_user(session, act.principal, record, round_)
-    payments.require_new_reference(payment.reference, (one.payment.reference for one in record.payments))
+    payments.require_new_reference(payment.reference, (earlier.payment.reference for earlier in record.payments))
     payments.require_room(payment.amount_minor, unpaid_minor=award.unpaid_minor, currency=award.currency)
     payments.require_part(payment.withheld_minor, amount_minor=payment.amount_minor)
     _require_due(record, payment)
@@ -95,8 +95,8 @@ def _is_recorded(record: AwardRecord, command: RecordPayment) -> bool:
     """Return whether this payment was recorded before and stands; without an amount, if nothing is left to pay."""
     if command.amount_minor is None and record.award.unpaid_minor:
         return False
-    standing = [one.payment for one in record.payments if one.reversed_by is None]
-    return any(one == command.payment_of(command.amount_minor or one.amount_minor) for one in standing)
+    made = [payment.payment for payment in record.payments if payment.reversed_by is None]
+    return any(payment == command.payment_of(command.amount_minor or payment.amount_minor) for payment in made)
 
 
 def _require_payer(principal: Principal) -> None:
@@ -107,11 +107,11 @@ def _require_payer(principal: Principal) -> None:
 
 def _require_due(record: AwardRecord, payment: Payment) -> None:
     """Raises: WithholdingTooLarge; where the casino had no rule, nothing is due."""
-    due = record.withholding
+    rule = record.withholding
     withholding.require_due(
         payment.withheld_minor,
         withheld_minor=record.withheld_minor,
-        due_minor=0 if due is None else due.due_minor,
+        due_minor=0 if rule is None else rule.due_minor,
         currency=record.award.currency,
     )
 

@@ -65,7 +65,7 @@ class RoundSeen:
     @property
     def live(self) -> tuple[BookedBet, ...]:
         """The bets that are not void."""
-        return tuple(one for one in self.booked if not one.is_void)
+        return tuple(booked_bet for booked_bet in self.booked if not booked_bet.is_void)
 
 
 def lock_and_see(session: Session, jackpot_id: str, name: RoundName, *, now: datetime) -> RoundSeen:
@@ -107,7 +107,7 @@ def lock_and_read(session: Session, after: Round, *, stripe_no: int) -> Locked:
 def won_since(booked: Collection[BookedBet], cycle: Cycle, places: dict[int, tuple[int, int]]) -> frozenset[str]:
     """The ids of the bets that were booked in an earlier cycle than the running one."""
     earlier = {step for step, (stripe_no, seq) in places.items() if cycle.began_after(stripe_no=stripe_no, seq=seq)}
-    return frozenset(one.bet.bet_id for one in booked if one.step in earlier)
+    return frozenset(booked_bet.bet.bet_id for booked_bet in booked if booked_bet.step in earlier)
 
 
 def terms(session: Session, round_: Round, cycle: Cycle) -> Terms:

@@ -100,10 +100,10 @@ def settle_round(session: Session, command: SettleRound) -> RoundSettledNow:
     require_count(command.result.bet_count, live, name=name)
     require_hands_of_one_deck(command.result.hands, command.result.dealer)
     require_not_ahead(command.result.occurred_at, now=command.now)
-    require_not_before((one.bet for one in live), command.result.occurred_at)
+    require_not_before((booked_bet.bet for booked_bet in live), command.result.occurred_at)
     round_ = round_ or RoundTerms(table, seen.in_force).open_round(command.round_id, now=command.now)
     rules = immutable.rules(session, jackpot_id, round_.rules_version)
-    verdict = judge((one.bet for one in live), command.result.hands, rules)
+    verdict = judge((booked_bet.bet for booked_bet in live), command.result.hands, rules)
     return _book(session, command, round_, seen, verdict, stripe_no=stripes.choose(seen.in_force.stripes))
 
 
@@ -116,7 +116,7 @@ def require_count(bet_count: int, live: tuple[BookedBet, ...], *, name: RoundNam
             table_id=name.table_id,
             round_id=name.round_id,
             bet_count=len(live),
-            bet_ids=[one.bet.bet_id for one in live],
+            bet_ids=[booked_bet.bet.bet_id for booked_bet in live],
         )
 
 
@@ -146,7 +146,7 @@ def _replay(session: Session, round_: Round, result: Result, live: tuple[BookedB
         RoundView(round_, settlement["cycle"]),
         settlement,
         tuple(award.as_it_began() for award in verdicts.awards_of(awards_cursor)),
-        tuple(one.bet for one in live if one.bet.bet_id in settlement["refunds"]),
+        tuple(booked_bet.bet for booked_bet in live if booked_bet.bet.bet_id in settlement["refunds"]),
         is_replay=True,
     )
 
@@ -191,7 +191,7 @@ def _book(
     terms, won_since = round_terms.terms(session, round_, cycle), round_terms.won_since(live, cycle, locked.places)
     settlement = settle(verdict, terms=terms, pools=locked.books.pools, won_since=won_since)
     cut = cycles.cut_after(positions, stripe_no=stripe_no) if verdict.is_hit else None
-    bets = [one.bet for one in live]
+    bets = [booked_bet.bet for booked_bet in live]
     entry = Entry(
         book=round_.jackpot_id,
         kind=EntryKind.RESULT,

@@ -77,7 +77,7 @@ def void_bets(session: Session, command: VoidBets) -> BetsVoided:
     round_ = rounds.round_of(round_cursor)
     # A round opened between these statements shows its bets only; opening it again then fails, and all is read again.
     seen = bet_records.booked_of(booked_cursor) if round_ is not None else ()
-    booked = {one.bet.bet_id: one for one in seen}
+    booked = {booked_bet.bet.bet_id: booked_bet for booked_bet in seen}
     tombstones = bet_records.tombstones_of(tombstone_cursor).get(round_.round_key, {}) if round_ else {}
     voided = {bet_id for bet_id in command.bet_ids if bet_id in booked and not booked[bet_id].is_void}
     unknown = {bet_id for bet_id in command.bet_ids if bet_id not in booked and bet_id not in tombstones}
@@ -106,7 +106,7 @@ def _replay(
     tombstones: Mapping[str, int],
 ) -> RoundView:
     """Count the replay, and show the round as it was after the step that made the last of the ids void."""
-    voided = {bet_id: one.void_step for bet_id, one in booked.items() if one.void_step is not None}
+    voided = {bet_id: booked_bet.void_step for bet_id, booked_bet in booked.items() if booked_bet.void_step is not None}
     void_steps = {**tombstones, **voided}
     step = max(void_steps[bet_id] for bet_id in bet_ids)
     with pipelined(session) as pipe:
@@ -118,7 +118,11 @@ def _replay(
     with pipelined(session) as pipe:
         cycle_cursor = cycles.send_at(pipe, round_.jackpot_id, stripe_no=stripe_no, seq=seq)
     cycle = cycles.at_of(cycle_cursor)
-    live = [one.bet for one in booked.values() if one.step <= step and (one.void_step is None or one.void_step > step)]
+    live = [
+        booked_bet.bet
+        for booked_bet in booked.values()
+        if booked_bet.step <= step and (booked_bet.void_step is None or booked_bet.void_step > step)
+    ]
     rules = immutable.rules(session, round_.jackpot_id, round_.rules_version)
     sheet = immutable.sheet(session, rules.base, round_.rate_sheet)
     state = RoundState.CLOSED if closing_step is not None and closing_step < step else RoundState.OPEN
@@ -141,7 +145,7 @@ def _book(
     *,
     stripe_no: int,
 ) -> RoundView:
-    bets = [one.bet for one in refunded]
+    bets = [booked_bet.bet for booked_bet in refunded]
     rules = immutable.rules(session, round_.jackpot_id, round_.rules_version)
     sheet = immutable.sheet(session, rules.base, round_.rate_sheet)
     after = round_.stepped(bets=-len(bets), weight=-weight(bets, sheet))

@@ -43,11 +43,11 @@ NOT_AS_SMALL = "ЮҐ"
 
 def _bases() -> list[str]:
     """List the letters of names without their marks, and the marks."""
-    found: set[str] = set()
+    letters: set[str] = set()
     for first, last in _ranges(LETTERS):
         for code in range(ord(first), ord(last) + 1):
-            found.update(unicodedata.normalize("NFD", chr(code)))
-    return sorted(found)
+            letters.update(unicodedata.normalize("NFD", chr(code)))
+    return sorted(letters)
 
 
 def _ranges(letters: str) -> Iterable[tuple[str, str]]:
@@ -79,8 +79,8 @@ def _by_look() -> str:
     alike = {letter: word[0] for word in ALIKE.split() for letter in word}
     small = {letter: letter.lower() for letter in _bases() if letter not in NOT_AS_SMALL}
     expression = _translated(small | alike)
-    for letters, others in SEQUENCES:
-        expression = f"replace({expression}, {_quoted(letters)}, {_quoted(others)})"
+    for letters, replacement in SEQUENCES:
+        expression = f"replace({expression}, {_quoted(letters)}, {_quoted(replacement)})"
     return f"regexp_replace({expression}, {_quoted(APOSTROPHES)}, {_quoted(APOSTROPHE)}, 'g')"
 
 

@@ -76,7 +76,7 @@ def test_ready_is_asked_of_the_database_once_a_second_however_many_ask(
     found = opened.app.extensions[EXTENSION].readiness
 
     async def ask() -> None:
-        assert all(one.is_ready for one in await asyncio.gather(*[found.found() for _ in range(50)]))
+        assert all(one.is_ready for one in await asyncio.gather(*[found.current() for _ in range(50)]))
 
     asyncio.run(ask())
     assert len(looks) == 1
@@ -111,7 +111,7 @@ def test_it_is_answered_within_two_seconds_while_the_look_at_the_database_hangs(
 
     async def answered_after_s() -> float:
         began = time.monotonic()
-        ready = await found.found()
+        ready = await found.current()
         assert not goes_on.is_set()
         assert (ready.is_ready, ready.database_writable) == (False, False)
         return time.monotonic() - began

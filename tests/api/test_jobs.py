@@ -154,7 +154,7 @@ def test_a_file_that_was_kept_long_enough_is_not_there(world: World) -> None:
     world.open(base_amount="1000")
     job_id = world.ask_job(ASKED).ok(201)["job_id"]
     world.runner().run_next()
-    world.runner(kept=timedelta(0)).remove_some()
+    world.runner(kept_for=timedelta(0)).remove_some()
 
     assert world.get(f"/v1/jobs/{job_id}").ok()["file"] is None
     world.get(f"/v1/jobs/{job_id}/file").problem(404, "job-file-removed")

@@ -223,7 +223,7 @@ class World:
 
     def runner(self, **stated: Any) -> Runner:
         """One who does jobs, as a process beside the service would."""
-        return Runner(self.engine, **{"kept": self.config.files_kept, **stated})
+        return Runner(self.engine, **{"kept_for": self.config.files_kept, **stated})
 
     # What callers send.
 

@@ -38,7 +38,7 @@ SECTIONS: Final = (
     service.SERVICE,
 )
 
-ROWS: Final[Mapping[str, Row]] = MappingProxyType({one.code: one for section in SECTIONS for one in section.rows})
+ROWS: Final[Mapping[str, Row]] = MappingProxyType({row.code: row for section in SECTIONS for row in section.rows})
 """By code."""
 
 

@@ -115,7 +115,7 @@ class Section:
     @classmethod
     def of(cls, title: str, *rows: Row) -> "Section":
         """Put rows in order."""
-        return cls(title, tuple(sorted(rows, key=lambda one: one.code)))
+        return cls(title, tuple(sorted(rows, key=lambda row: row.code)))
 
 
 def type_of(code: str) -> str:

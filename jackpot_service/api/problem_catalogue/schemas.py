@@ -30,9 +30,9 @@ def response_of(codes: Iterable[str], *, description: str | None = None) -> dict
     Raises: UnknownProblem; ValueError for codes of several statuses.
     """
     rows = _rows(codes)
-    (status,) = {one.status for one in rows}
+    (status,) = {row.status for row in rows}
     response: dict[str, Any] = {
-        "description": description or "\n".join(f"- `{one.code}`: {one.title}." for one in rows),
+        "description": description or "\n".join(f"- `{row.code}`: {row.title}." for row in rows),
         "content": {MEDIA_TYPE: {"schema": _schema(rows)}},
     }
     return {**response, "headers": {"Retry-After": _RETRY_AFTER}} if status in RETRYABLE else response
@@ -43,9 +43,9 @@ def _rows(codes: Iterable[str]) -> Sequence[Row]:
 
 
 def _schema(rows: Sequence[Row]) -> dict[str, Any]:
-    members = {name: member.described for one in rows for name, member in one.members.items()}
-    always = set.intersection(*({name for name, member in one.members.items() if member.is_always} for one in rows))
-    properties = {"code": {"type": "string", "enum": [one.code for one in rows]}, **dict(sorted(members.items()))}
+    members = {name: member.described for row in rows for name, member in row.members.items()}
+    always = set.intersection(*({name for name, member in row.members.items() if member.is_always} for row in rows))
+    properties = {"code": {"type": "string", "enum": [row.code for row in rows]}, **dict(sorted(members.items()))}
     required = {"required": sorted(always)} if always else {}
     of_codes = {"type": "object", **required, "properties": properties}
     return {"allOf": [{"$ref": "#/components/schemas/Problem"}, of_codes]}

@@ -87,14 +87,14 @@ def _settle(engine: sqlalchemy.Engine, request: FileRequest, requester: Requeste
     )
     parameters = replace(parameters, end=parameters.end or now)
     making.fix(engine, report, parameters, now=now)
-    kept = read(engine, lambda session: frame.kept(session, report, parameters))
+    kept_report = read(engine, lambda session: frame.kept_report_of(session, report, parameters))
     settled = {
         "name": report.name,
         "format": request.form,
         "section": request.section,
         **parameters.as_json(),
         "made_at": instant(now),
-        "kept": None if kept is None else asdict(kept),
+        "kept": None if kept_report is None else asdict(kept_report),
     }
     return Settled(settled, None, file_name(report.name, now, request.form), MEDIA_TYPES[request.form])
 
@@ -105,8 +105,8 @@ def report(*, rows: int = ROWS) -> Kind[FileRequest]:
     def make(engine: sqlalchemy.Engine, parameters: Json, _position: Json | None) -> Pieces:
         made_at = datetime.fromisoformat(parameters["made_at"])
         with making.made(engine, report_of(parameters["name"]), Parameters.from_json(parameters), now=made_at) as whole:
-            kept = None if parameters["kept"] is None else KeptReport(**parameters["kept"])
-            document = replace(whole.narrowed(parameters["section"]), kept=kept)
+            kept_report = None if parameters["kept"] is None else KeptReport(**parameters["kept"])
+            document = replace(whole.narrowed(parameters["section"]), kept_report=kept_report)
             yield from FORMS[parameters["format"]](document, rows)
 
     return Kind("report", _read, _require, _settle, make)
@@ -132,7 +132,10 @@ def _csv(document: Document, rows: int) -> Pieces:
 def _xlsx(document: Document, rows: int) -> Pieces:
     """Nothing of a workbook can be handed over until it is whole; until then pieces only show the progress."""
     counted = [_counted(section) for section in document.sections]
-    document, total = replace(document, sections=[one for one, _ in counted]), sum(count for _, count in counted)
+    document, total = (
+        replace(document, sections=[section for section, _ in counted]),
+        sum(count for _, count in counted),
+    )
     with tempfile.TemporaryFile() as file:
         done = 0
         for done, _ in enumerate(xlsx_file.steps(document, file), 1):

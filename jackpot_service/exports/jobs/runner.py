@@ -41,13 +41,13 @@ log = structlog.get_logger()
 @dataclass(frozen=True, slots=True)
 class Runner:
     """
-    Does jobs, one at a time. `kept` is how long files are; `stop` ends it after the chunk that it is at.
+    Does jobs, one at a time. `kept_for` is how long files are kept; `stop` ends it after the chunk that it is at.
 
     `idle` is what it does when there is no job, and returns whether it did anything; it may raise Unavailable.
     """
 
     engine: sqlalchemy.Engine
-    kept: timedelta
+    kept_for: timedelta
     stop: threading.Event = field(default_factory=threading.Event)
     kinds: Mapping[str, Kind[Any]] = field(default_factory=lambda: KINDS)
     lease: Lease = field(default_factory=lambda: Lease(secrets.token_hex(8), LEASE))
@@ -77,7 +77,7 @@ class Runner:
 
     def remove_some(self) -> bool:
         """Remove some of what is not kept any longer; returns whether there was something. Raises: Unavailable."""
-        return transact(self.engine, lambda session: jobs.remove_some(session, kept_for=self.kept))
+        return transact(self.engine, lambda session: jobs.remove_some(session, kept_for=self.kept_for))
 
     def _run(self, job: Job) -> None:
         """Do a job that was taken, to its end or as far as it goes. Raises: LeaseLost, Unavailable."""

@@ -71,7 +71,7 @@ class Amounts:
 
     def times(self, factor: int) -> "Amounts":
         """Return so many times as much."""
-        amount, cost = (one * Decimal(factor) for one in (self.amount, self.cost))
+        amount, cost = (part * Decimal(factor) for part in (self.amount, self.cost))
         return Amounts(self.awards * factor, amount, cost)
 
 
@@ -129,8 +129,8 @@ def _payments(session: Session, book: BookPeriod, condition: _Condition, *, acts
         statement=f"detail = :paid_jackpot AND {condition.statement}",
         parameters={**condition.parameters, "paid_jackpot": book.jackpot_id},
     )
-    for one in _steps(session, acts, [FigureKind.PAYMENTS], of_jackpot):
-        yield replace(one, step=PAYMENT)
+    for step_sum in _steps(session, acts, [FigureKind.PAYMENTS], of_jackpot):
+        yield replace(step_sum, step=PAYMENT)
 
 
 def _steps(session: Session, book: BookPeriod, kinds: Sequence[FigureKind], condition: _Condition) -> Iterator[StepSum]:
@@ -159,15 +159,15 @@ def credited(taken: Iterable[StepSum]) -> list[StepSum]:
 
 def exchanged(taken: Iterable[StepSum]) -> list[StepSum]:
     """Return the awards whose cost was exchanged into their currency: one that went to the state was not taken back."""
-    return _entering(CREDITED, (one for one in taken if one.step != AwardStep.FORFEITED))
+    return _entering(CREDITED, (step_sum for step_sum in taken if step_sum.step != AwardStep.FORFEITED))
 
 
 def _entering(states: frozenset[AwardState], taken: Iterable[StepSum]) -> list[StepSum]:
     """Return the awards that entered these states, and, negative, those that left them."""
     entering = []
-    for one in taken:
-        before, after = STATES[one.step]
+    for step_sum in taken:
+        before, after = STATES[step_sum.step]
         times = (after in states) - (before in states)
         if times:
-            entering.append(replace(one, amounts=one.amounts.times(times)))
+            entering.append(replace(step_sum, amounts=step_sum.amounts.times(times)))
     return entering

@@ -217,11 +217,11 @@ def _by_state(session: Session, scope: Scope, book: BookPeriod) -> Iterator[tupl
             tier, currency, state = key
             yield (tier, currency, state), Amounts(int(awards), amount, cost)
     if book.has_whole_days:
-        for one in award_figures.steps_of_whole_days(session, scope, book):
-            before, after = STATES[one.step]
-            yield (one.tier, one.currency, after), one.amounts
+        for step_sum in award_figures.steps_of_whole_days(session, scope, book):
+            before, after = STATES[step_sum.step]
+            yield (step_sum.tier, step_sum.currency, after), step_sum.amounts
             if before is not None:
-                yield (one.tier, one.currency, before), one.amounts.times(-1)
+                yield (step_sum.tier, step_sum.currency, before), step_sum.amounts.times(-1)
 
 
 REPORT = Report(

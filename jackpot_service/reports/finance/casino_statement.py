@@ -93,10 +93,10 @@ def make(session: Session, scope: Scope) -> Sequence[Section]:
     lines, by_day, settled = list[Row](), list[Row](), list[Row]()
     for book in scope.books:
         by_currency = _accounts(session, book, casino_id)
-        held = [one for one in held_awards.at_end(session, book) if one.casino_id == casino_id]
-        for currency in sorted({*by_currency, *(one.currency for one in held)}):
+        held = [held_award for held_award in held_awards.at_end(session, book) if held_award.casino_id == casino_id]
+        for currency in sorted({*by_currency, *(held_award.currency for held_award in held)}):
             account = by_currency.get(currency, _Account(ZERO, {}))
-            contingent = [-one.amount for one in held if one.currency == currency]
+            contingent = [-held_award.amount for held_award in held if held_award.currency == currency]
             whole = _line(account.opening, account.days.values())
             lines.append((book.jackpot_id, currency, *whole, len(contingent), sum(contingent, ZERO)))
             by_day += _day_by_day(book.jackpot_id, currency, account)

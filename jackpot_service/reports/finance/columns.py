@@ -45,8 +45,8 @@ def columns(*declared: str | Iterable[Column]) -> tuple[Column, ...]:
     """Return columns: texts have the names of common ones, with blanks between them."""
     return tuple(
         column
-        for one in declared
-        for column in ([_COMMON[name] for name in one.split()] if isinstance(one, str) else one)
+        for names in declared
+        for column in ([_COMMON[name] for name in names.split()] if isinstance(names, str) else names)
     )
 
 

@@ -63,7 +63,7 @@ class _Grouping:
         """Return the keys of the sums."""
         known = {By.CASINO: Key.CASINO, By.TABLE: Key.TABLE, By.CURRENCY: Key.CURRENCY}
         of_days = [self.day] if {By.DAY, By.MONTH}.intersection(self.by) else []
-        return [*(known[one] for one in self.by if one in known), *of_days]
+        return [*(known[grouping_key] for grouping_key in self.by if grouping_key in known), *of_days]
 
     def values(self, key: Mapping[Key, Any], jackpot_id: str) -> tuple[Value, ...]:
         """Return the values of a row's groupings."""
@@ -71,7 +71,7 @@ class _Grouping:
         known |= {By.CASINO: key.get(Key.CASINO), By.TABLE: key.get(Key.TABLE), By.CURRENCY: key.get(Key.CURRENCY)}
         if self.day in key:
             known |= {By.DAY: key[self.day], By.MONTH: f"{key[self.day]:%Y-%m}"}
-        return tuple(known[one] for one in self.by)
+        return tuple(known[grouping_key] for grouping_key in self.by)
 
     def columns(self) -> tuple[Column, ...]:
         """Return the columns of `values`."""
@@ -84,7 +84,7 @@ class _Grouping:
             By.DAY: days(day=name.capitalize()),
             By.MONTH: texts(month=f"Month of the {name}"),
         }
-        return columns(*(known[one] for one in self.by))
+        return columns(*(known[grouping_key] for grouping_key in self.by))
 
 
 def make(session: Session, scope: Scope) -> Sequence[Section]:
@@ -97,19 +97,19 @@ def make(session: Session, scope: Scope) -> Sequence[Section]:
             for part, sums_of in (("", figures.bets), ("reversed_", figures.refunds))
         }
         for part, of_part in parts.items():
-            for one in of_part:
-                key = (*grouping.values(one.key, book.jackpot_id), book.base)
-                _add(sums[key], part, one)
-                _add(totals[book.base,], part, one)
+            for stakes in of_part:
+                key = (*grouping.values(stakes.key, book.jackpot_id), book.base)
+                _add(sums[key], part, stakes)
+                _add(totals[book.base,], part, stakes)
     return (
         _section("contributions", "Contributions", grouping.columns(), sums, has_stakes=By.CURRENCY in grouping.by),
         _section("totals", "All of them, by base currency", (), totals, has_stakes=False),
     )
 
 
-def _add(sums: defaultdict[str, Decimal], part: str, one: Stakes) -> None:
+def _add(sums: defaultdict[str, Decimal], part: str, stakes: Stakes) -> None:
     for name in ("bets", *AMOUNTS):
-        value = Decimal(getattr(one, name))
+        value = Decimal(getattr(stakes, name))
         sums[f"{part}{name}"] = sums[f"{part}{name}"] + value
         sums[f"net_{name}"] = sums[f"net_{name}"] + (-value if part else value)
 

@@ -124,10 +124,17 @@ def make(session: Session, scope: Scope) -> Sequence[Section]:
     )
     counted = noted_exceptions.counts_between(session, noticed, acts_end=acts_end)
     kinds = [
-        (one.kind, one.exceptions, one.refusals, one.acknowledged, one.exceptions - one.acknowledged) for one in counted
+        (
+            counted_kind.kind,
+            counted_kind.exceptions,
+            counted_kind.refusals,
+            counted_kind.acknowledged,
+            counted_kind.exceptions - counted_kind.acknowledged,
+        )
+        for counted_kind in counted
     ]
     listed = map(_row, noted_exceptions.between(session, noticed, acts_end=acts_end))
-    count = sum(one.exceptions for one in counted)
+    count = sum(counted_kind.exceptions for counted_kind in counted)
     left_open = f"Rounds that were open for more than {parameters.longest_open // MINUTE} minutes at the end"
     return (
         Section("kinds", "Exceptions of the period, by kind", KINDS, kinds),
@@ -136,16 +143,26 @@ def make(session: Session, scope: Scope) -> Sequence[Section]:
     )
 
 
-def _row(one: NotedException) -> Row:
-    noted = one.acknowledgement
+def _row(exception: NotedException) -> Row:
+    noted = exception.acknowledgement
     looked = (None,) * 4 if noted is None else (noted.acknowledged_at, noted.principal, noted.reason, noted.resolution)
-    place = (one.jackpot_id, one.casino_id, one.table_id, one.round_id)
-    prize = (None, None) if one.granted is None else (_denied(one), _listed(one.granted))
-    return (one.noticed_at, one.kind, *place, one.principal, one.detail, one.count, *prize, *looked, one.exception_id)
+    place = (exception.jackpot_id, exception.casino_id, exception.table_id, exception.round_id)
+    prize = (None, None) if exception.granted is None else (_denied(exception), _listed(exception.granted))
+    return (
+        exception.noticed_at,
+        exception.kind,
+        *place,
+        exception.principal,
+        exception.detail,
+        exception.count,
+        *prize,
+        *looked,
+        exception.exception_id,
+    )
 
 
-def _denied(one: NotedException) -> str:
-    return _listed({one.facts["currency"]: one.facts["amount_minor"]})
+def _denied(exception: NotedException) -> str:
+    return _listed({exception.facts["currency"]: exception.facts["amount_minor"]})
 
 
 def _listed(amounts: Mapping[str, int]) -> str:
@@ -155,8 +172,8 @@ def _listed(amounts: Mapping[str, int]) -> str:
 def _open_rounds(session: Session, scope: Scope) -> Iterator[NamedRow]:
     end = scope.parameters.end or scope.made_at
     for book in scope.books:
-        for one in open_at_end(session, book, scope.parameters, end=end, acts_end=scope.acts_end):
-            yield {**one, "minutes": (end - one["opened_at"]) // MINUTE}
+        for open_round in open_at_end(session, book, scope.parameters, end=end, acts_end=scope.acts_end):
+            yield {**open_round, "minutes": (end - open_round["opened_at"]) // MINUTE}
 
 
 def open_at_end(

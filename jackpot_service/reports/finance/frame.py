@@ -96,7 +96,9 @@ def _require_table(session: Session, table_id: str, *, casino_id: str | None) ->
 
 
 def _require_round(session: Session, jackpot_ids: Iterable[str], round_id: str, parameters: Parameters) -> None:
-    if not any(rounds.is_at_some_table(session, one, round_id, **parameters.in_sql) for one in jackpot_ids):
+    if not any(
+        rounds.is_at_some_table(session, jackpot_id, round_id, **parameters.in_sql) for jackpot_id in jackpot_ids
+    ):
         message = f"No table that is asked about has a round {round_id}."
         raise UnknownRound(message, round_id=round_id)
 
@@ -147,12 +149,12 @@ def make(session: Session, report: Report, parameters: Parameters, *, made_at: d
         opening_positions={book.jackpot_id: book.start for book in scope.books if parameters.start and book.start},
         sections=report.make(session, scope),
         report_version=report.report_version,
-        kept=kept(session, report, parameters),
+        kept_report=kept_report_of(session, report, parameters),
         signs=report.signs,
     )
 
 
-def kept(session: Session, report: Report, parameters: Parameters) -> KeptReport | None:
+def kept_report_of(session: Session, report: Report, parameters: Parameters) -> KeptReport | None:
     """Return the hash of a report, in any version, that was kept of exactly its period and of the whole house."""
     if parameters.end is None or parameters != Parameters(start=parameters.start, end=parameters.end):
         return None

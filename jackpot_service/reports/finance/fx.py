@@ -153,16 +153,16 @@ def make(session: Session, scope: Scope) -> Sequence[Section]:
         before = book.until_start(session)
         earlier, flows = _flows(session, before), _flows(session, book)
         opening, moved = _exchanged(session, before), _exchanged(session, book)
-        in_force, found = _InForce.at_end(session, scope, book.base), list[_Position]()
+        in_force, base_positions = _InForce.at_end(session, scope, book.base), list[_Position]()
         for currency in sorted({*earlier, *flows, *opening, *moved} - {book.base}):
             key, closing = (book.jackpot_id, currency, book.base), opening[currency] + moved[currency]
             value = earlier[currency].net.plus(flows[currency].net).value
-            found.append(_Position(currency, _Worth(closing, value), in_force.rate(currency)))
+            base_positions.append(_Position(currency, _Worth(closing, value), in_force.rate(currency)))
             currencies.append((*key, *_period(flows[currency], opening[currency], closing)))
-            positions.append((*key, *_position(found[-1], in_force)))
-        if found:
+            positions.append((*key, *_position(base_positions[-1], in_force)))
+        if base_positions:
             booked = opening[book.base] + moved[book.base]
-            residue.append((book.jackpot_id, book.base, *_residue(found, -booked, in_force)))
+            residue.append((book.jackpot_id, book.base, *_residue(base_positions, -booked, in_force)))
     return (
         Section("currencies", "Turnover and awards in other currencies than the base", PERIOD, currencies),
         Section("positions", "What is left of them, and what it is worth at the end", POSITIONS, positions),
@@ -177,8 +177,10 @@ def _flows(session: Session, book: BookPeriod) -> defaultdict[str, _Flow]:
         flows[bets.key[Key.CURRENCY]].turnover = _Worth(bets.stakes, bets.value)
     for back in figures.refunds(session, book, by=(Key.CURRENCY,)):
         flows[back.key[Key.CURRENCY]].refunds = _Worth(back.stakes, back.value)
-    for one in award_figures.exchanged(award_figures.steps(session, book)):
-        flows[one.currency].awards = flows[one.currency].awards.plus(_Worth(one.amounts.amount, one.amounts.cost))
+    for step_sum in award_figures.exchanged(award_figures.steps(session, book)):
+        flows[step_sum.currency].awards = flows[step_sum.currency].awards.plus(
+            _Worth(step_sum.amounts.amount, step_sum.amounts.cost)
+        )
     for line in award_subledger.sums_of_compensations(session, book):
         if line.account.startswith(accounts.CASINO):
             flow = flows[line.currency]
@@ -199,17 +201,23 @@ def _period(flow: _Flow, opening: Decimal, closing: Decimal) -> Row:
     """Opening position, what came and went, closing position: the variance is what documents do not explain."""
     worths = (flow.turnover, flow.refunds, flow.awards, flow.compensations, flow.net)
     variance = compared(opening + flow.net.amount, closing)[1:]
-    return (opening, *(figure for one in worths for figure in (one.amount, one.value)), *variance)
+    return (opening, *(figure for worth in worths for figure in (worth.amount, worth.value)), *variance)
 
 
-def _position(one: _Position, in_force: _InForce) -> Row:
-    return (one.left.amount, one.left.value, *in_force.named, one.rate, *_revalued(one.left.value, one.revalued))
+def _position(position: _Position, in_force: _InForce) -> Row:
+    return (
+        position.left.amount,
+        position.left.value,
+        *in_force.named,
+        position.rate,
+        *_revalued(position.left.value, position.revalued),
+    )
 
 
 def _residue(positions: Sequence[_Position], booked: Decimal, in_force: _InForce) -> Row:
     """All positions together, against what was booked for them in the base currency."""
-    value = sum((one.left.value for one in positions), ZERO)
-    known = [one.revalued for one in positions if one.revalued is not None]
+    value = sum((position.left.value for position in positions), ZERO)
+    known = [position.revalued for position in positions if position.revalued is not None]
     revalued = sum(known, ZERO) if len(known) == len(positions) else None
     return (*compared(value, booked), *in_force.named, *_revalued(value, revalued))
 

@@ -146,7 +146,7 @@ def _payoffs(session: Session, hit: Hit) -> Iterator[NamedRow]:
     """Show the awards of a hit by bet and tier, those that the prize fund paid too."""
     rules = immutable.rules(session, hit["jackpot_id"], hit["rules_version"])
     sheet = immutable.sheet(session, hit["base"], hit["rate_sheet"])
-    claims = {(one["bet_id"], one["tier"]): Fraction(one["amount"]) for one in hit["entitlements"]}
+    claims = {(claim["bet_id"], claim["tier"]): Fraction(claim["amount"]) for claim in hit["entitlements"]}
     terms = _Terms(hit, rules, sheet, claims)
     awards = session.execute(_AWARDS, {"jackpot_id": hit["jackpot_id"], "round_key": hit["round_key"]}).mappings()
     for award in awards:

@@ -173,8 +173,8 @@ def _end_day(session: Session, jackpot_id: str, end: Positions) -> tuple[date, P
 
 
 def _last_booked(session: Session, jackpot_id: str, positions: Positions) -> datetime | None:
-    found: datetime | None = session.scalar(_LAST_BOOKED, {"book": jackpot_id, "positions": list(positions)})
-    return found
+    last_booked_at: datetime | None = session.scalar(_LAST_BOOKED, {"book": jackpot_id, "positions": list(positions)})
+    return last_booked_at
 
 
 def is_within(positions: Positions, end: Positions) -> bool:

@@ -32,7 +32,7 @@ _FIGURES = columns(
     texts(pool="Pool"),
     "currency",
     amounts(opening="Opening"),
-    amounts(**{one.value: one.value.replace("_", " ").capitalize() for one in Movement}),
+    amounts(**{movement.value: movement.value.replace("_", " ").capitalize() for movement in Movement}),
     amounts(closing="Closing"),
 )
 

@@ -76,8 +76,8 @@ class Sum:
 def added_up(sums: Iterable[Sum]) -> list[Sum]:
     """Sum the amounts of each key, in the order of the keys."""
     amounts = defaultdict[tuple[Side, int | None, Account, str, Movement], list[Decimal]](list)
-    for one in sums:
-        amounts[one.side, one.version, one.account, one.currency, one.movement].append(one.amount)
+    for sum_ in sums:
+        amounts[sum_.side, sum_.version, sum_.account, sum_.currency, sum_.movement].append(sum_.amount)
     in_order = sorted(amounts, key=lambda key: (key[0], key[1] or 0, *key[2:]))
     return [Sum(*key, sum(amounts[key], ZERO)) for key in in_order]
 
@@ -85,10 +85,10 @@ def added_up(sums: Iterable[Sum]) -> list[Sum]:
 def sums_of(session: Session, book: BookPeriod) -> list[Sum]:
     """Sum both sides of a period: days that were read before from their stored sums, everything else one by one."""
     days, rest = _days_and_rest(session, book)
-    sums = [one for part in rest for one in read_sums(session, book.jackpot_id, book.base, part)]
+    sums = [sum_ for part in rest for sum_ in read_sums(session, book.jackpot_id, book.base, part)]
     if days:
         query = {"jackpot_id": book.jackpot_id, "report_version": REPORT_VERSION, "days": days}
-        sums += [Sum.from_json(dict(one)) for one in session.execute(_STORED, query).mappings()]
+        sums += [Sum.from_json(dict(row)) for row in session.execute(_STORED, query).mappings()]
     return added_up(sums)
 
 
@@ -104,7 +104,7 @@ def read_sums(session: Session, jackpot_id: str, base: str, part: Part) -> list[
         *subledger.sums_of_statements(session, book),
         *subledger.sums_of_transfers(session, book),
     ]
-    documents = (Sum(Side.DOCUMENTS, None, one.account, one.currency, one.movement, one.amount) for one in lines)
+    documents = (Sum(Side.DOCUMENTS, None, line.account, line.currency, line.movement, line.amount) for line in lines)
     journal = (
         Sum(Side.JOURNAL, version, Account(account), currency, Movement(movement), amount)
         for version, account, currency, movement, amount in session.execute(_BOOKED, book.bounds)
@@ -165,9 +165,9 @@ def _turnover(stakes: Iterable[Stakes], refunded: Iterable[Refunds], *, base: st
     def of(version: int, account: Account, movement: Movement, value: Decimal) -> Sum:
         return Sum(Side.TURNOVER, version, account, base, movement, value)
 
-    for one in stakes:
+    for sum_ in stakes:
         for account in SPLIT:
-            yield of(one.version, account, Movement.CONTRIBUTION, one.value)
+            yield of(sum_.version, account, Movement.CONTRIBUTION, sum_.value)
     for back in refunded:
         value = back.value if back.is_again else -back.value
         for account in SPLIT:

@@ -78,12 +78,12 @@ def make(session: Session, scope: Scope) -> Sequence[Section]:
 
 def _by_rate(session: Session, book: BookPeriod, sums: Sequence[Sum], movement: Movement) -> Iterator[Row]:
     """Compare, by rules version and account, the stakes' value times the version's rate with the postings."""
-    of_movement = [one for one in sums if one.movement is movement]
-    values = {(one.version, one.account): one.amount for one in of_movement if one.side is Side.TURNOVER}
+    of_movement = [sum_ for sum_ in sums if sum_.movement is movement]
+    values = {(sum_.version, sum_.account): sum_.amount for sum_ in of_movement if sum_.side is Side.TURNOVER}
     booked = _summed(
-        ((one.version, one.account), one.amount)
-        for one in of_movement
-        if one.side is Side.JOURNAL and one.account in _RATES
+        ((sum_.version, sum_.account), sum_.amount)
+        for sum_ in of_movement
+        if sum_.side is Side.JOURNAL and sum_.account in _RATES
     )
     for version, account in sorted({*values, *booked}, key=lambda key: (key[0] or 0, key[1])):
         value, rate = values.get((version, account), ZERO), None
@@ -98,10 +98,10 @@ def _by_account(book: BookPeriod, sums: Iterable[Sum]) -> Iterator[Row]:
     """Compare, by account, currency and movement, the documents with the postings."""
     expected, booked = (
         _summed(
-            ((account, one.currency, one.movement.value), one.amount)
-            for one in sums
-            for account in [_account_in_documents(one) if side is Side.JOURNAL else one.account]
-            if one.side is side and account is not None
+            ((account, sum_.currency, sum_.movement.value), sum_.amount)
+            for sum_ in sums
+            for account in [_account_in_documents(sum_) if side is Side.JOURNAL else sum_.account]
+            if sum_.side is side and account is not None
         )
         for side in (Side.DOCUMENTS, Side.JOURNAL)
     )
@@ -109,19 +109,19 @@ def _by_account(book: BookPeriod, sums: Iterable[Sum]) -> Iterator[Row]:
         yield (book.jackpot_id, *key, *compared(expected.get(key, ZERO), booked.get(key, ZERO)))
 
 
-def _account_in_documents(one: Sum) -> Account | None:
+def _account_in_documents(sum_: Sum) -> Account | None:
     """Return the account by which documents name that of a posting; None for accounts that they do not determine."""
-    is_award = one.movement is Movement.AWARD
-    if is_award and one.account in {accounts.METER_PLAYERS, accounts.METER_HOUSE}:
+    is_award = sum_.movement is Movement.AWARD
+    if is_award and sum_.account in {accounts.METER_PLAYERS, accounts.METER_HOUSE}:
         return METER
-    if is_award and one.account == accounts.PRIZE_FUND:
-        return one.account
-    if one.account == accounts.HOUSE_ADJUSTMENTS and one.movement is Movement.COMPENSATION:
-        return one.account
-    if one.movement is Movement.FORFEITURE:
-        return one.account
-    determined = one.account.startswith((accounts.CASINO, accounts.WITHHELD, "bank:", "transfer:", "fx:"))
-    return one.account if determined or one.account == accounts.AWARDS_HELD else None
+    if is_award and sum_.account == accounts.PRIZE_FUND:
+        return sum_.account
+    if sum_.account == accounts.HOUSE_ADJUSTMENTS and sum_.movement is Movement.COMPENSATION:
+        return sum_.account
+    if sum_.movement is Movement.FORFEITURE:
+        return sum_.account
+    determined = sum_.account.startswith((accounts.CASINO, accounts.WITHHELD, "bank:", "transfer:", "fx:"))
+    return sum_.account if determined or sum_.account == accounts.AWARDS_HELD else None
 
 
 def _held(session: Session, book: BookPeriod) -> Row:
@@ -135,7 +135,7 @@ def _held(session: Session, book: BookPeriod) -> Row:
         ),
         ZERO,
     )
-    costs = sum((one.cost for one in held), ZERO)
+    costs = sum((held_award.cost for held_award in held), ZERO)
     return (book.jackpot_id, accounts.AWARDS_HELD, book.base, len(held), *compared(costs, balance))
 
 

@@ -143,5 +143,5 @@ def united(keys: Sequence[str], sums: Sequence[str], relations: Sequence[str]) -
     places = ", ".join(str(place) for place in range(1, len(keys) + 1))
     ordered = f"GROUP BY {places} ORDER BY {places}" if keys else ""
     read = ", ".join([*keys, *sums])
-    among = " UNION ALL ".join(f"SELECT {read} FROM ({one}) AS one" for one in relations)  # noqa: S608  each relation is one of this module
+    among = " UNION ALL ".join(f"SELECT {read} FROM ({relation}) AS one" for relation in relations)  # noqa: S608  each relation is one of this module
     return f"SELECT {', '.join(columns)} FROM ({among}) AS one {ordered}"  # noqa: S608  columns and places, named in code

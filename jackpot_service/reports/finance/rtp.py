@@ -98,7 +98,7 @@ class _Played:
 
     @property
     def turnover(self) -> Decimal:
-        return sum((one.value for one in self.turnovers), ZERO)
+        return sum((turnover.value for turnover in self.turnovers), ZERO)
 
 
 def make(session: Session, scope: Scope) -> Sequence[Section]:
@@ -108,15 +108,15 @@ def make(session: Session, scope: Scope) -> Sequence[Section]:
         for book in scope.books
     ]
     return (
-        Section("funds", "Return by the pool that pays", FUNDS, [row for one in played for row in _funds(one)]),
-        Section("tiers", "Return by tier", TIERS, [row for one in played for row in _tiers(one)]),
+        Section("funds", "Return by the pool that pays", FUNDS, [row for jackpot in played for row in _funds(jackpot)]),
+        Section("tiers", "Return by tier", TIERS, [row for jackpot in played for row in _tiers(jackpot)]),
     )
 
 
 def _funds(played: _Played) -> Iterator[Row]:
     meter, prize_fund = _from_meter(played), _from_prize_fund(played)
-    of_meter = [one for one in played.awards if one.funded_by is FundedBy.METER]
-    of_prize_fund = [one for one in played.awards if one.funded_by is FundedBy.PRIZE_FUND]
+    of_meter = [step_sum for step_sum in played.awards if step_sum.funded_by is FundedBy.METER]
+    of_prize_fund = [step_sum for step_sum in played.awards if step_sum.funded_by is FundedBy.PRIZE_FUND]
     jackpot_id = played.book.jackpot_id
     yield (jackpot_id, "meter", *_compared(played, of_meter, meter), None, None)
     variance = _cost(of_prize_fund) - rounded(prize_fund)
@@ -126,15 +126,17 @@ def _funds(played: _Played) -> Iterator[Row]:
 
 
 def _from_meter(played: _Played) -> Fraction:
-    return sum((Fraction(one.value) * meter_return(one.rules) for one in played.turnovers), Fraction(0))
+    return sum((Fraction(turnover.value) * meter_return(turnover.rules) for turnover in played.turnovers), Fraction(0))
 
 
 def _from_prize_fund(played: _Played) -> Fraction:
-    return sum((Fraction(one.value) * prize_fund_return(one.rules) for one in played.turnovers), Fraction(0))
+    return sum(
+        (Fraction(turnover.value) * prize_fund_return(turnover.rules) for turnover in played.turnovers), Fraction(0)
+    )
 
 
 def _with_prize_fund(played: _Played) -> list[Turnover]:
-    return [one for one in played.turnovers if one.rules.fixed_prizes_from is FundedBy.PRIZE_FUND]
+    return [turnover for turnover in played.turnovers if turnover.rules.fixed_prizes_from is FundedBy.PRIZE_FUND]
 
 
 def _deviation(played: _Played, difference: Decimal) -> tuple[Value, Value]:
@@ -144,18 +146,23 @@ def _deviation(played: _Played, difference: Decimal) -> tuple[Value, Value]:
     Neither is shown for a period in which corrections took more hands away than were judged.
     """
     variance = sum(
-        (Fraction(one.squares) * fixed_prize_variance(one.rules) for one in _with_prize_fund(played)), Fraction(0)
+        (Fraction(turnover.squares) * fixed_prize_variance(turnover.rules) for turnover in _with_prize_fund(played)),
+        Fraction(0),
     )
-    hands = sum(one.hands for one in played.turnovers)
+    hands = sum(turnover.hands for turnover in played.turnovers)
     return (root(variance), deviations(difference, variance)) if hands >= 0 <= variance else (None, None)
 
 
 def _tiers(played: _Played) -> Iterator[Row]:
     """A part of the meter has no theoretical cost of its own: it is what the meter holds."""
     awarded = defaultdict[tuple[Tier, FundedBy], list[StepSum]](list)
-    for one in played.awards:
-        awarded[one.tier, one.funded_by].append(one)
-    fixed = {(tier, one.rules.fixed_prizes_from) for one in played.turnovers for tier in fixed_prizes(one.rules)}
+    for step_sum in played.awards:
+        awarded[step_sum.tier, step_sum.funded_by].append(step_sum)
+    fixed = {
+        (tier, turnover.rules.fixed_prizes_from)
+        for turnover in played.turnovers
+        for tier in fixed_prizes(turnover.rules)
+    }
     order = list(Tier)
     for tier, fund in sorted({*awarded, *fixed}, key=lambda key: (order.index(key[0]), key[1])):
         theoretical = _cost_of_tier(played, tier, fund) if (tier, fund) in fixed else None
@@ -166,9 +173,9 @@ def _tiers(played: _Played) -> Iterator[Row]:
 def _cost_of_tier(played: _Played, tier: Tier, fund: FundedBy) -> Fraction:
     return sum(
         (
-            Fraction(one.value) * tier_cost(one.rules, tier)
-            for one in played.turnovers
-            if one.rules.fixed_prizes_from is fund
+            Fraction(turnover.value) * tier_cost(turnover.rules, tier)
+            for turnover in played.turnovers
+            if turnover.rules.fixed_prizes_from is fund
         ),
         Fraction(0),
     )
@@ -180,7 +187,7 @@ def _compared(played: _Played, awards: Sequence[StepSum], theoretical: Fraction 
     common = (
         played.book.base,
         turnover_,
-        sum(one.amounts.awards for one in awards),
+        sum(step_sum.amounts.awards for step_sum in awards),
         actual,
         percent(actual, turnover_),
     )
@@ -192,7 +199,7 @@ def _compared(played: _Played, awards: Sequence[StepSum], theoretical: Fraction 
 
 
 def _cost(awards: Sequence[StepSum]) -> Decimal:
-    return sum((one.amounts.cost for one in awards), ZERO)
+    return sum((step_sum.amounts.cost for step_sum in awards), ZERO)
 
 
 REPORT = Report("rtp", "Return to players", make, sections=("funds", "tiers"), report_version=2)

@@ -199,9 +199,9 @@ def refunds(session: Session, book: BookPeriod) -> list[Refunds]:
 
 def sums_of_stakes(accepted: Iterable[Stakes], refunded: Iterable[Refunds], *, base: str) -> Iterator[Line]:
     """Return the lines of stakes and their refunds on casinos' accounts."""
-    for one in accepted:
-        amounts = -one.stakes, -one.value
-        yield from casino_lines(one.casino_id, one.currency, Movement.CONTRIBUTION, *amounts, base=base)
+    for sums in accepted:
+        amounts = -sums.stakes, -sums.value
+        yield from casino_lines(sums.casino_id, sums.currency, Movement.CONTRIBUTION, *amounts, base=base)
     for back in refunded:
         amounts = (-back.stakes, -back.value) if back.is_again else (back.stakes, back.value)
         yield from casino_lines(back.casino_id, back.currency, back.movement, *amounts, base=base)

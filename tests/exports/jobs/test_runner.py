@@ -272,7 +272,7 @@ def test_a_runner_at_work_does_jobs_removes_files_and_reconciles_days_until_it_i
     played.clock.advance(timedelta(days=2))
     stop = threading.Event()
     days = Days(played.engine, stop, clock=played.clock)
-    at_work = played.runner(kept=timedelta(0), stop=stop, idle=days.reconcile_next)
+    at_work = played.runner(kept_for=timedelta(0), stop=stop, idle=days.reconcile_next)
     thread = threading.Thread(target=at_work.work)
     thread.start()
     until = time.monotonic() + 20
