@@ -154,7 +154,7 @@ class _Read(Collector):
         return family
 
     def _pools(self) -> GaugeMetricFamily:
-        description = "What a jackpot's pool holds in its base currency, as booked."
+        description = "The balance of a jackpot's pool in its base currency, as booked."
         family = GaugeMetricFamily("jackpot_pool_amount", description, labels=["jackpot_id", "currency", "pool"])
         for held in self.gauges.pools:
             for pool, amount in (("meter", held.meter), ("reserve", held.reserve), ("prize_fund", held.prize_fund)):
