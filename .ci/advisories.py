@@ -29,19 +29,23 @@ class AuditFailed(Exception):
 def main(auditor: list[str]) -> int:
     """Ask the auditor, and say what it found."""
     try:
-        found = audited(auditor)
+        dependencies = audited(auditor)
     except AuditFailed as failure:
         print(f"Known holes: not looked for, since the auditor failed: {failure}")
         return 1
-    if found is None:
+    if dependencies is None:
         print("Known holes: not looked for, since no source of advisories can be reached")
         return 0
-    skipped = sorted(str(one["name"]) for one in found if "skip_reason" in one)
-    if len(skipped) == len(found):
-        print(f"Known holes: not looked for, since the source knows none of {len(found)} locked packages")
+    skipped = sorted(str(dependency["name"]) for dependency in dependencies if "skip_reason" in dependency)
+    if len(skipped) == len(dependencies):
+        print(f"Known holes: not looked for, since the source knows none of {len(dependencies)} locked packages")
         return 0
-    holes = [f"{one['name']} {one.get('version')}: {ids(one)}" for one in found if one.get("vulns")]
-    report = f"Known holes: {len(holes)} of {len(found) - len(skipped)} locked packages have one"
+    holes = [
+        f"{dependency['name']} {dependency.get('version')}: {ids(dependency)}"
+        for dependency in dependencies
+        if dependency.get("vulns")
+    ]
+    report = f"Known holes: {len(holes)} of {len(dependencies) - len(skipped)} locked packages have one"
     print(report + (f"; the source does not know {len(skipped)}: {', '.join(skipped)}" if skipped else ""))
     print(*holes, sep="\n", end="\n" if holes else "")
     return 1 if holes else 0
@@ -69,9 +73,9 @@ def last_words(stderr: str) -> str:
     return lines[-1] if lines else ""
 
 
-def ids(one: Dependency) -> str:
+def ids(dependency: Dependency) -> str:
     """Name the advisories of a package, and in which versions they are mended."""
-    vulns = one["vulns"]
+    vulns = dependency["vulns"]
     assert isinstance(vulns, list)  # noqa: S101  narrows a type
     return ", ".join(f"{v['id']} (mended in {' '.join(v.get('fix_versions', [])) or 'none'})" for v in vulns)
 

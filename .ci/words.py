@@ -91,8 +91,8 @@ class Finding:
 
 def main() -> int:
     """Check every text."""
-    wrong = [found for text in texts() for found in findings(text) if not _is_allowed(found)]
-    wrong.sort(key=lambda found: (found.file, found.line))
+    wrong = [finding for text in texts() for finding in findings(text) if not _is_allowed(finding)]
+    wrong.sort(key=lambda finding: (finding.file, finding.line))
     print(*wrong, sep="\n", end="\n" if wrong else "")
     print(f"Words: {len(wrong)} to mend")
     return 1 if wrong else 0
@@ -114,8 +114,8 @@ def findings(text: Text) -> Iterator[Finding]:
     """Yield what is wrong with each sentence of a text."""
     for line, sentence in sentences(text):
         for pattern, instead in _WRONG:
-            if found := pattern.search(sentence):
-                yield Finding(text.file, line, f"'{found[0]}' (write: {instead})", sentence)
+            if match := pattern.search(sentence):
+                yield Finding(text.file, line, f"'{match[0]}' (write: {instead})", sentence)
         if text.is_prose and _RELATIVE.match(sentence):
             yield Finding(text.file, line, "begins with a relative clause", sentence)
         count = sum(1 for word in sentence.split() if re.search(r"\w", word))
@@ -178,28 +178,28 @@ def texts_of_comments(path: Path) -> Iterator[Text]:
     """Yield the comments of a module; those that stand alone on lines one after another are one text."""
     file, source = str(path.relative_to(ROOT)), path.read_text(encoding="utf-8")
     lines = source.splitlines()
-    said = [
+    comments = [
         (token.start[0], token.string.lstrip("#! "), lines[token.start[0] - 1].lstrip().startswith("#"))
         for token in tokenize.generate_tokens(io.StringIO(source).readline)
         if token.type == tokenize.COMMENT
     ]
-    yield from _joined(file, said)
+    yield from _joined(file, comments)
 
 
 def texts_of_sql(path: Path) -> Iterator[Text]:
     """Yield the comments of a file of SQL, as of a module."""
-    file, said = str(path.relative_to(ROOT)), list[tuple[int, str, bool]]()
+    file, comments = str(path.relative_to(ROOT)), list[tuple[int, str, bool]]()
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
         before, mark, comment = line.partition("--")
         if mark:
-            said.append((number, comment.strip(), not before.strip()))
-    yield from _joined(file, said)
+            comments.append((number, comment.strip(), not before.strip()))
+    yield from _joined(file, comments)
 
 
-def _joined(file: str, said: Iterable[tuple[int, str, bool]]) -> Iterator[Text]:
+def _joined(file: str, comments: Iterable[tuple[int, str, bool]]) -> Iterator[Text]:
     """Join the comments of lines that follow each other, where nothing else stands on them."""
     begun, words, last = 0, list[str](), 0
-    for number, comment, is_alone in said:
+    for number, comment, is_alone in comments:
         if words and not (is_alone and number == last + 1):
             yield Text(file, begun, "\n".join(words))
             words = []
@@ -244,8 +244,8 @@ def _modules() -> list[Path]:
     return sorted(path for room in MODULES for path in ROOT.glob(f"{room}/**/*.py"))
 
 
-def _is_allowed(found: Finding) -> bool:
-    return any(found.file == file and words in found.sentence for file, words, _ in ALLOWED)
+def _is_allowed(finding: Finding) -> bool:
+    return any(finding.file == file and words in finding.sentence for file, words, _ in ALLOWED)
 
 
 if __name__ == "__main__":

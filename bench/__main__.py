@@ -70,7 +70,7 @@ class _Numbers(click.ParamType[tuple[int, ...]]):
         if isinstance(value, tuple):
             return value
         numbers = tuple(int(number) for number in value.split(",") if number.isdecimal())
-        if len(numbers) != value.count(",") + 1 or not all(self._least <= one <= self._most for one in numbers):
+        if len(numbers) != value.count(",") + 1 or not all(self._least <= number <= self._most for number in numbers):
             self.fail(f"{value!r} is not a list of numbers from {self._least} to {self._most}", param, ctx)
         return tuple(sorted(set(numbers)))
 
@@ -265,7 +265,7 @@ def all_command(*, seconds: float, directory: Path) -> None:
 def _run(measurements: Sequence[Measurement], json_file: Path | None) -> Outcome:
     """Measure, print what was found and write it to a file if there is one."""
     try:
-        outcome = runs.run(measurements, tell=lambda message: click.echo(message, err=True))
+        outcome = runs.run(measurements, log=lambda message: click.echo(message, err=True))
     except _FAILURES as failure:
         click.echo(f"bench failed: {failure}", err=True)
         sys.exit(_FAILED)

@@ -87,10 +87,10 @@ def prefix(serial: int) -> str:
     return f"{digits[:8]}-{digits[8:12]}-7{digits[12:]}-8000-"
 
 
-def _request(method: str, table: str, what: str, *, key: str, body: Mapping[str, object]) -> bytes:
+def _request(method: str, table: str, call: str, *, key: str, body: Mapping[str, object]) -> bytes:
     text = json.dumps(body, separators=(",", ":"))
     head = (
-        f"{method} /v1/tables/{table}/rounds/{bet_id(_PLACEHOLDER, 0)}/{what} HTTP/1.1\r\n"
+        f"{method} /v1/tables/{table}/rounds/{bet_id(_PLACEHOLDER, 0)}/{call} HTTP/1.1\r\n"
         f"Host: {HOST}\r\nAuthorization: Bearer {key}\r\n"
         f"Content-Type: application/json\r\nContent-Length: {len(text)}\r\n\r\n"
     )

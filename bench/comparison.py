@@ -44,16 +44,16 @@ class Ratio:
     error: float
 
 
-def ratio(ours: Sequence[float], others: Sequence[float]) -> Ratio:
+def ratio(ours: Sequence[float], theirs: Sequence[float]) -> Ratio:
     """Compare what was measured in turns, pair by pair; there must be two pairs at least."""
-    value = sum(ours) / sum(others)
-    left = [one - value * other for one, other in zip(ours, others, strict=True)]
-    return Ratio(value, 2 * statistics.stdev(left) / sqrt(len(left)) / statistics.mean(others))
+    value = sum(ours) / sum(theirs)
+    left = [own - value * other for own, other in zip(ours, theirs, strict=True)]
+    return Ratio(value, 2 * statistics.stdev(left) / sqrt(len(left)) / statistics.mean(theirs))
 
 
 def measure(site: Site, plan: Plan) -> tuple[Figure, ...]:
     """Measure every batch size at both. Raises: ServerFailed, LoadFailed."""
-    site.tell(f"setting up the service of {plan.checkout}")
+    site.log(f"setting up the service of {plan.checkout}")
     with (
         databases.directory() as directory,
         servers.service(databases.create(site.cluster, "bench_other"), directory, checkout=plan.checkout) as other,
@@ -63,9 +63,9 @@ def measure(site: Site, plan: Plan) -> tuple[Figure, ...]:
 
 
 def _size(site: Site, plan: Plan, other: Server, bets: int) -> Iterator[Figure]:
-    site.tell(f"comparison: N={bets}")
-    ours, others = _in_turns(site, plan, other, bets=bets, connections=COMPARED_CONNECTIONS)
-    rates = [[one.requests_per_second * bets for one in loads] for loads in (ours, others)]
+    site.log(f"comparison: N={bets}")
+    ours, theirs = _in_turns(site, plan, other, bets=bets, connections=COMPARED_CONNECTIONS)
+    rates = [[load_.requests_per_second * bets for load_ in loads] for loads in (ours, theirs)]
     at = {"N": bets, "connections": COMPARED_CONNECTIONS}
     target = COMPARED_LARGE if bets >= LARGE_BATCH else COMPARED_SMALL
     found_ratio = ratio(*rates)
@@ -77,9 +77,9 @@ def _size(site: Site, plan: Plan, other: Server, bets: int) -> Iterator[Figure]:
 
 def _alone(site: Site, plan: Plan, other: Server) -> Iterator[Figure]:
     """Compare how long a bet takes when nothing else is asked: here less is better."""
-    site.tell("comparison: a bet alone")
+    site.log("comparison: a bet alone")
     both = _in_turns(site, plan, other, bets=1, connections=1)
-    p50s = [[one.latencies.percentile_ms(50) for one in loads] for loads in both]
+    p50s = [[load_.latencies.percentile_ms(50) for load_ in loads] for loads in both]
     at = {"N": 1, "connections": 1}
     found_ratio = ratio(*p50s)
     yield Figure(NAME, "ours p50", statistics.mean(p50s[0]), "ms", at)
@@ -92,12 +92,12 @@ def _in_turns(site: Site, plan: Plan, other: Server, *, bets: int, connections: 
     """Load both in turns, and return what was found of ours and of the other."""
     both = (site.service, other)
     requests = [BetRequests(server, bets=bets) for server in both]
-    found: tuple[list[Load], list[Load]] = ([], [])
+    loads: tuple[list[Load], list[Load]] = ([], [])
     for turn in range(plan.turns):
         if turn % TURNS_BETWEEN_CHECKPOINTS == 0:
-            for server, asked in zip(both, requests, strict=True):
-                site.warm_up(server, asked, connections=connections)
-        for whose in (0, 1) if turn % 2 else (1, 0):
-            port = both[whose].port
-            found[whose].append(load.run(port, requests[whose], connections=connections, seconds=plan.seconds))
-    return found
+            for server, server_requests in zip(both, requests, strict=True):
+                site.warm_up(server, server_requests, connections=connections)
+        for turn_of in (0, 1) if turn % 2 else (1, 0):
+            port = both[turn_of].port
+            loads[turn_of].append(load.run(port, requests[turn_of], connections=connections, seconds=plan.seconds))
+    return loads

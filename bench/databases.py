@@ -113,12 +113,12 @@ def settings(url: URL) -> dict[str, str]:
     try:
         with engine.connect() as connection:
             names = ("server_version", *DURABLE_SETTINGS)
-            found = {name: str(connection.exec_driver_sql(f"SHOW {name}").scalar_one()) for name in names}
+            values = {name: str(connection.exec_driver_sql(f"SHOW {name}").scalar_one()) for name in names}
     finally:
         engine.dispose()
-    if any(found[name] != "on" for name in DURABLE_SETTINGS):
-        raise RuntimeError(f"commits are not durable: {found}")
-    return found
+    if any(values[name] != "on" for name in DURABLE_SETTINGS):
+        raise RuntimeError(f"commits are not durable: {values}")
+    return values
 
 
 def _wait_for_delay(url: URL, delay_us: int) -> None:

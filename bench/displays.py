@@ -55,14 +55,14 @@ def measure(site: Site, plan: Plan) -> tuple[Figure, ...]:
 def _measured(site: Site, plan: Plan) -> Iterator[Figure]:
     count = plan.displays * WORKERS
     at = {"displays": count, "workers": WORKERS}
-    site.tell("displays: nobody looks")
+    site.log("displays: nobody looks")
     before = _cost(site, plan.seconds)
     with _looking(site, count) as frames:
-        site.tell(f"displays: {count} look")
+        site.log(f"displays: {count} look")
         began, seen = time.monotonic(), frames()
         during = _cost(site, plan.seconds)
         a_second = (frames() - seen) / (time.monotonic() - began) / count
-    site.tell("displays: nobody looks any more")
+    site.log("displays: nobody looks any more")
     after = _cost(site, plan.seconds)
     alone = (before.core + after.core) / 2
     yield Figure(NAME, "workers without displays", alone, "cores", at)

@@ -32,9 +32,9 @@ class Plan:
 
 def measure(site: Site, plan: Plan) -> tuple[Figure, ...]:
     """Measure some such rounds; the median of their results, and the longest of the others' bets."""
-    site.tell(f"flush: {plan.rounds} rounds of {BETTORS} bettors")
-    others, winning, *_ = TABLES
-    requests = BetRequests(site.service, bets=1, tables=[others])
+    site.log(f"flush: {plan.rounds} rounds of {BETTORS} bettors")
+    other_tables, winning, *_ = TABLES
+    requests = BetRequests(site.service, bets=1, tables=[other_tables])
     with table.opened(site.service, table=winning, bets=BETTORS) as winner:
         results, loaded = load.run_during(
             lambda: [winner.hit(after_seconds=PAUSE_SECONDS) for _ in range(plan.rounds)],

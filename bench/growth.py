@@ -45,7 +45,7 @@ class _Books:
         """Take in bets in large batches until there are so many. Raises: LoadFailed if that takes too long."""
         requests = BetRequests(self._site.service, bets=LOADING_BETS)
         while (missing := bets - self._bets) > 0:
-            self._site.tell(f"growth: {self._bets:,} bets, loading {missing:,}")
+            self._site.log(f"growth: {self._bets:,} bets, loading {missing:,}")
             loaded = load.run(
                 self._site.service.port,
                 requests,
@@ -73,7 +73,7 @@ def _sizes(site: Site, plan: Plan) -> Iterator[Figure]:
     books, first = _Books(site), 0.0
     for millions in plan.millions:
         books.fill(millions * MILLION)
-        site.tell(f"growth: measuring at {millions} million bets")
+        site.log(f"growth: measuring at {millions} million bets")
         raw = site.raw(bets=BETS, seconds=plan.seconds, clients=RAW_CLIENTS).bets_per_second
         ours = statistics.median(books.measure(plan.seconds) for _ in range(RUNS))
         first = first or ours

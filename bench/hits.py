@@ -32,13 +32,13 @@ class Plan:
 
 def measure(site: Site, plan: Plan) -> tuple[Figure, ...]:
     """Measure the longest latency of a bet at another table, without and with hits."""
-    *others, winning = TABLES
-    requests = BetRequests(site.service, bets=1, tables=others)
+    *losing, winning = TABLES
+    requests = BetRequests(site.service, bets=1, tables=losing)
     site.warm_up(site.service, requests, connections=CONNECTIONS)
-    site.tell("hits: none")
+    site.log("hits: none")
     during = partial(load.run_during, port=site.service.port, requests=requests, connections=CONNECTIONS)
     _, control = during(lambda: time.sleep(plan.seconds))
-    site.tell("hits: one a second")
+    site.log("hits: one a second")
     with table.opened(site.service, table=winning, bets=BETS) as winner:
         hits, loaded = during(lambda: _hit_for(winner, plan.seconds))
     return (

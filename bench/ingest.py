@@ -41,7 +41,7 @@ def measure(site: Site, plan: Plan) -> tuple[Figure, ...]:
 
 def _size(site: Site, plan: Plan, bets: int) -> Iterator[Figure]:
     """Measure one batch size: what is compared close together, then ours with fewer or more requests in flight."""
-    site.tell(f"ingest: N={bets}")
+    site.log(f"ingest: N={bets}")
     if COMPARED_CONNECTIONS in plan.connections:
         yield from _compared(site, plan, bets)
     for connections in plan.connections:
@@ -74,9 +74,9 @@ def _ours(site: Site, plan: Plan, bets: int, connections: int) -> Load:
     return site.load(site.service, requests, connections=connections, seconds=plan.seconds)
 
 
-def _figures_of_load(whose: str, load: Load, bets: int, connections: int) -> Iterator[Figure]:
+def _figures_of_load(server: str, load: Load, bets: int, connections: int) -> Iterator[Figure]:
     at = {"N": bets, "connections": connections}
-    p50_target = P50_ALONE_MS.get(bets) if (whose, connections) == ("ours", 1) else None
-    yield Figure(NAME, whose, load.requests_per_second * bets, "bets/s", at)
-    yield Figure(NAME, f"{whose} p50", load.latencies.percentile_ms(50), "ms", at, p50_target)
-    yield Figure(NAME, f"{whose} p99", load.latencies.percentile_ms(99), "ms", at)
+    p50_target = P50_ALONE_MS.get(bets) if (server, connections) == ("ours", 1) else None
+    yield Figure(NAME, server, load.requests_per_second * bets, "bets/s", at)
+    yield Figure(NAME, f"{server} p50", load.latencies.percentile_ms(50), "ms", at, p50_target)
+    yield Figure(NAME, f"{server} p99", load.latencies.percentile_ms(99), "ms", at)

@@ -54,7 +54,7 @@ def measure(site: Site, plan: Plan) -> tuple[Figure, ...]:
     turns: dict[str, list[Turn]] = {ALONE: [], PAST: [], CURRENT: []}
     for number in range(plan.turns):
         for way, done in turns.items():
-            site.tell(f"instants: {way}, turn {number + 1} of {plan.turns}")
+            site.log(f"instants: {way}, turn {number + 1} of {plan.turns}")
             path = BY_WAY.get(way, "").format(past=past)
             act = partial(_read_for, plan.seconds, port=site.service.port, key=key, path=path)
             reads, loaded = load.run_during(act, site.service.port, requests, connections=CONNECTIONS)

@@ -35,10 +35,10 @@ def measure(site: Site, plan: Plan) -> tuple[Figure, ...]:
 
 def _size(site: Site, plan: Plan, bets: int) -> Iterator[Figure]:
     requests = BetRequests(site.service, bets=bets)
-    site.tell(f"latency: N={bets}, closed loop")
+    site.log(f"latency: N={bets}, closed loop")
     most = site.load(site.service, requests, connections=CONNECTIONS, seconds=plan.seconds).requests_per_second
     for percent in LOAD_PERCENTS:
-        site.tell(f"latency: N={bets}, {percent} % of {most:,.0f} requests/s")
+        site.log(f"latency: N={bets}, {percent} % of {most:,.0f} requests/s")
         rate = most * percent / 100
         databases.execute(site.service.database, "CHECKPOINT")
         load = open_loop.run(site.service.port, requests, due_ns=open_loop.schedule(rate, plan.seconds))

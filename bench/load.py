@@ -90,7 +90,7 @@ def opened(
     channels: list[Channel] = []
     gc.disable()
     try:
-        channels += (Channel(port, selector, lane=lane) for lane in range(connections))
+        channels += (Channel(port, selector, connection_no=connection_no) for connection_no in range(connections))
         yield selector, channels
     except OSError as broken:
         raise LoadFailed(f"a connection to port {port} broke: {broken}") from broken
@@ -131,7 +131,7 @@ def _loop(
     cpu_began_ns, began_ns = time.thread_time_ns(), time.perf_counter_ns()
     last_answer_ns = began_ns
     for channel in channels:
-        channel.send(requests.make(channel.lane), since_ns=time.perf_counter_ns())
+        channel.send(requests.make(channel.connection_no), since_ns=time.perf_counter_ns())
     while in_flight:
         for channel, answer in answers(selector, timeout=wire.PATIENCE_SECONDS, expected=requests.expected):
             last_answer_ns = time.perf_counter_ns()
@@ -139,7 +139,7 @@ def _loop(
                 requests.check(answer)
             stopwatch.take(began_ns=channel.since_ns, ended_ns=last_answer_ns)
             if goes_on(len(stopwatch)):
-                channel.send(requests.make(channel.lane), since_ns=time.perf_counter_ns())
+                channel.send(requests.make(channel.connection_no), since_ns=time.perf_counter_ns())
             else:
                 in_flight -= 1
         require_patience(last_answer_ns)

@@ -38,7 +38,7 @@ def _etag(site: Site, connection: socket) -> bytes:
 
 
 def _way(site: Site, plan: Plan, name: str, requests: MeterRequests, target: Target | None) -> tuple[Figure, ...]:
-    site.tell(f"meters: {name}")
+    site.log(f"meters: {name}")
     load = site.load(site.service, requests, connections=CONNECTIONS, seconds=plan.seconds)
     return (
         Figure(NAME, name, load.requests_per_second, "requests/s", target=target),

@@ -66,7 +66,7 @@ class Calendar:
             begins_at += _STEP
 
 
-def play(url: URL, calendar: Calendar, pace: Pace, *, bets: int, tell: Callable[[str], None]) -> None:
+def play(url: URL, calendar: Calendar, pace: Pace, *, bets: int, log: Callable[[str], None]) -> None:
     """
     Set up a house in a database without tables, and play so many bets in its month, spread evenly.
 
@@ -80,7 +80,7 @@ def play(url: URL, calendar: Calendar, pace: Pace, *, bets: int, tell: Callable[
     with ProcessPoolExecutor(pace.processes, get_context("spawn")) as processes:
         for begins_at in calendar.steps():
             if begins_at.hour == 0:
-                tell(f"reports: playing {begins_at:%d %B}")
+                log(f"reports: playing {begins_at:%d %B}")
             shares = [_Share(url, begins_at, pace, share, rounds // pace.processes) for share in range(pace.processes)]
             list(processes.map(_play, shares))
     databases.execute(url, f"ALTER DATABASE {database} RESET synchronous_commit", "VACUUM (ANALYZE)", "CHECKPOINT")

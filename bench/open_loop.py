@@ -81,6 +81,6 @@ class _Loop:
             if early_ns > 0:
                 return early_ns / 1e9
             channel = self._idle.popleft()
-            channel.send(self._requests.make(channel.lane), since_ns=due_at_ns)
+            channel.send(self._requests.make(channel.connection_no), since_ns=due_at_ns)
             self._left += 1
         return wire.PATIENCE_SECONDS

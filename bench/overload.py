@@ -69,7 +69,7 @@ def _overloaded(site: Site, plan: Plan) -> Iterator[Figure]:
     goodputs = {}
     for times in TIMES:
         connections = times * CONNECTIONS
-        site.tell(f"overload: {connections} connections")
+        site.log(f"overload: {connections} connections")
         goodput = overload(site.service.port, requests, connections=connections, goes_on=_for(plan.seconds))
         goodputs[times] = goodput
         at, is_overload = {"connections": connections}, times == max(TIMES)
@@ -93,7 +93,7 @@ def _flooded(site: Site, bets: int) -> Iterator[Figure]:
     """Have one casino send all it can while another books bets one after another."""
     key = servers.add_casino(site.service.database, f"other-{bets}", table=f"{OTHERS_TABLE}-{bets}")
     other = replace(site.service, key=key)
-    site.tell(f"overload: a flood of batches of {bets}, and another casino")
+    site.log(f"overload: a flood of batches of {bets}, and another casino")
     requests = BetRequests(other, bets=1, tables=[f"{OTHERS_TABLE}-{bets}"])
     with _flood(site.service.port, BetRequests(site.service, bets=bets), connections=max(TIMES) * CONNECTIONS):
         time.sleep(1)
@@ -133,7 +133,7 @@ def overload(port: int, requests: BetRequests, *, connections: int, goes_on: Cal
     with load.opened(port, connections, selectors.DefaultSelector()) as (selector, channels):
         began, in_flight = time.perf_counter(), len(channels)
         for channel in channels:
-            channel.send(requests.make(channel.lane), since_ns=time.perf_counter_ns())
+            channel.send(requests.make(channel.connection_no), since_ns=time.perf_counter_ns())
         while in_flight:
             for channel, answer in load.answers(selector, timeout=wire.PATIENCE_SECONDS, expected=_ANSWER):
                 now_ns = time.perf_counter_ns()
@@ -143,7 +143,7 @@ def overload(port: int, requests: BetRequests, *, connections: int, goes_on: Cal
                     wire.require(answer, _BUSY)
                     refused += 1
                 if goes_on() and time.perf_counter() < give_up_at:
-                    channel.send(requests.make(channel.lane), since_ns=time.perf_counter_ns())
+                    channel.send(requests.make(channel.connection_no), since_ns=time.perf_counter_ns())
                 else:
                     in_flight -= 1
         seconds = time.perf_counter() - began

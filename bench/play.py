@@ -107,8 +107,8 @@ class Tables:
         dealt = (deal_royal_flush if turn.is_hit else deal)(self._rng, hands=_HANDS)
         piles = map(parse_cards, dealt.hands)
         hands = (Hand(str(number), HandStatus.DEALT, cards) for number, cards in enumerate(piles, start=1))
-        told = Result(BETS_A_ROUND, tuple(hands), parse_cards(dealt.dealer))
-        return SettleRound(bets.principal, bets.table_id, bets.round_id, told, turn.at + _ROUND_LASTS)
+        stated = Result(BETS_A_ROUND, tuple(hands), parse_cards(dealt.dealer))
+        return SettleRound(bets.principal, bets.table_id, bets.round_id, stated, turn.at + _ROUND_LASTS)
 
     def _fate(self, result: SettleRound) -> _Fate:
         if any(category_of(hand.cards) is Category.ROYAL_FLUSH for hand in result.result.hands):
@@ -118,7 +118,7 @@ class Tables:
 
     def _end(self, result: SettleRound, fate: _Fate) -> list[str]:
         """End a round by itself; returns the ids of the awards that are payable."""
-        told = result.result
+        stated = result.result
         if fate is _Fate.CANCELLED:
             cancelled = CancelRound(
                 result.principal, result.table_id, result.round_id, Cancellation("misdeal"), result.now
@@ -129,12 +129,12 @@ class Tables:
             bet_ids = (result.round_id,)
             voided = VoidBets(result.principal, result.table_id, result.round_id, bet_ids, result.now)
             transact(self._engine, partial(void_bets, command=voided))
-            told = replace(told, bet_count=told.bet_count - 1)
+            stated = replace(stated, bet_count=stated.bet_count - 1)
         if fate is _Fate.WITH_DEAD_HAND:
-            first, *others = told.hands
+            first, *rest = stated.hands
             dead = Hand(first.hand, HandStatus.DEAD, first.cards[1:])
-            told = replace(told, hands=(dead, *others))
-        settled = transact(self._engine, partial(settle_round, command=replace(result, result=told)))
+            stated = replace(stated, hands=(dead, *rest))
+        settled = transact(self._engine, partial(settle_round, command=replace(result, result=stated)))
         return [award.award_id for award in settled.awards if award.state is AwardState.PAYABLE]
 
 

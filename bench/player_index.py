@@ -83,15 +83,15 @@ class _Copy:
     def _processor_ns(self) -> int:
         return int(self._process.read_text(encoding="ascii").split()[0])
 
-    def _one(self, question: str, asked: list[Any] | None = None) -> tuple[Any, ...]:
-        return next(iter(self._connection.execute(question, asked)))
+    def _one(self, question: str, parameters: list[Any] | None = None) -> tuple[Any, ...]:
+        return next(iter(self._connection.execute(question, parameters)))
 
 
 def measure(site: Site, plan: Plan) -> tuple[Figure, ...]:
     """Add the same bets to each copy, in turns that chance orders; the first quarter of them warms up."""
     books = databases.create(site.cluster, "bench_player_index")
     servers.upgrade(books)
-    site.tell(f"player-index: {plan.statements} statements of {BETS} bets, three times")
+    site.log(f"player-index: {plan.statements} statements of {BETS} bets, three times")
     with ExitStack() as stack:
         copies = dict(_copies(stack, books))
         rng = random.Random(11)

@@ -35,9 +35,9 @@ class RefusedBets(BetRequests):
         super().__init__(server, bets=1)
         self.expected = expected
 
-    def make(self, lane: int) -> bytes:
+    def make(self, connection_no: int) -> bytes:
         """Write a batch; without a key its head says nothing of one."""
-        return super().make(lane).replace(b"Authorization: Bearer \r\n", b"")
+        return super().make(connection_no).replace(b"Authorization: Bearer \r\n", b"")
 
     def check(self, answer: bytes) -> None:
         """Take any answer that began as expected."""
@@ -69,7 +69,7 @@ def measure(site: Site, *, seconds: float) -> Iterator[Figure]:
             ("key of another role, 403", usual, servers.add_auditor(usual.database), b"HTTP/1.1 403 "),
         )
         for name, server, key, expected in floods:
-            site.tell(f"overload: refusals, {name}")
+            site.log(f"overload: refusals, {name}")
             cost = _cost(server, RefusedBets(replace(server, key=key), expected), seconds)
             yield from _told(name, cost)
             yield from _compared(name, cost, bet, target=REFUSAL_OF_BET)
@@ -94,8 +94,8 @@ def _cost(server: Server, requests: Requests, seconds: float) -> Cost:
     """Return what a request of a flood takes, from when limits are reached."""
     load.run(server.port, requests, connections=COMPARED_CONNECTIONS, seconds=load.MOST_SECONDS, most_requests=_FIRST)
     workers, database = processor.workers_seconds(server), processor.database_seconds(server)
-    found = load.run(server.port, requests, connections=COMPARED_CONNECTIONS, seconds=seconds)
-    us_a_request = 1e6 / found.requests
+    load_ = load.run(server.port, requests, connections=COMPARED_CONNECTIONS, seconds=seconds)
+    us_a_request = 1e6 / load_.requests
     return Cost(
         workers=(processor.workers_seconds(server) - workers) * us_a_request,
         database=(processor.database_seconds(server) - database) * us_a_request,

@@ -64,7 +64,7 @@ class _Question:
     def title(self) -> str:
         return f"{self.name}{self.words and ' '}{self.words}"
 
-    def asked(self, end: datetime) -> Parameters:
+    def parameters(self, end: datetime) -> Parameters:
         """Ask it of the days before an instant, the first of them whole."""
         start = datetime.combine(end, self.day_starts, end.tzinfo) - timedelta(days=self.days)
         return Parameters(start=start, end=end, **self.stated)
@@ -105,7 +105,7 @@ def measure(site: Site, plan: Plan) -> tuple[Figure, ...]:
 def _require_clean(site: Site, calendar: Calendar) -> None:
     """Verify the books of a small month; those of the large one would take longer than all reports."""
     books = databases.create(site.cluster, "bench_month_sample")
-    month.play(books, calendar, month.IN_ORDER, bets=SAMPLE, tell=lambda _: None)
+    month.play(books, calendar, month.IN_ORDER, bets=SAMPLE, log=lambda _: None)
     is_clean, verdict = servers.verify(books)
     if not is_clean:
         raise RuntimeError(verdict)
@@ -113,12 +113,12 @@ def _require_clean(site: Site, calendar: Calendar) -> None:
 
 def _month(site: Site, calendar: Calendar, millions: int) -> Iterator[Figure]:
     books = databases.create(site.cluster, f"bench_month_{millions}")
-    month.play(books, calendar, month.FAST, bets=millions * MILLION, tell=site.tell)
+    month.play(books, calendar, month.FAST, bets=millions * MILLION, log=site.log)
     engine = house.engine(books)
     try:
         yield from _reconciled(engine, site, calendar, millions=millions)
         for number, question in enumerate(_QUESTIONS):
-            site.tell(f"reports: {question.title} over {millions} million bets")
+            site.log(f"reports: {question.title} over {millions} million bets")
             yield from _question(engine, question, calendar, number=number, millions=millions)
         _require_reconciled(engine, calendar)
     finally:
@@ -134,7 +134,7 @@ def _reconciled(engine: sqlalchemy.Engine, site: Site, calendar: Calendar, *, mi
         if read is None:
             break
         took_ms.append((perf_counter() - began) * 1e3)
-        site.tell(f"reports: {read.day} reconciled over {millions} million bets")
+        site.log(f"reports: {read.day} reconciled over {millions} million bets")
     at = {"millions": millions, "rows": len(took_ms)}
     yield Figure(NAME, "a day reconciled, beforehand", statistics.median(took_ms), "ms", at, None)
 
@@ -165,8 +165,8 @@ class _Answer:
 
 def _ask(engine: sqlalchemy.Engine, question: _Question, end: datetime) -> _Answer:
     began = perf_counter()
-    asked = question.asked(end)
-    with made(engine, report_of(question.name), asked, now=end + timedelta(days=1)) as document:
+    parameters = question.parameters(end)
+    with made(engine, report_of(question.name), parameters, now=end + timedelta(days=1)) as document:
         shown = document.narrowed(question.section)
         rows = sum(1 for section in shown.sections for _ in json_rows(section))
     return _Answer(rows, (perf_counter() - began) * 1e3)
@@ -174,8 +174,8 @@ def _ask(engine: sqlalchemy.Engine, question: _Question, end: datetime) -> _Answ
 
 def _require_reconciled(engine: sqlalchemy.Engine, calendar: Calendar) -> None:
     """The reconciliation counts the figures that differ."""
-    asked = Parameters(start=calendar.begins_at, end=calendar.ends_at)
-    with made(engine, report_of("reconciliation"), asked, now=calendar.ends_at) as document:
+    parameters = Parameters(start=calendar.begins_at, end=calendar.ends_at)
+    with made(engine, report_of("reconciliation"), parameters, now=calendar.ends_at) as document:
         for jackpot_id, _, differing in document.narrowed("summary").sections[0].rows:
             if differing:
                 message = f"{differing} figures of {jackpot_id} differ from what the documents make them"

@@ -23,7 +23,7 @@ class Requests(Protocol):
     def expected(self) -> bytes:
         """What every answer must begin with."""
 
-    def make(self, lane: int) -> bytes:
+    def make(self, connection_no: int) -> bytes:
         """Write the next request of a connection, which is known by its number."""
 
     def check(self, answer: bytes) -> None:
@@ -41,9 +41,9 @@ class BetRequests:
         ]
         self._serials = batches.serials()
 
-    def make(self, lane: int) -> bytes:
+    def make(self, connection_no: int) -> bytes:
         """Write a batch with ids that were never used."""
-        return batches.fill(self._templates[lane % len(self._templates)], next(self._serials))
+        return batches.fill(self._templates[connection_no % len(self._templates)], next(self._serials))
 
     def check(self, answer: bytes) -> None:
         """Raises: LoadFailed unless every bet was accepted."""
@@ -72,7 +72,7 @@ class MeterRequests:
 
 def etag_of(answer: bytes) -> bytes:
     """Find the ETag of an answer. Raises: LoadFailed if it has none."""
-    found = _ETAG.search(answer)
-    if found is None:
+    match = _ETAG.search(answer)
+    if match is None:
         raise LoadFailed(f"an answer without ETag: {answer.decode(errors='replace')}")
-    return found[1]
+    return match[1]

@@ -37,7 +37,7 @@ class Ended:
 class _Settled:
     """What was told; the round after its settlement; what books it."""
 
-    told: SettleRound
+    stated: SettleRound
     round: Round
     settlement: Settlement
     entry: Entry
@@ -56,14 +56,14 @@ def settle_together(session: Session, ended: Sequence[Ended]) -> list[str]:
         books_cursor = books.send_read(pipe, jackpot_id)
     held, settled = books.books_of(books_cursor), list[_Settled]()
     stripe_no = stripes.choose(len(held.positions))
-    for one in ended:
-        settled.append(_settled(session, one, held))
+    for ended_round in ended:
+        settled.append(_settled(session, ended_round, held))
         positions = (seq + (number == stripe_no) for number, seq in enumerate(held.positions))
         held = replace(held, positions=tuple(positions), pools=held.pools + settled[-1].entry.postings.pools())
     with committed(session) as pipe:
         rounds.save(pipe, [done.round for done in settled])
         for done in settled:
-            verdicts.add_awards(pipe, done.round, done.settlement.awards, now=done.told.now)
+            verdicts.add_awards(pipe, done.round, done.settlement.awards, now=done.stated.now)
         journal.post_all(pipe, [done.entry for done in settled], stripe_no=stripe_no)
     return [
         verdicts.award_id(done.round, award)
@@ -73,24 +73,24 @@ def settle_together(session: Session, ended: Sequence[Ended]) -> list[str]:
     ]
 
 
-def _settled(session: Session, one: Ended, held: Books) -> _Settled:
-    rules = immutable.rules(session, one.round.jackpot_id, one.round.rules_version)
-    verdict = judge(one.bets.bets, one.result.result.hands, rules)
+def _settled(session: Session, ended_round: Ended, held: Books) -> _Settled:
+    rules = immutable.rules(session, ended_round.round.jackpot_id, ended_round.round.rules_version)
+    verdict = judge(ended_round.bets.bets, ended_round.result.result.hands, rules)
     if verdict.pays_from_meter:
         message = "A result that wins from the meter is settled by itself."
         raise ValueError(message)
-    after = one.round.stepped(state=RoundState.SETTLED)
-    terms = round_terms.terms(session, one.round, held.cycle)
+    after = ended_round.round.stepped(state=RoundState.SETTLED)
+    terms = round_terms.terms(session, ended_round.round, held.cycle)
     settlement = settle(verdict, terms=terms, pools=held.pools, won_since=frozenset())
     entry = Entry(
-        book=one.round.jackpot_id,
+        book=ended_round.round.jackpot_id,
         kind=EntryKind.RESULT,
-        principal=one.result.principal.name,
-        received_at=one.result.now,
+        principal=ended_round.result.principal.name,
+        received_at=ended_round.result.now,
         facts={
-            "result": facts.facts_of_result(one.result.result),
+            "result": facts.facts_of_result(ended_round.result.result),
             "settlement": facts.facts_of_settlement(
-                settlement, one.bets.bets, cycle=held.cycle.cycle, positions=held.positions
+                settlement, ended_round.bets.bets, cycle=held.cycle.cycle, positions=held.positions
             ),
         },
         in_rows={
@@ -100,6 +100,6 @@ def _settled(session: Session, one: Ended, held: Books) -> _Settled:
         },
         postings=settlement.postings,
         round_step=RoundStep.of(after),
-        figures=figures.figures_of_settlement(settlement, one.bets.bets, terms=terms, won_since=()),
+        figures=figures.figures_of_settlement(settlement, ended_round.bets.bets, terms=terms, won_since=()),
     )
-    return _Settled(one.result, after, settlement, entry)
+    return _Settled(ended_round.result, after, settlement, entry)

@@ -37,17 +37,17 @@ class Outcome:
         }
 
 
-def run(measurements: Sequence[Measurement], *, tell: Callable[[str], None]) -> Outcome:
+def run(measurements: Sequence[Measurement], *, log: Callable[[str], None]) -> Outcome:
     """
     Measure everything, and verify the books of what was measured.
 
     Raises: ServerFailed, LoadFailed, RuntimeError when something cannot be measured.
     """
-    with site.opened(tell) as opened:
-        found = tuple(figure for measure in measurements for figure in measure(opened))
-        tell("verifying the books")
+    with site.opened(log) as opened:
+        measured = tuple(figure for measure in measurements for figure in measure(opened))
+        log("verifying the books")
         books_clean, verdict = servers.verify(opened.service.database)
-        return Outcome(opened.machine, opened.database, found, books_clean, verdict)
+        return Outcome(opened.machine, opened.database, measured, books_clean, verdict)
 
 
 def repeated(measure: Measurement, *, repeats: int) -> Measurement:

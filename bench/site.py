@@ -24,11 +24,11 @@ _TABLES_OF_OTHERS = 2
 class Site:
     """The contenders on their one cluster."""
 
-    def __init__(self, stack: ExitStack, *, directory: Path, cluster: URL, tell: Callable[[str], None]) -> None:
+    def __init__(self, stack: ExitStack, *, directory: Path, cluster: URL, log: Callable[[str], None]) -> None:
         self._stack = stack
         self.directory = directory
         self.cluster = cluster
-        self.tell = tell
+        self.log = log
         self._tables_by_stripes: dict[int, tuple[str, ...]] = {}
         self.machine = machine.describe(directory)
         self.database = databases.settings(cluster)
@@ -36,14 +36,14 @@ class Site:
     @cached_property
     def service(self) -> Server:
         """The service, with a jackpot `live` and its tables. Raises: ServerFailed."""
-        self.tell("setting up the service")
+        self.log("setting up the service")
         books = databases.create(self.cluster, "bench_service")
         return self._stack.enter_context(servers.service(books, self.directory))
 
     @cached_property
     def naive(self) -> Server:
         """The naive application. Raises: ServerFailed."""
-        self.tell("setting up the naive application")
+        self.log("setting up the naive application")
         database = databases.create(self.cluster, "bench_naive")
         return self._stack.enter_context(servers.naive_application(database, self.directory))
 
@@ -51,7 +51,7 @@ class Site:
         """Return tables of the service whose jackpot has so many stripes; it is opened when there is none."""
         if stripes not in self._tables_by_stripes:
             jackpot_id = f"striped-{stripes}"
-            self.tell(f"opening a jackpot of {stripes} stripe(s)")
+            self.log(f"opening a jackpot of {stripes} stripe(s)")
             tables = tuple(f"{jackpot_id}-{number}" for number in range(1, _TABLES_OF_OTHERS + 1))
             servers.open_jackpot(self.service.database, jackpot_id, tables=tables, stripes=stripes)
             self._tables_by_stripes[stripes] = tables
@@ -79,9 +79,9 @@ class Site:
 
 
 @contextmanager
-def opened(tell: Callable[[str], None]) -> Iterator[Site]:
+def opened(log: Callable[[str], None]) -> Iterator[Site]:
     """Start a cluster of its own, which is gone afterwards. Raises: RuntimeError if its commits are not durable."""
     with ExitStack() as stack:
         directory = stack.enter_context(databases.directory())
         cluster = stack.enter_context(databases.cluster(directory / "data"))
-        yield Site(stack, directory=directory, cluster=cluster, tell=tell)
+        yield Site(stack, directory=directory, cluster=cluster, log=log)

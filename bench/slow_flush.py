@@ -47,7 +47,7 @@ def measure(site: Site, plan: Plan) -> tuple[Figure, ...]:
 
 
 def _size(site: Site, plan: Plan, bets: int, tables: dict[int, tuple[str, ...]]) -> Iterator[Figure]:
-    site.tell(f"slow-flush: N={bets}")
+    site.log(f"slow-flush: N={bets}")
     raw = max(site.raw(bets=bets, seconds=plan.seconds, clients=clients).bets_per_second for clients in RAW_CLIENTS)
     yield Figure(NAME, "raw", raw, "bets/s", {"N": bets})
     for stripes in STRIPES:

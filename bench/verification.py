@@ -39,7 +39,7 @@ def _sizes(site: Site, plan: Plan) -> Iterator[Figure]:
     requests, batches = BetRequests(site.service, bets=plan.bets), 0
     for thousands in plan.thousands:
         missing = thousands * 1000 // plan.bets - batches
-        site.tell(f"verification: loading {missing * plan.bets:,} bets")
+        site.log(f"verification: loading {missing * plan.bets:,} bets")
         batches += _load(site, requests, missing)
         at = {"N": plan.bets, "thousands": thousands}
         seconds, peak_mb = _verify(site, "verify")
@@ -61,7 +61,7 @@ def _load(site: Site, requests: BetRequests, batches: int) -> int:
 
 def _verify(site: Site, *arguments: str) -> tuple[float, float]:
     """Run the command; returns its seconds and its peak megabytes."""
-    site.tell(f"verification: jackpot {' '.join(arguments)}")
+    site.log(f"verification: jackpot {' '.join(arguments)}")
     began = time.perf_counter()
     with servers.started(site.service.database, arguments) as process:
         _, status, used = os.wait4(process.pid, 0)

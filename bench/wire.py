@@ -19,16 +19,16 @@ class LoadFailed(Exception):
 class Channel:
     """One connection in an event loop, with at most one request in flight."""
 
-    __slots__ = ("_received", "_selector", "_socket", "_unsent", "_waits_to_send", "lane", "since_ns")
+    __slots__ = ("_received", "_selector", "_socket", "_unsent", "_waits_to_send", "connection_no", "since_ns")
 
-    def __init__(self, port: int, selector: selectors.BaseSelector, *, lane: int) -> None:
+    def __init__(self, port: int, selector: selectors.BaseSelector, *, connection_no: int) -> None:
         self._socket = connect(port)
         self._socket.setblocking(False)  # noqa: FBT003 -- the standard library's own signature
         self._selector = selector
         self._unsent = b""
         self._waits_to_send = False
         self._received = b""
-        self.lane = lane
+        self.connection_no = connection_no
         self.since_ns = 0
         selector.register(self._socket, selectors.EVENT_READ, self)
 

@@ -124,8 +124,8 @@ def _post(client: JackpotClient, posting: dict[str, Any]) -> dict[str, int]:
 
 
 if __name__ == "__main__":
-    asked: SimpleQueue[bytes] = SimpleQueue()
-    serving = (iter(asked.get, b""), sys.stdout.buffer)
+    requested: SimpleQueue[bytes] = SimpleQueue()
+    serving = (iter(requested.get, b""), sys.stdout.buffer)
     threading.Thread(target=_serve, args=serving, daemon=True).start()  # It may be waiting for a service that is gone.
-    for asked_line in sys.stdin.buffer:
-        asked.put(asked_line)
+    for line in sys.stdin.buffer:
+        requested.put(line)

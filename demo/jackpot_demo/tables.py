@@ -79,13 +79,13 @@ class TableServer:
 
     def _place_with(self, partner: Partner, plan: Plan) -> None:
         """Post every other batch here and the rest there, and the first one at both: it must be booked once."""
-        theirs = plan.batches[:1] + plan.batches[1::2]
-        partner.begin(table_id=self.table.table_id, round_id=plan.round_id, batches=theirs)
+        partners = plan.batches[:1] + plan.batches[1::2]
+        partner.begin(table_id=self.table.table_id, round_id=plan.round_id, batches=partners)
         for batch in plan.batches[0::2]:
             self._place_batch(plan, batch)
         posted = partner.finish()
         self._retries += 1 + posted.retries
-        most = sum(map(len, theirs))
+        most = sum(map(len, partners))
         _expect(posted.accepted + posted.replayed <= most, f"{posted} of {most} bets")
 
     def _place_batch(self, plan: Plan, batch: tuple[Bet, ...]) -> PlacedBets:
@@ -192,8 +192,8 @@ class TableServer:
 
 def _expect_refunds(refunds: Iterable[Refund], bets: Iterable[Bet]) -> None:
     got = sorted((refund.bet_id, refund.player_id, refund.currency, refund.amount_minor) for refund in refunds)
-    due = sorted((bet.bet_id, bet.player_id, bet.currency, bet.stake_minor) for bet in bets)
-    _expect(got == due, f"refunded were {got}, due were {due}")
+    expected = sorted((bet.bet_id, bet.player_id, bet.currency, bet.stake_minor) for bet in bets)
+    _expect(got == expected, f"refunded were {got}, due were {expected}")
 
 
 def _expect_awards(awards: Iterable[Award], plan: Plan) -> None:

@@ -136,17 +136,17 @@ def test_live_players_bet_in_every_currency_of_the_table() -> None:
 
 
 def test_every_mishap_happens_in_the_long_run() -> None:
-    drawn = [one for table in TABLES for one in draw_many(table, rounds=400)]
-    assert any(one.voided for one in drawn)
-    assert any(one.voided_before for one in drawn)
-    assert any(one.rebets for one in drawn)
-    assert any(one.cancellation for one in drawn)
-    assert any(one.bets_on(HandStatus.DEAD) for one in drawn)
-    assert any(one.bets_on(HandStatus.FORFEITED) for one in drawn)
-    assert any(one.repeated_batches for one in drawn)
-    assert any(one.is_end_repeated for one in drawn)
-    assert any(one.late_bet for one in drawn)
-    assert any(one.misstated_count for one in drawn)
+    drawn = [round_plan for table in TABLES for round_plan in draw_many(table, rounds=400)]
+    assert any(round_plan.voided for round_plan in drawn)
+    assert any(round_plan.voided_before for round_plan in drawn)
+    assert any(round_plan.rebets for round_plan in drawn)
+    assert any(round_plan.cancellation for round_plan in drawn)
+    assert any(round_plan.bets_on(HandStatus.DEAD) for round_plan in drawn)
+    assert any(round_plan.bets_on(HandStatus.FORFEITED) for round_plan in drawn)
+    assert any(round_plan.repeated_batches for round_plan in drawn)
+    assert any(round_plan.is_end_repeated for round_plan in drawn)
+    assert any(round_plan.late_bet for round_plan in drawn)
+    assert any(round_plan.misstated_count for round_plan in drawn)
 
 
 @EVERY_TABLE
@@ -191,9 +191,9 @@ def test_the_scene_fits_together() -> None:
 
 
 def test_tallies_add_up_by_currency() -> None:
-    one = Figures(rounds=1, bets=2, awarded_minor={"EUR": 100, "JPY": 5})
+    first = Figures(rounds=1, bets=2, awarded_minor={"EUR": 100, "JPY": 5})
     other = Figures(rounds=1, awards=1, awarded_minor={"EUR": 1})
-    assert one + other == Figures(rounds=2, bets=2, awards=1, awarded_minor={"EUR": 101, "JPY": 5})
+    assert first + other == Figures(rounds=2, bets=2, awards=1, awarded_minor={"EUR": 101, "JPY": 5})
 
 
 def test_totals_are_printed_with_each_currencys_own_decimals() -> None:
