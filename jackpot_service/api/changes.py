@@ -1,36 +1,40 @@
 """Change requests: requested by one user, approved or rejected by another."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
 import structlog
 from marshmallow import fields, validate
 
+from jackpot_service.api.change_effects import EffectSchema
 from jackpot_service.api.lists import ListQuerySchema, cursor, page, page_schema
 from jackpot_service.api.rates import LARGEST_NUMBER
 from jackpot_service.api.request_context import Blueprint, act_or_rehearse, context, look, now, principal, signed
 from jackpot_service.api.schemas import AnswerSchema, Moment, ReasonedSchema, RequestSchema, described, listed, word
 from jackpot_service.auth.authenticator import allow
-from jackpot_service.database.transactions import Session
+from jackpot_service.database.failures import Busy
+from jackpot_service.database.transactions import Session, read_at_once
 from jackpot_service.domain.change_policy import ChangePolicy
 from jackpot_service.domain.changes import Change, ChangeState, Outcome
 from jackpot_service.domain.facts import Facts
-from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.principals import CHANGE_ROLES, Role
 from jackpot_service.records import change_policies
 from jackpot_service.records import changes as records
-from jackpot_service.usecases.changes.kinds import Applied
+from jackpot_service.usecases.acts import Act
+from jackpot_service.usecases.changes.effects import ChangeEffect, effect_of, impossible
 from jackpot_service.usecases.changes.registry import KINDS
 from jackpot_service.usecases.changes.requests import (
+    ChangeDecidedNow,
+    ChangeRequested,
     DecideChange,
     RequestChange,
     decide_change,
     request_change,
     visible,
 )
-from jackpot_service.usecases.fields import Flag, JsonObject, QueryNumber, Text, Truth
+from jackpot_service.usecases.fields import Figures, Flag, JsonObject, QueryNumber, Text, Truth
 
 log = structlog.get_logger()
 
@@ -122,7 +126,7 @@ class ChangeRequestSchema(ReasonedSchema):
 class ApprovalSchema(RequestSchema):
     """An approver's statement."""
 
-    confirmed = JsonObject(load_default=dict, metadata={"description": "`to_confirm`, repeated."})
+    confirm = Figures(load_default=dict, metadata={"description": "The request's `confirm`, repeated as numbers."})
     reason = Text(required=True)
     emergency = Truth(
         load_default=False,
@@ -150,32 +154,16 @@ class DecisionSchema(AnswerSchema):
 
 @dataclass(frozen=True, slots=True)
 class ChangeView:
-    """A change request as it stands at an instant, and what it did or would do."""
+    """A change request as it stands at an instant, and what it did or would do; a dry run changed nothing of it."""
 
     change: Change
-    effect: Applied | None
+    effect: ChangeEffect | None
     at: datetime
+    is_dry_run: bool = False
 
 
-class BookedEntrySchema(AnswerSchema):
-    """An entry that a change booked, or would book."""
-
-    book = fields.String(required=True)
-    seq = fields.Integer(required=True)
-    kind = word(EntryKind)
-    recorded = fields.Dict(required=True)
-
-
-class EffectSchema(AnswerSchema):
-    """The effect of a change that was made, or would be."""
-
-    before = fields.Dict(required=True, allow_none=True)
-    after = fields.Dict(required=True)
-    entries = listed(BookedEntrySchema, "Booked in jackpots' books.", attribute="effects")
-
-
-class ChangeSchema(AnswerSchema):
-    """A change request."""
+class ListedChangeSchema(AnswerSchema):
+    """A change request without its effect, which `GET /v1/change-requests/{request_id}` figures of one at a time."""
 
     request_id = fields.String(required=True)
     kind = fields.String(required=True, validate=validate.OneOf(list(KINDS)))
@@ -184,7 +172,9 @@ class ChangeSchema(AnswerSchema):
     payload = fields.Dict(required=True)
     reason = fields.String(required=True)
     base_version = described(fields.String, "The version that it was made against.")
-    to_confirm = described(fields.Dict, "Unusual figures that the approver must repeat in `confirmed`.")
+    confirm = described(
+        fields.Dict, "Unusual figures that the approver must repeat under the same name.", attribute="to_confirm"
+    )
     maker = fields.String(required=True)
     made_at = Moment(required=True)
     expires_at = Moment(required=True)
@@ -197,21 +187,33 @@ class ChangeSchema(AnswerSchema):
         allow_none=True,
         metadata={"description": "The one that ended it; null while it waits."},
     )
-    effect = fields.Nested(
-        EffectSchema(),
-        required=True,
-        allow_none=True,
-        metadata={
-            "description": "Of a request, and of an approval that waits for others: what it would do. Of the "
-            "last approval: what it did. Null otherwise."
-        },
-    )
 
     def get_attribute(self, obj: ChangeView, attr: str, default: Any) -> Any:  # noqa: ANN401  as the base
         """Read all else from the change itself."""
         if attr == "state":
             return obj.change.state(at=obj.at)
-        return obj.effect if attr == "effect" else super().get_attribute(obj.change, attr, default)
+        return super().get_attribute(obj.change, attr, default)
+
+
+class ChangeSchema(ListedChangeSchema):
+    """A change request with its effect."""
+
+    dry_run = described(fields.Boolean, "Whether this was a dry run: nothing was recorded, and all stands as shown.")
+    effect = fields.Nested(
+        EffectSchema(),
+        required=True,
+        allow_none=True,
+        metadata={
+            "description": "While it waits: what it would do now. Once it is approved: what it did. Null if it was "
+            "rejected or has expired."
+        },
+    )
+
+    def get_attribute(self, obj: ChangeView, attr: str, default: Any) -> Any:  # noqa: ANN401  as the base
+        """Read the effect and the dry run from the view."""
+        if attr == "dry_run":
+            return obj.is_dry_run
+        return obj.effect if attr == "effect" else super().get_attribute(obj, attr, default)
 
 
 @blueprint.route("", methods=["POST"])
@@ -225,16 +227,21 @@ def post_change(query: Mapping[str, Any], body: Mapping[str, Any]) -> tuple[Chan
     command = RequestChange(
         signed(body), body["kind"], body["payload"], body["base_version"], rate_band=context().config.rate_band
     )
-    done = act_or_rehearse(lambda session: request_change(session, command), dry_run=query["dry_run"])
-    return ChangeView(done.change, done.preview, now()), 200 if done.is_replay or query["dry_run"] else 201
+    is_dry_run = query["dry_run"]
+    done = act_or_rehearse(lambda session: request_change(session, command), dry_run=is_dry_run)
+    return _answered(done, is_dry_run=is_dry_run), 200 if done.is_replay or is_dry_run else 201
 
 
 @blueprint.route("", methods=["GET"])
 @allow(*READERS)
 @blueprint.arguments(ChangesQuerySchema(), location="query")
-@blueprint.response(200, page_schema(ChangeSchema, "Changes"))
+@blueprint.response(200, page_schema(ListedChangeSchema, "Changes"))
 def get_changes(query: Mapping[str, Any]) -> Mapping[str, Any]:
-    """List change requests, the latest first; a key with a casino sees none of the house's."""
+    """
+    List change requests, the latest first, without their effects; a key with a casino sees none of the house's.
+
+    `GET /v1/change-requests/{request_id}` has the effect.
+    """
     if principal().casino_id is not None:
         return {"items": [], "next": None}
 
@@ -251,8 +258,36 @@ def get_changes(query: Mapping[str, Any]) -> Mapping[str, Any]:
 @allow(*READERS)
 @blueprint.response(200, ChangeSchema())
 def get_change(request_id: str) -> ChangeView:
-    """Show a change request."""
-    return ChangeView(look(lambda session: visible(session, principal(), request_id)), None, now())
+    """
+    Show a change request with its effect: of one that waits, what it would do now.
+
+    The effect is figured in a snapshot, without a lock, so bets go on meanwhile. It is the same for all who may read
+    the request. If the change cannot be made as the books are, `effect.problem` says why.
+    """
+    return _shown(request_id)
+
+
+def _answered(done: ChangeRequested | ChangeDecidedNow, *, is_dry_run: bool) -> ChangeView:
+    """Show what a call has done; of one that repeats an earlier, what is there."""
+    if done.is_replay:
+        return replace(_shown(done.change.request_id), is_dry_run=is_dry_run)
+    return ChangeView(done.change, done.effect, now(), is_dry_run)
+
+
+def _shown(request_id: str) -> ChangeView:
+    act = Act(principal(), now())
+    found: list[Change] = []
+
+    def report(session: Session) -> ChangeView:
+        found.append(visible(session, act.principal, request_id))
+        return ChangeView(found[-1], effect_of(session, found[-1], act), act.now)
+
+    try:
+        return read_at_once(context().engine, report)
+    except Busy as error:
+        if not found:
+            raise
+        return ChangeView(found[-1], impossible(error, at=act.now), act.now)
 
 
 @blueprint.route("/<id:request_id>/approval", methods=["POST"])
@@ -269,19 +304,23 @@ def post_approval(query: Mapping[str, Any], body: Mapping[str, Any], request_id:
 
     Where several people must approve it, it stays `pending` until the last has; `effect` is what it would do.
 
+    With `dry_run=true` all of it is tried and taken back: the answer shows what would be done, and the request and its
+    decisions as they stand.
+
     The maker of a key by which a round was played approves nothing that its players get: 403 `key-maker`.
     """
     command = DecideChange(
         act=signed(body),
         request_id=request_id,
         outcome=Outcome.APPROVED,
-        confirmed=body["confirmed"],
+        confirm=body["confirm"],
         is_emergency=body["emergency"],
+        is_dry_run=query["dry_run"],
     )
     done = act_or_rehearse(lambda session: decide_change(session, command), dry_run=query["dry_run"])
     if command.is_emergency and not (query["dry_run"] or done.is_replay):
         log.critical("emergency approval by one person", request_id=request_id, principal=principal().name)
-    return ChangeView(done.change, done.applied, now())
+    return _answered(done, is_dry_run=query["dry_run"])
 
 
 @blueprint.route("/<id:request_id>/rejection", methods=["POST"])

@@ -2,21 +2,26 @@
 
 from collections.abc import Callable
 from datetime import UTC, datetime
+from decimal import Decimal
 from typing import Any, TypeVar
 
 import click
 import sqlalchemy
 import structlog
+from marshmallow import ValidationError
 
 from jackpot_service.api.changes import ChangePolicySchema, ChangeSchema, ChangeView, policy_view
 from jackpot_service.cli.opening import opened_engine, signed_act
 from jackpot_service.cli.values import Identifier, JsonDocument, Text, pairs, reason_option, request_id_option
 from jackpot_service.cli.writing import limit_option, print_json, print_list
 from jackpot_service.config.settings import Config
-from jackpot_service.database.transactions import Session, read, rehearse, transact
+from jackpot_service.database.transactions import Session, read, read_at_once, rehearse, transact
 from jackpot_service.domain.changes import Change, ChangeState, Outcome
+from jackpot_service.domain.principals import SYSTEM_OPERATOR
 from jackpot_service.records import change_policies
 from jackpot_service.records import changes as records
+from jackpot_service.usecases.acts import Act
+from jackpot_service.usecases.changes.effects import effect_of
 from jackpot_service.usecases.changes.registry import KINDS
 from jackpot_service.usecases.changes.requests import (
     ChangeRequested,
@@ -26,6 +31,7 @@ from jackpot_service.usecases.changes.requests import (
     find,
     request_change,
 )
+from jackpot_service.usecases.fields import Figures
 
 T = TypeVar("T")
 
@@ -66,7 +72,7 @@ def request(  # noqa: PLR0917  click passes what its options say
 
 @changes.command("approve")
 @click.argument("request_id", type=Identifier())
-@click.option("--confirm", multiple=True, metavar="NAME=FIGURE", help="Repeat a figure of `to_confirm`.")
+@click.option("--confirm", multiple=True, metavar="NAME=FIGURE", help="Repeat a figure of the request's `confirm`.")
 @reason_option
 @click.option("--emergency", is_flag=True, help="Approve your own request, alone, where jackpot db emergency is on.")
 @dry_run_option
@@ -85,13 +91,14 @@ def approve(  # noqa: PLR0917  click passes what its options say
             act=signed_act(config, engine, request_id=None, reason=reason),
             request_id=request_id,
             outcome=Outcome.APPROVED,
-            confirmed=pairs(confirm, option="--confirm"),
+            confirm=_figures(confirm),
             is_emergency=emergency,
+            is_dry_run=dry_run,
         )
         done = _run(engine, lambda session: decide_change(session, command), dry_run=dry_run)
     if emergency and not (dry_run or done.is_replay):
         log.critical("emergency approval by one person", request_id=request_id, principal=command.act.principal.name)
-    _print(ChangeView(done.change, done.applied, command.act.now))
+    _print(ChangeView(done.change, done.effect, command.act.now, dry_run))
     waits_for = done.change.approvals_due - len(done.change.decisions)
     approved = "approved and done" if done.change.decision else f"approved; {waits_for} more must approve it"
     click.echo(f"Change request {request_id}: {_said(dry_run, approved)}.", err=True)
@@ -130,9 +137,15 @@ def list_changes(config: Config, state: str, limit: int) -> None:
 @click.pass_obj
 def show(config: Config, request_id: str) -> None:
     """Show a change request."""
+    act = Act(SYSTEM_OPERATOR, datetime.now(UTC))
+
+    def shown(session: Session) -> ChangeView:
+        change = find(session, request_id)
+        return ChangeView(change, effect_of(session, change, act), act.now)
+
     with opened_engine(config) as engine:
-        change = read(engine, lambda session: find(session, request_id))
-    _print(ChangeView(change, None, datetime.now(UTC)))
+        view = read_at_once(engine, shown)
+    _print(view)
 
 
 @changes.command("policy")
@@ -150,10 +163,17 @@ def _run(engine: sqlalchemy.Engine, act: Callable[[Session], T], *, dry_run: boo
 
 def print_request(done: ChangeRequested, *, at: datetime, dry_run: bool) -> None:
     """Print a change request that was asked for, and say whether it was just now."""
-    _print(ChangeView(done.change, done.preview, at))
+    _print(ChangeView(done.change, done.effect, at, dry_run))
     found = f"it was asked for before, and is {done.change.state(at=at)}"
     said = found if done.is_replay else _said(dry_run, "it waits for another user")
     click.echo(f"Change request {done.change.request_id}: {said}.", err=True)
+
+
+def _figures(texts: tuple[str, ...]) -> dict[str, Decimal]:
+    try:
+        return Figures().read(pairs(texts, option="--confirm"))
+    except ValidationError as error:
+        raise click.BadParameter(str(error.messages), param_hint="--confirm") from error
 
 
 def _said(dry_run: bool, done: str) -> str:  # noqa: FBT001

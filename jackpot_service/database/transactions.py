@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from datetime import datetime
-from typing import Any, NoReturn, TypeVar
+from typing import Any, Final, NoReturn, TypeVar
 
 import psycopg
 import sqlalchemy
@@ -47,6 +47,8 @@ DEFAULT_REQUEST_TIMEOUT_S = 5.0
 
 CLOCK_GUARD = "clock_guard"
 """Under which an engine's options may hold what refuses to book by a clock that is off."""
+
+_OF_SNAPSHOTS: Final = "REPEATABLE READ"
 
 _ATTEMPT = "attempt"
 _PREPARED = "prepared"
@@ -302,6 +304,34 @@ def read(engine: sqlalchemy.Engine, report: Callable[[Session], T]) -> T:
         raise AssertionError  # the last attempt has raised
 
 
+# Said by a statement: as an option, the connection's next user would ask to write, which a replica refuses.
+_READ_ONLY = sqlalchemy.text("SET TRANSACTION READ ONLY")
+
+
+def read_at_once(engine: sqlalchemy.Engine, report: Callable[[Session], T]) -> T:
+    """
+    Run a report that sees one instant of the database in all its statements, as `snapshot`, in a request's time.
+
+    It cannot write and takes no lock, so nobody waits for it, and it waits for nobody.
+
+    Raises: whatever domain error the report raised; Busy.
+    """
+    with _in_time(engine):
+        for number in range(1, ATTEMPTS + 1):
+            with (
+                _translated_unless_retryable(engine, number),
+                _connected(engine).execution_options(isolation_level=_OF_SNAPSHOTS) as session,
+            ):
+                session.execute(_READ_ONLY)
+                return report(session)
+        raise AssertionError  # the last attempt has raised
+
+
+def is_snapshot(session: Session) -> bool:
+    """Whether a session sees one instant, in which nothing moves: a lock would hold nothing still, and is refused."""
+    return session.get_execution_options().get("isolation_level") == _OF_SNAPSHOTS
+
+
 @contextmanager
 def translated(engine: sqlalchemy.Engine) -> Iterator[None]:
     """
@@ -439,14 +469,12 @@ def snapshot(engine: sqlalchemy.Engine, *, longest_s: float | None = None) -> It
 
     Raises: HeldUp, also for what is asked after that time, and Busy, in place of what the database says in the block.
     """
-    by_snapshot = {"isolation_level": "REPEATABLE READ"}
     with (
         _translated_unless_retryable(engine, ATTEMPTS),
-        _connected(engine).execution_options(**by_snapshot) as session,
+        _connected(engine).execution_options(isolation_level=_OF_SNAPSHOTS) as session,
         _unhurried(session, longest_s),
     ):
-        # Said by a statement: as an option, the connection's next user would ask to write, which a replica refuses.
-        session.execute(sqlalchemy.text("SET TRANSACTION READ ONLY"))
+        session.execute(_READ_ONLY)
         statement_s = deadlines.LONGEST_STATEMENT_S if longest_s is None else longest_s
         session.execute(_FOR_LONG, {"statement_timeout": str(round(statement_s * 1000))})
         if longest_s is None:

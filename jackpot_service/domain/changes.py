@@ -4,13 +4,14 @@ Change requests: what one person asks for and another approves or rejects.
 One mechanism for everything that needs two people: rates, rules, money moved by hand, held awards, corrections.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from decimal import Decimal
 from enum import StrEnum
 from typing import Any
 
-from jackpot_service.domain.errors import Conflict, Forbidden, NotFound, Refused
+from jackpot_service.domain.errors import Conflict, FieldError, Forbidden, NotFound, Refused, in_order
 from jackpot_service.domain.principals import Principal
 
 RETIREMENT = "retirement"
@@ -75,6 +76,11 @@ class Change:
     expires_at: datetime
     approvals_due: int = 1
     decisions: tuple[Decision, ...] = ()
+
+    @property
+    def figures_due(self) -> Mapping[str, Decimal]:
+        """The figures to confirm, as numbers."""
+        return {name: Decimal(figure) for name, figure in self.to_confirm.items()}
 
     @property
     def decision(self) -> Decision | None:
@@ -173,9 +179,28 @@ def require_approvals(change: Change, *, approvals_due: int) -> None:
         raise ChangeStale(message, approvals_due=change.approvals_due, due=approvals_due)
 
 
-def require_confirmed(change: Change, confirmed: Mapping[str, str]) -> None:
-    """Raises: ConfirmationRequired unless the approver repeated exactly the figures that have to be."""
-    if dict(confirmed) != dict(change.to_confirm):
-        figures = ", ".join(f"{name} = {figure}" for name, figure in sorted(change.to_confirm.items())) or "nothing"
-        message = f"To be confirmed, figure by figure: {figures}."
-        raise ConfirmationRequired(message)
+def require_confirmed(change: Change, confirmed: Mapping[str, Decimal]) -> None:
+    """
+    Raises: ConfirmationRequired unless the approver repeated exactly the figures that have to be, as numbers.
+
+    It points at each that is wrong and says no figure: to repeat what an error says is to look at nothing.
+    """
+    due = change.figures_due
+    wrong = [*_wrong_figures(due, confirmed)]
+    if wrong:
+        message = f"To be repeated in confirm: {', '.join(sorted(due)) or 'nothing'}."
+        raise ConfirmationRequired(message, field_errors=in_order(wrong))
+
+
+def _wrong_figures(due: Mapping[str, Decimal], confirmed: Mapping[str, Decimal]) -> Iterator[FieldError]:
+    for name in due.keys() | confirmed.keys():
+        escaped = name.replace("~", "~0").replace("/", "~1")
+        if name not in due:
+            said = "is no figure that has to be repeated"
+        elif name not in confirmed:
+            said = "has to be repeated"
+        elif confirmed[name] != due[name]:
+            said = "is another figure than the request's"
+        else:
+            continue
+        yield FieldError(f"/confirm/{escaped}", ConfirmationRequired.code, said)

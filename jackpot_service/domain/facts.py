@@ -354,7 +354,7 @@ def facts_of_change(
         "kind": kind,
         "payload": payload,
         "base_version": base_version,
-        "to_confirm": to_confirm,
+        "confirm": to_confirm,
         "approvals_due": approvals_due,
         "expires_at": instant(expires_at),
     }
@@ -365,7 +365,7 @@ def facts_of_decision(*, request_id: str, outcome: str, confirmed: Facts, is_eme
     return {
         "request_id": request_id,
         "outcome": outcome,
-        "confirmed": confirmed,
+        "confirm": confirmed,
         "is_emergency": is_emergency,
         "is_final": is_final,
     }

@@ -58,6 +58,13 @@ def by_seq(session: Session, seq: int) -> RecordedAct:
     return RecordedAct(*session.execute(recorded_acts().where(ActRow.seq == seq)).one())
 
 
+def carrying_out(session: Session, request_id: str, *, kinds: Collection[EntryKind]) -> RecordedAct | None:
+    """The act, of one of some kinds, that carried out a change request; None if none did."""
+    of_request = recorded_acts().where(ActRow.decides == request_id, EntryRow.kind.in_(kinds))
+    row = session.execute(of_request).one_or_none()
+    return None if row is None else RecordedAct(*row)
+
+
 def last_seq(session: Session, *, jackpot_id: str | None = None) -> int:
     """The seq of the last act, or of the last that was about a jackpot; 0 if there is none."""
     question = select(func.coalesce(func.max(EntryRow.seq), 0)).where(

@@ -98,10 +98,11 @@ def with_which_it_came(session: Session, base: str, currency: str, *, number: in
     return _only(session, came.order_by(RateSheetRow.number).limit(1))
 
 
-def next_after(session: Session, base: str, *, at: datetime) -> SheetHead | None:
-    """The sheet that takes the place of the one in force at an instant, as far as is known; None if none does."""
+def next_after(session: Session, base: str, *, at: datetime, below: int) -> SheetHead | None:
+    """The sheet that takes the place of the one in force at an instant, of those below a number; None if none does."""
     order = (RateSheetRow.effective_at, RateSheetRow.number.desc())
-    return _only(session, _heads(base).where(RateSheetRow.effective_at > at).order_by(*order).limit(1))
+    later = _heads(base).where(RateSheetRow.effective_at > at, RateSheetRow.number < below)
+    return _only(session, later.order_by(*order).limit(1))
 
 
 def latest(session: Session, base: str, *, limit: int, before: int | None) -> Sequence[SheetHead]:

@@ -75,13 +75,14 @@ class Done:
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """An entry that an act booked on stripe 0 of a jackpot's book, when, and what that entry recorded."""
+    """An entry that an act booked on stripe 0 of a jackpot's book, when, and what that entry recorded and moved."""
 
     book: str
     seq: int
     booked_at: datetime
     kind: EntryKind
     recorded: Facts
+    postings: Postings
 
 
 def require_user(act: Act) -> None:
@@ -163,7 +164,7 @@ def book_effect(pipe: Pipeline, act: Act, done: Done, *, book: str, act_seq: int
 def effect_of(cursor: Cursor, done: Done, *, book: str) -> Effect:
     """Return the entry that `book_effect` booked."""
     seq, booked_at = next(iter(cursor))
-    return Effect(book, int(seq), booked_at, done.kind, done.recorded)
+    return Effect(book, int(seq), booked_at, done.kind, done.recorded, done.postings)
 
 
 def record(

@@ -362,6 +362,19 @@ class ObjectOf(ReadField[dict[str, T]]):
         return each(self.value.read, value.items())
 
 
+class Figures(ReadField[dict[str, Decimal]]):
+    """Exact numbers by name; there may be none."""
+
+    described: ClassVar = {"type": "object", "additionalProperties": dict(Amount.described)}
+
+    def read(self, value: object) -> dict[str, Decimal]:
+        """Raises: ValidationError, by member."""
+        if not isinstance(value, dict):
+            message = "must be an object"
+            raise ValidationError(message)
+        return each(Amount().read, value.items())
+
+
 class ListOf(ReadField[tuple[T, ...]]):
     """A list of `least` to `most` items, which one field reads; its length is looked at first."""
 

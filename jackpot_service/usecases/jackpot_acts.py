@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
-from jackpot_service.database.transactions import Session, pipelined
+from jackpot_service.database.transactions import Session, is_snapshot, pipelined
 from jackpot_service.domain.lives import Life, require_not_retired
 from jackpot_service.domain.rules import JackpotRules
 from jackpot_service.ledger import books, stripes
@@ -38,16 +38,22 @@ def hold(session: Session, jackpot_id: str) -> StillJackpot:
     Raises: UnknownJackpot.
     """
     references.require_base(session, jackpot_id)
-    with pipelined(session) as pipe:
-        stripes.lock_all(pipe, jackpot_id)
-        cursor = books.send_read(pipe, jackpot_id)
-    held = books.books_of(cursor)
+    held = hold_books(session, jackpot_id)
     return StillJackpot(
         jackpot_id,
         held,
         immutable.rules(session, jackpot_id, held.cycle.rules_version),
         lives.life_of(session, jackpot_id, is_accepting=held.is_accepting),
     )
+
+
+def hold_books(session: Session, jackpot_id: str) -> Books:
+    """Lock all stripes of a jackpot until the commit and read them; in a snapshot they stand still without a lock."""
+    with pipelined(session) as pipe:
+        if not is_snapshot(session):
+            stripes.lock_all(pipe, jackpot_id)
+        cursor = books.send_read(pipe, jackpot_id)
+    return books.books_of(cursor)
 
 
 def hold_unretired(session: Session, jackpot_id: str) -> StillJackpot:

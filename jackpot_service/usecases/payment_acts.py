@@ -4,7 +4,6 @@ from jackpot_service.database.transactions import Session, pipelined
 from jackpot_service.domain import figures, held_awards, posting_rules
 from jackpot_service.domain.entries import Attribution
 from jackpot_service.domain.facts import Facts
-from jackpot_service.domain.held_awards import MadeAward
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.payments import Payment
 from jackpot_service.domain.rounds import Round
@@ -29,21 +28,26 @@ def record(session: Session, act: Act, award: AwardRecord, payment: Payment, *, 
     _write(session, act, EntryKind.AWARD_PAID, award, payment, round_=round_, shown=shown, request=request)
 
 
-def reverse(session: Session, act: Act, award: AwardRecord, recorded: RecordedPayment, *, round_: Round) -> Facts:
-    """Write that a payment was recorded wrongly, and book back what it withheld. Returns what the act shows."""
-    paid = recorded.payment
-    shown = {**held_awards.facts_of_payment(award, records.made(award.award), paid), "reverses": recorded.act_seq}
-    _write(
+def reverse(
+    session: Session, act: Act, award: AwardRecord, recorded: RecordedPayment, *, round_: Round
+) -> tuple[Effect, ...]:
+    """Write that a payment was recorded wrongly, and book back what it withheld. Returns the entries that booked it."""
+    return _write(
         session,
         act,
         EntryKind.PAYMENT_REVERSED,
         award,
-        paid.reversal,
+        recorded.payment.reversal,
         round_=round_,
-        shown=shown,
+        shown=shown_reversal(award, recorded),
         reverses=recorded.act_seq,
     )
-    return shown
+
+
+def shown_reversal(award: AwardRecord, recorded: RecordedPayment) -> Facts:
+    """Write a reversal as its act shows it."""
+    paid = held_awards.facts_of_payment(award, records.made(award.award), recorded.payment)
+    return {**paid, "reverses": recorded.act_seq}
 
 
 def _write(
@@ -57,7 +61,7 @@ def _write(
     shown: Facts,
     request: Facts | None = None,
     reverses: int | None = None,
-) -> None:
+) -> tuple[Effect, ...]:
     """
     Write the act and the row of a payment; one that is below zero takes back the payment that it reverses.
 
@@ -73,8 +77,8 @@ def _write(
         jackpot_id=jackpot_id,
         made_on=records.made_on(session, jackpot_id, round_key)[made.correction],
     )
-    withheld_minor = payment.withheld_minor
-    effects = [_book_withheld(session, act, award, made, withheld_minor, round_=round_)] if withheld_minor else []
+    done = withheld(session, award, payment, round_=round_)
+    effects = () if done is None else (_book_withheld(session, act, award, done),)
     act_seq = acts.record(
         session,
         act,
@@ -95,25 +99,35 @@ def _write(
         jackpot_id=jackpot_id,
         round_key=round_key,
         amount_minor=payment.amount_minor,
-        withheld_minor=withheld_minor,
+        withheld_minor=payment.withheld_minor,
         cost=cost,
         reference=payment.reference,
         act_seq=act_seq,
         reverses=reverses,
     )
+    return effects
 
 
-def _book_withheld(
-    session: Session, act: Act, award: AwardRecord, made: MadeAward, withheld_minor: int, *, round_: Round
-) -> Effect:
-    """Move what a payment withheld from the casino's account to its authority's; back, if it is negative."""
-    book, sheet = award.jackpot_id, sheet_of(session, round_)
-    done = Done(
+def withheld(session: Session, award: AwardRecord, payment: Payment, *, round_: Round) -> Done | None:
+    """
+    Decide the entry that moves what a payment withheld from the casino's account to its authority's.
+
+    It moves it back, if the payment is negative; None if nothing was withheld.
+    """
+    withheld_minor = payment.withheld_minor
+    if not withheld_minor:
+        return None
+    made, sheet = records.made(award.award), sheet_of(session, round_)
+    return Done(
         EntryKind.AMOUNT_WITHHELD,
         {},
         held_awards.facts_of_withholding(award, made, withheld_minor),
         posting_rules.for_withholding(withheld_minor, made.currency, casino_id=award.casino_id, sheet=sheet),
     )
+
+
+def _book_withheld(session: Session, act: Act, award: AwardRecord, done: Done) -> Effect:
+    book = award.jackpot_id
     not_before = max(
         acts.booking_time(session, act), stripes.last_booked_at(session, book), records.credited_at(session, award)
     )

@@ -79,10 +79,8 @@ def publish_rates(session: Session, command: PublishRates, *, request: Facts | N
 
     Raises: UnknownCurrency; BadRate; ExponentChanged.
     """
-    rates = sheet_rates(command.base, command.rates, effective_at=command.effective_at)
     acts.lock(session)
-    _require_same_exponents(rates, rate_sheets.exponents(session, command.base))
-    sheet = RateSheet(command.base, rate_sheets.last_number(session, command.base) + 1, rates)
+    sheet = next_sheet(session, command)
     source = facts.facts_of_rate_source(command.source)
     seq = acts.record(
         session,
@@ -95,6 +93,13 @@ def publish_rates(session: Session, command: PublishRates, *, request: Facts | N
     )
     rate_sheets.add(session, sheet, effective_at=command.effective_at, source=source, entry_seq=seq)
     return sheet
+
+
+def next_sheet(session: Session, command: PublishRates) -> RateSheet:
+    """Make the sheet that would come into force now. Raises: UnknownCurrency; BadRate; ExponentChanged."""
+    rates = sheet_rates(command.base, command.rates, effective_at=command.effective_at)
+    _require_same_exponents(rates, rate_sheets.exponents(session, command.base))
+    return RateSheet(command.base, rate_sheets.last_number(session, command.base) + 1, rates)
 
 
 def sheet_rates(base: str, rates: Mapping[str, Decimal], *, effective_at: datetime) -> dict[str, Rate]:

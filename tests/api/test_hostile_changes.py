@@ -240,8 +240,8 @@ def bodies(world: World) -> tuple[tuple[str, str, Body], ...]:
     exception = f"{'0' * 15}-{'0' * 16}"
     return (
         ("POST", "/v1/change-requests", {**asked, "kind": "adjustment", "payload": adjustment, "base_version": "9"}),
-        ("POST", "/v1/change-requests/waits/approval", {"confirmed": {"a": "b"}, "reason": "x", "emergency": True}),
-        ("POST", "/v1/change-requests/waits/rejection", {"reason": "x", "confirmed": {}}),
+        ("POST", "/v1/change-requests/waits/approval", {"confirm": {"a": "1"}, "reason": "x", "emergency": True}),
+        ("POST", "/v1/change-requests/waits/rejection", {"reason": "x", "confirm": {}}),
         ("POST", "/v1/keys", {**asked, **new_key}),
         ("POST", f"/v1/keys/{key_id}/revocation", asked),
         (

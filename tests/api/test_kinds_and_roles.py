@@ -1,8 +1,6 @@
 """Each kind of change is for certain roles: a key of any other neither asks for one nor decides one."""
 
-from collections.abc import Iterator, Mapping
-from datetime import timedelta
-from hashlib import sha256
+from collections.abc import Iterator
 from typing import Final
 
 import pytest
@@ -10,11 +8,9 @@ import pytest
 from jackpot_service.domain.change_policy import KindPolicy
 from jackpot_service.domain.principals import Principal, Role
 from jackpot_service.usecases.changes.registry import KINDS, SHIPPED_POLICY
-from tests.support.answers import Answer, Body
-from tests.support.bets import bet
+from tests.support import every_kind
+from tests.support.answers import Answer
 from tests.support.fixtures import books_verify
-from tests.support.hands import FLUSH, FOUR_OF_A_KIND, NOTHING, STRAIGHT, forfeited, hand
-from tests.support.payouts import held_from
 from tests.support.world import World
 
 pytestmark = pytest.mark.long
@@ -22,60 +18,6 @@ pytestmark = pytest.mark.long
 __all__ = ["books_verify"]
 
 CHANGES: Final = "/v1/change-requests"
-PAID: Final = f"aw_{sha256(b'j1/T1/paid/b1/flush').hexdigest()[:32]}"
-"""The award of round `paid`."""
-
-UNCLAIMED: Final = f"aw_{sha256(b'j1/T1/unclaimed/b1/flush').hexdigest()[:32]}"
-"""The award of round `unclaimed`."""
-
-PAYLOADS: Final[Mapping[str, Body]] = {
-    "rate-sheet": {"base": "EUR", "rates": {"GBP": "1.18"}},
-    "rules": {"jackpot_id": "j1", "settings": {"payout_tiers": [{"from": "500"}]}},
-    "table-limits": {"jackpot_id": "j1", "table_id": "T1", "largest_stake": "50"},
-    "retirement": {"jackpot_id": "j2", "to": "j1"},
-    "adjustment": {
-        "jackpot_id": "j1",
-        "account": "reserve",
-        "amount": "1",
-        "document": "memo 1",
-        "cause": "count-error",
-    },
-    "seed-recovery": {"jackpot_id": "j1", "amount": "1"},
-    "prize-fund-true-up": {"jackpot_id": "j1"},
-    "held-awards": {"jackpot_id": "j1", "table_id": "T1", "round_id": "held", "decision": "approve"},
-    "compensation": {
-        "jackpot_id": "j1",
-        "table_id": "T1",
-        "round_id": "cancelled",
-        "bet_id": "b1",
-        "amount_minor": 100,
-        "currency": "EUR",
-        "document": "minutes 1",
-    },
-    "declined-compensation": {"jackpot_id": "j1", "table_id": "T1", "round_id": "denied", "bet_id": "b1"},
-    "round-correction": {
-        "jackpot_id": "j1",
-        "table_id": "T1",
-        "round_id": "lost",
-        "result": {"bet_count": 1, "hands": [hand("1", STRAIGHT)]},
-    },
-    "casino-claims": {"casino_id": "c1", "claim_days": 7},
-    "award-forfeiture": {"jackpot_id": "j1", "award_id": UNCLAIMED},
-    "payment-reversal": {"jackpot_id": "j1", "award_id": PAID, "reference": "slip"},
-    "statement-settlement": {
-        "jackpot_id": "j1",
-        "casino_id": "c1",
-        "currency": "EUR",
-        "from": "2026-10-01T00:00:00Z",
-        "to": "2026-11-01T00:00:00Z",
-        "amount": "1.00",
-        "reference": "2026-10",
-    },
-    "casino-withholding": {"casino_id": "c1", "currency": "EUR", "report_at_minor": 60_000},
-    "change-policy": {"kinds": {"rules": {"requested_by": ["operator"], "decided_by": ["operator"]}}},
-}
-"""What may be asked for in the house `played`, so that nothing but a role can be wrong with it."""
-
 ALLOWED: Final = [
     (kind, maker, checker)
     for kind, policy in SHIPPED_POLICY.items()
@@ -88,30 +30,11 @@ ALLOWED: Final = [
 
 @pytest.fixture
 def played(world: World) -> World:
-    """A jackpot with a lost round, a held, a paid, an unclaimed award, a cancelled round, a denied prize; and j2."""
-    world.open(base_amount="1000", settings={"reset_amount": "300", "payout_tiers": held_from("200")})
-    world.open(jackpot_id="j2", tables=("T2",))
-    world.bet(bet(stake_minor=10_000), round_id="lost")
-    world.settle(hand("1", NOTHING), round_id="lost")
-    world.bet(bet(), round_id="held")
-    world.settle(hand("1", FOUR_OF_A_KIND), round_id="held")
-    world.bet(bet(), round_id="paid")
-    world.settle(hand("1", FLUSH), round_id="paid")
-    payment = {"request_id": "payment", "reference": "slip"}
-    world.put(f"/v1/awards/{PAID}/payment", payment, key=world.key(Role.TABLE)).ok(201)
-    world.bet(bet(), round_id="unclaimed")
-    world.settle(hand("1", FLUSH), round_id="unclaimed")
-    world.change("casino-claims", {"casino_id": "c1", "claim_days": 1}, request_id="claims")
-    world.clock.advance(timedelta(days=2))
-    world.bet(bet(), round_id="cancelled")
-    world.cancel(round_id="cancelled")
-    world.bet(bet(), round_id="denied")
-    world.settle(forfeited("1", FLUSH), round_id="denied")
-    return world
+    return every_kind.played(world)
 
 
 def ask(world: World, kind: str, *, key: str, request_id: str, query: str = "") -> Answer:
-    body = {"request_id": request_id, "kind": kind, "payload": PAYLOADS[kind], "reason": "as agreed"}
+    body = {"request_id": request_id, "kind": kind, "payload": every_kind.PAYLOADS[kind], "reason": "as agreed"}
     return world.post(f"{CHANGES}{query}", body, key=key)
 
 
@@ -160,7 +83,7 @@ def refused(world: World, kind: str, *, request_id: str) -> int:
 
 
 def test_every_kind_of_change_is_known_by_its_name_and_has_a_payload_here() -> None:
-    assert KINDS.keys() == set(KINDS) == PAYLOADS.keys() == SHIPPED_POLICY.keys()
+    assert KINDS.keys() == set(KINDS) == every_kind.PAYLOADS.keys() == SHIPPED_POLICY.keys()
     assert {name: kind.name for name, kind in KINDS.items()} == {name: name for name in KINDS}
 
 
@@ -183,7 +106,7 @@ def test_statements_are_finances_rates_are_those_of_rates_and_releases_take_fina
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_key_of_another_role_neither_asks_for_a_change_nor_decides_one(played: World, kind: str) -> None:
-    played.ask(kind, PAYLOADS[kind]).ok(201)
+    played.ask(kind, every_kind.PAYLOADS[kind]).ok(201)
 
     assert refused(played, kind, request_id="q1")
     assert played.get(f"{CHANGES}/q1").ok()["state"] == "pending"
@@ -231,7 +154,7 @@ def test_where_finance_and_an_operator_are_needed_nobody_of_the_makers_role_or_d
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_finance_of_a_casino_neither_asks_for_a_change_nor_decides_one(played: World, kind: str) -> None:
-    played.ask(kind, PAYLOADS[kind]).ok(201)
+    played.ask(kind, every_kind.PAYLOADS[kind]).ok(201)
     key = played.key(Role.FINANCE, casino_id="c1")
 
     for answer in asking(played, kind, key=key, request_id="q1"):

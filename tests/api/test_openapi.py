@@ -88,7 +88,7 @@ def make_body_sensible(body: Body, number: int) -> None:
         body["to"] = f"2026-01-01T00:00:{number % 60:02}Z"
     body |= dict.fromkeys(body.keys() & {"occurred_at", "paid_at"})
     if "emergency" in body:
-        body |= {"emergency": False, "confirmed": {}}
+        body |= {"emergency": False, "confirm": {}}
     for place, sent in enumerate(body.get("bets", ())):
         sent.update(bet(f"b{place}", currency=CURRENCIES[place % len(CURRENCIES)], stake_minor=place + 1))
     if "hands" in body:

@@ -182,7 +182,7 @@ def test_a_rate_that_was_removed_and_came_back_has_the_source_of_its_return(open
     opened.change("rate-sheet", removal, request_id="removal", role=Role.RATES)
     by_hand = {"base": "EUR", "rates": {"GBP": "1.18"}}
     opened.ask("rate-sheet", by_hand, request_id="return", role=Role.RATES).ok(201)
-    opened.approve("return", role=Role.RATES, confirmed={"GBP": "1.18"}).ok()
+    opened.approve("return", role=Role.RATES, confirm={"GBP": "1.18"}).ok()
 
     conversion = ask(opened, "currency=GBP").ok()["conversion"]
 

@@ -186,7 +186,7 @@ def test_another_base_is_figured_by_the_cross_of_two_quotes_the_euro_among_them(
 
     assert proposal["request_id"] == f"ecb-USD-{DAY}"
     assert proposal["payload"]["rates"] == {"EUR": "1.05", "GBP": "1.2582384661"}
-    assert proposal["to_confirm"] == {}
+    assert proposal["confirm"] == {}
 
 
 def test_currencies_that_players_could_not_bet_in_are_taken_only_where_that_is_said(
@@ -196,7 +196,7 @@ def test_currencies_that_players_could_not_bet_in_are_taken_only_where_that_is_s
 
     assert proposal["payload"]["rates"].keys() == {"GBP", "JPY", "SEK", "USD"}
     # Each of them is new, so it has to be looked at one by one.
-    assert proposal["to_confirm"].keys() == {"JPY", "USD"}
+    assert proposal["confirm"].keys() == {"JPY", "USD"}
 
 
 def test_a_dry_run_shows_the_proposal_and_makes_none(opened: Jackpot, file: File) -> None:

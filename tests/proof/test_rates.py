@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import timedelta
+from decimal import Decimal
 from functools import partial
 from types import MappingProxyType
 from typing import Any, Final
@@ -42,7 +43,8 @@ def decide(
 ) -> None:
     act = Act(Principal("Bob", Role.RATES), casino.now, reason="as I see it")
     people.enrolled(casino.engine, act)
-    casino.act(partial(decide_change, command=DecideChange(act, request_id, outcome, dict(confirmed))))
+    figures = {name: Decimal(figure) for name, figure in confirmed.items()}
+    casino.act(partial(decide_change, command=DecideChange(act, request_id, outcome, figures)))
 
 
 def ask(casino: history.Casino, request_id: str, **payload: Any) -> None:

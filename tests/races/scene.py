@@ -22,7 +22,7 @@ from jackpot_service.usecases.accept_bets import AcceptBets, BetsAccepted
 from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.cancel_round import CancelRound, RoundCancelledNow, cancel_round
 from jackpot_service.usecases.casinos import add_casino, add_table
-from jackpot_service.usecases.changes.kinds import Applied
+from jackpot_service.usecases.changes.effects import ChangeEffect
 from jackpot_service.usecases.close_betting import BettingClosedNow, CloseBetting, close_betting
 from jackpot_service.usecases.jackpots import OpenJackpot, open_jackpot
 from jackpot_service.usecases.settle_round import RoundSettledNow, SettleRound, settle_round
@@ -157,7 +157,7 @@ def settle(
 
 def correct(
     engine: sqlalchemy.Engine, jackpot_id: str, name: RoundName, bet_count: int, hands: Mapping[str, str]
-) -> Applied:
+) -> ChangeEffect:
     """Have two people give a settled round another result."""
     result = Result(bet_count, tuple(_hand(name, cards) for name, cards in hands.items()))
     return transact(engine, lambda session: two_people.correct(session, jackpot_id, name, result, now=now()))

@@ -8,7 +8,7 @@ import sqlalchemy
 from jackpot_service.domain.corrections import NothingToCorrect
 from jackpot_service.domain.errors import LedgerError
 from jackpot_service.records.rounds import RoundName
-from jackpot_service.usecases.changes.kinds import Applied
+from jackpot_service.usecases.changes.effects import ChangeEffect
 from tests.races import books, scene
 from tests.races.processes import Racer, race
 
@@ -18,7 +18,7 @@ ROUND = RoundName("T1", "r1")
 ROUNDS_MEANWHILE = 25
 
 
-def correct_on_and_on(racer: Racer, *, cards: str) -> list[Applied | LedgerError]:
+def correct_on_and_on(racer: Racer, *, cards: str) -> list[ChangeEffect | LedgerError]:
     """Try again and again to have the round's hand be of these cards; whoever comes second is refused."""
     return [scene.attempted(lambda: scene.correct(racer.engine, "cyber", ROUND, 1, {"1": cards})) for _ in range(10)]
 
@@ -46,13 +46,13 @@ def test_corrections_among_bets_and_hits_neither_lose_nor_pay_anything_twice(
         partial(play_on_and_on, table_id="T3"),
     )
 
-    done = [one for one in (*first, *second) if isinstance(one, Applied)]
-    refused = [one for one in (*first, *second) if not isinstance(one, Applied)]
-    assert sorted(one.after["number"] for one in done) == list(range(1, len(done) + 1))
+    done = [one.after or {} for one in (*first, *second) if isinstance(one, ChangeEffect)]
+    refused = [one for one in (*first, *second) if not isinstance(one, ChangeEffect)]
+    assert sorted(one["number"] for one in done) == list(range(1, len(done) + 1))
     assert all(isinstance(one, NothingToCorrect) for one in refused)
     standing = "SELECT count(*) FROM awards a WHERE a.round_key IN (SELECT round_key FROM corrections) AND NOT EXISTS ("
     reversed_ = "SELECT FROM award_steps s WHERE (s.round_key, s.correction) = (a.round_key, a.correction) "
     (left,) = books.ask(engine, f"{standing}{reversed_}AND s.step = 'reversed')")
-    assert left[0] == (max(done, key=lambda one: one.after["number"]).after["awards"] != [])
+    assert left[0] == (max(done, key=lambda one: one["number"])["awards"] != [])
     books.require_clean(engine)
     assert books.deadlocks(engine) == 0

@@ -26,7 +26,7 @@ from jackpot_service.reports.finance import registry
 from jackpot_service.reports.making import resolve as resolve_in
 from jackpot_service.usecases.accept_bets import AcceptBets
 from jackpot_service.usecases.acts import Act
-from jackpot_service.usecases.changes.kinds import Applied
+from jackpot_service.usecases.changes.effects import ChangeEffect
 from jackpot_service.usecases.jackpots import AddStripes, add_stripes
 from jackpot_service.usecases.keys import create_key
 from tests.races import books, scene
@@ -96,7 +96,7 @@ def _bet(engine: sqlalchemy.Engine, table: str, round_id: str, *, behind: timede
     transact(engine, lambda session: accept_bets(session, command))
 
 
-def _change(engine: sqlalchemy.Engine, kind: str, payload: Mapping[str, str]) -> Applied:
+def _change(engine: sqlalchemy.Engine, kind: str, payload: Mapping[str, str]) -> ChangeEffect:
     return transact(engine, lambda session: two_people.change(session, kind, payload, now=scene.now()))
 
 

@@ -113,11 +113,11 @@ class Casino:
 
     def decide(self, change: Change, outcome: Outcome) -> None:
         """Have Ruth decide what Rita asked for."""
-        confirmed = change.to_confirm if outcome is Outcome.APPROVED else {}
+        figures = change.figures_due if outcome is Outcome.APPROVED else {}
         self.act(
             lambda session: decide_change(
                 session,
-                DecideChange(people.enrol(session, self.sign("Ruth", None)), change.request_id, outcome, confirmed),
+                DecideChange(people.enrol(session, self.sign("Ruth", None)), change.request_id, outcome, figures),
             )
         )
 

@@ -36,5 +36,5 @@ def publish(
     asking = people.enrol(session, Act(ASKS, now, request_id=f"sheet-{base}-{last + 1}", reason="as the market moved"))
     change = request_change(session, RequestChange(asking, "rate-sheet", payload)).change
     approving = people.enrol(session, Act(APPROVES, now, reason="checked"))
-    decide_change(session, DecideChange(approving, change.request_id, Outcome.APPROVED, change.to_confirm))
+    decide_change(session, DecideChange(approving, change.request_id, Outcome.APPROVED, change.figures_due))
     return last + 1

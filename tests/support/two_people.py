@@ -11,14 +11,14 @@ from jackpot_service.domain.outcomes import Result
 from jackpot_service.domain.principals import Principal, Role
 from jackpot_service.records.rounds import RoundName
 from jackpot_service.usecases.acts import Act
-from jackpot_service.usecases.changes.kinds import Applied
+from jackpot_service.usecases.changes.effects import ChangeEffect
 from jackpot_service.usecases.changes.requests import DecideChange, RequestChange, decide_change, request_change
 from tests.support import people
 
 ASKS = Principal("Ann", Role.OPERATOR)
 
 
-def change(session: Session, kind: str, payload: Mapping[str, Any], *, now: datetime) -> Applied:
+def change(session: Session, kind: str, payload: Mapping[str, Any], *, now: datetime) -> ChangeEffect:
     """Have a change asked for and approved; what it did. Raises: whatever it is refused by."""
     asking = people.enrol(session, Act(people.asker_of(kind), now, request_id=uuid4().hex, reason="as agreed"))
     if kind == "change-policy":  # It takes that those who are to decide have keys.
@@ -27,11 +27,11 @@ def change(session: Session, kind: str, payload: Mapping[str, Any], *, now: date
     asked = request_change(session, RequestChange(asking, kind, payload)).change
     approving = people.enrol(session, Act(people.checker_of(kind), now, reason="checked"))
     decided = decide_change(session, DecideChange(approving, asked.request_id, Outcome.APPROVED))
-    assert decided.applied is not None
-    return decided.applied
+    assert decided.effect is not None
+    return decided.effect
 
 
-def correct(session: Session, jackpot_id: str, name: RoundName, result: Result, *, now: datetime) -> Applied:
+def correct(session: Session, jackpot_id: str, name: RoundName, result: Result, *, now: datetime) -> ChangeEffect:
     """Have a settled round corrected."""
     told = {
         "bet_count": result.bet_count,

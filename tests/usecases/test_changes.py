@@ -188,11 +188,43 @@ def test_one_person_alone_acts_only_where_that_is_switched_on_and_it_is_told(wor
 
 def test_a_figure_outside_the_band_must_be_repeated_by_the_approver(world: World) -> None:
     asked = world.ask("rate-sheet", {"base": "EUR", "rates": {"GBP": "1.40"}}, role=Role.RATES).ok(201)
-    assert asked["to_confirm"] == {"GBP": "1.4"}
+    assert asked["confirm"] == {"GBP": "1.4"}
 
     approve(world).problem(422, "confirmation-required")
-    approve(world, confirmed={"GBP": "1.400"}).problem(422, "confirmation-required")
-    assert approve(world, confirmed={"GBP": "1.4"}).ok()["state"] == "approved"
+    approve(world, confirm={"GBP": "1.41"}).problem(422, "confirmation-required")
+    assert approve(world, confirm={"GBP": "1.4"}).ok()["state"] == "approved"
+
+
+@pytest.mark.parametrize("figure", ["1.4", "1.40", "01.4", "1.4000000000"])
+def test_figures_are_compared_as_numbers(world: World, figure: str) -> None:
+    world.ask("rate-sheet", {"base": "EUR", "rates": {"GBP": "1.40"}}, role=Role.RATES).ok(201)
+
+    assert approve(world, confirm={"GBP": figure}).ok()["state"] == "approved"
+    assert approve(world, confirm={"GBP": "1.4"}).ok()["state"] == "approved"  # A replay: the same number.
+    [kept] = world.books.rows("SELECT confirmed FROM change_decisions")
+    assert kept["confirmed"] == {"GBP": "1.4"}
+
+
+@pytest.mark.parametrize("figure", [1.4, 14, "14e-1", "1,4", " 1.4", "", None, "NaN", "+1.4"])
+def test_a_figure_that_is_no_plain_number_is_refused(world: World, figure: object) -> None:
+    world.ask("rate-sheet", {"base": "EUR", "rates": {"GBP": "1.40"}}, role=Role.RATES).ok(201)
+
+    approve(world, confirm={"GBP": figure}).problem(422, "validation", "/confirm/GBP")
+
+
+def test_a_wrong_figure_is_pointed_at_and_the_right_one_is_not_said(world: World) -> None:
+    world.ask("rate-sheet", {"base": "EUR", "rates": {"GBP": "1.4375", "SEK": "0.2345"}}, role=Role.RATES).ok(201)
+
+    for confirm, pointers in (
+        ({}, ("/confirm/GBP", "/confirm/SEK")),
+        ({"GBP": "1.4375"}, ("/confirm/SEK",)),
+        ({"GBP": "1.4375", "SEK": "0.2346"}, ("/confirm/SEK",)),
+        ({"GBP": "1.4375", "SEK": "0.2345", "a/b": "1"}, ("/confirm/a~1b",)),
+    ):
+        refused = approve(world, confirm=confirm)
+        refused.problem(422, "confirmation-required", *pointers)
+        assert not any(figure in refused.text for figure in ("1.4375", "0.2345"))
+    assert approve(world, confirm={"SEK": "0.23450", "GBP": "1.4375"}).ok()["state"] == "approved"
 
 
 def test_change_requests_are_listed_by_state(world: World) -> None:

@@ -36,7 +36,7 @@ def approve(world: World, request_id: str = "q1", **more: Any) -> Answer:
 def change(world: World, request_id: str = "q1", **payload: Any) -> Body:
     """Have a change asked for and approved, with whatever must be confirmed; what it did."""
     asked = ask(world, request_id, **payload).ok(201)
-    effect: Body = approve(world, request_id, confirmed=asked["to_confirm"]).ok()["effect"]
+    effect: Body = approve(world, request_id, confirm=asked["confirm"]).ok()["effect"]
     return effect
 
 
@@ -97,7 +97,7 @@ def test_a_currency_that_leaves_takes_no_new_round_and_its_open_rounds_settle(wo
 def test_a_currency_that_left_comes_back_as_a_new_one(world: World) -> None:
     change(world, removed_currencies=["SEK"])
 
-    assert ask(world, "q2", rates={"SEK": "0.0873"}).ok(201)["to_confirm"] == {"SEK": "0.0873"}
+    assert ask(world, "q2", rates={"SEK": "0.0873"}).ok(201)["confirm"] == {"SEK": "0.0873"}
 
 
 def test_a_currency_that_is_no_money_any_more_has_to_leave(world: World) -> None:
@@ -113,9 +113,9 @@ def test_a_currency_that_is_no_money_any_more_has_to_leave(world: World) -> None
 
 def test_a_first_sheet_may_come_from_two_people_as_well(world: World) -> None:
     asked = ask(world, base="USD", rates={"EUR": "1.05"}).ok(201)
-    assert (asked["base_version"], asked["to_confirm"], asked["effect"]["before"]) == ("0", {"EUR": "1.05"}, None)
+    assert (asked["base_version"], asked["confirm"], asked["effect"]["before"]) == ("0", {"EUR": "1.05"}, None)
 
-    approve(world, confirmed={"EUR": "1.05"}).ok()
+    approve(world, confirm={"EUR": "1.05"}).ok()
     assert rates(world, "base=USD") == {"EUR": "1.05"}
 
 
@@ -264,13 +264,13 @@ def test_the_two_hours_of_one_name_are_told_apart_by_their_offsets(world: World)
 
 def test_an_inverted_quote_is_named_as_one_and_has_to_be_repeated_as_one(world: World) -> None:
     asked = ask(world, rates={"GBP": "0.8547", "SEK": "0.09"}).ok(201)
-    assert asked["to_confirm"] == {"GBP:inverted": "0.8547"}
+    assert asked["confirm"] == {"GBP:inverted": "0.8547"}
 
     approve(world).problem(422, "confirmation-required")
-    approve(world, confirmed={"GBP": "0.8547"}).problem(422, "confirmation-required")
-    approve(world, confirmed={"GBP:inverted": "1.17"}).problem(422, "confirmation-required")
+    approve(world, confirm={"GBP": "0.8547"}).problem(422, "confirmation-required")
+    approve(world, confirm={"GBP:inverted": "1.17"}).problem(422, "confirmation-required")
     assert rates(world)["GBP"] == "1.17"
-    approve(world, confirmed={"GBP:inverted": "0.8547"}).ok()
+    approve(world, confirm={"GBP:inverted": "0.8547"}).ok()
     assert rates(world)["GBP"] == "0.8547"
 
 
@@ -278,14 +278,14 @@ def test_the_band_is_the_installations(world: World) -> None:
     world.config = replace(world.config, rate_band=Decimal("0.005"))
     world.app = world.start()
 
-    assert ask(world, rates={"GBP": "1.18"}).ok(201)["to_confirm"] == {"GBP": "1.18"}
+    assert ask(world, rates={"GBP": "1.18"}).ok(201)["confirm"] == {"GBP": "1.18"}
 
 
 def test_the_band_lies_around_the_sheet_before_not_around_one_of_the_future(world: World) -> None:
     change(world, "future", rates={"GBP": "1.60"}, effective_at=soon(world, days=1))
 
-    assert ask(world, "now", rates={"GBP": "1.20"}).ok(201)["to_confirm"] == {}
-    assert ask(world, "later", rates={"GBP": "1.20"}, effective_at=soon(world, days=2)).ok(201)["to_confirm"] == {
+    assert ask(world, "now", rates={"GBP": "1.20"}).ok(201)["confirm"] == {}
+    assert ask(world, "later", rates={"GBP": "1.20"}, effective_at=soon(world, days=2)).ok(201)["confirm"] == {
         "GBP": "1.2"
     }
 

@@ -67,7 +67,10 @@ DECISIONS: Final = Section.of(
     row(SameRole, "Have a person of another role decide.", role=text("The maker's role.")),
     row(SameDepartment, "Have a person of another department decide.", department=text("The maker's department.")),
     row(UserApprovalRequired, "Have a person decide, with their own key or token."),
-    row(ConfirmationRequired, "Repeat exactly the figures of `to_confirm` in `confirmed`."),
+    row(
+        ConfirmationRequired,
+        "Repeat each figure of the request's `confirm` in `confirm`; `errors` names those that are wrong.",
+    ),
     row(EmergencyOff, "Have another person approve it."),
     row(UnknownPolicy, "Ask for a version that there is.", version=whole("The version that was asked for.")),
 )

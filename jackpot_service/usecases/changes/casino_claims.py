@@ -12,7 +12,7 @@ from jackpot_service.domain.journal import EntryKind
 from jackpot_service.records import claims, references
 from jackpot_service.usecases import acts
 from jackpot_service.usecases.acts import Act
-from jackpot_service.usecases.changes.kinds import Applied, Kind
+from jackpot_service.usecases.changes.kinds import Applied, Kind, Plan
 from jackpot_service.usecases.fields import Identifier, Whole
 from jackpot_service.usecases.payloads import bad_field
 
@@ -51,19 +51,29 @@ class SetCasinoClaims(Kind):
             raise bad_field("claim_days", "and forfeited_to are in force at the casino already")
         return CasinoClaims(before.version + 1, self.claim_days, self.forfeited_to)
 
+    def plan(self, session: Session, _act: Act) -> Plan:
+        """Decide the next version. Raises: UnknownCasino, and as `decide`."""
+        return self._plan(*self._decided(session))
+
     def apply(self, session: Session, act: Act) -> Applied:
-        """Put the next version in force. Raises: UnknownCasino, and as `decide`."""
-        references.require_casino(session, self.casino_id)
-        before = claims.in_force(session, self.casino_id)
-        after = self.decide(before)
-        shown_before, shown_after = before.facts_of(self.casino_id), after.facts_of(self.casino_id)
+        """Put the next version in force. Raises: as `plan`."""
+        before, after = self._decided(session)
+        plan = self._plan(before, after)
         seq = acts.record(
             session,
             act,
             EntryKind.CASINO_CLAIMS_CHANGED,
             subject=self.subject,
-            before=shown_before,
-            after=shown_after,
+            before=plan.before,
+            after=plan.after,
         )
         claims.add(session, self.casino_id, after, entry_seq=seq)
-        return Applied(shown_before, shown_after)
+        return Applied(plan.before, plan.after)
+
+    def _decided(self, session: Session) -> tuple[CasinoClaims, CasinoClaims]:
+        references.require_casino(session, self.casino_id)
+        before = claims.in_force(session, self.casino_id)
+        return before, self.decide(before)
+
+    def _plan(self, before: CasinoClaims, after: CasinoClaims) -> Plan:
+        return Plan(before.facts_of(self.casino_id), after.facts_of(self.casino_id))

@@ -15,7 +15,7 @@ from jackpot_service.domain.withholding import LARGEST_MULTIPLE, VersionedRule, 
 from jackpot_service.records import references, withholding_rules
 from jackpot_service.usecases import acts
 from jackpot_service.usecases.acts import Act
-from jackpot_service.usecases.changes.kinds import Applied, Conditions, Kind
+from jackpot_service.usecases.changes.kinds import Applied, Conditions, Kind, Plan
 from jackpot_service.usecases.fields import Amount, CurrencyCode, Identifier, Instant, Whole
 from jackpot_service.usecases.payloads import bad_field
 
@@ -74,6 +74,11 @@ class SetWithholding(Kind):
             raise bad_field("from", f"lies in the past: it is {instant(conditions.booked_at)}")
         return replace(self, in_force_from=in_force_from)
 
+    @property
+    def left_to_booking(self) -> Facts:
+        """When it comes into force, unless that was stated."""
+        return {"from": None} if self.in_force_from is None else {}
+
     def version(self, session: Session) -> str:
         """Name the version before; 0 if there is none. Raises: UnknownCasino."""
         references.require_casino(session, self.casino_id)
@@ -91,15 +96,23 @@ class SetWithholding(Kind):
         """Write the version before as the act shows it."""
         return None if before is None else facts_of(self.casino_id, *before)
 
+    def plan(self, session: Session, _act: Act) -> Plan:
+        """Decide the next version. Raises: UnknownCasino."""
+        return self._decided(session)[0]
+
     def apply(self, session: Session, act: Act) -> Applied:
         """Write the next version. Raises: UnknownCasino."""
-        references.require_casino(session, self.casino_id)
-        last = withholding_rules.last(session, self.casino_id, self.currency)
-        version, rule = self.decide(last)
-        before, after = self.facts_before(last), facts_of(self.casino_id, version, rule)
-        seq = acts.record(session, act, EntryKind.WITHHOLDING_CHANGED, subject=self.subject, before=before, after=after)
+        plan, (version, rule) = self._decided(session)
+        kind, before, after = EntryKind.WITHHOLDING_CHANGED, plan.before, plan.after
+        seq = acts.record(session, act, kind, subject=self.subject, before=before, after=after)
         withholding_rules.add(session, self.casino_id, version, rule, entry_seq=seq)
         return Applied(before, after)
+
+    def _decided(self, session: Session) -> tuple[Plan, VersionedRule]:
+        references.require_casino(session, self.casino_id)
+        last = withholding_rules.last(session, self.casino_id, self.currency)
+        made = self.decide(last)
+        return Plan(self.facts_before(last), facts_of(self.casino_id, *made)), made
 
     def _rule_from(self, in_force_from: datetime) -> WithholdingRule:
         return WithholdingRule(

@@ -13,7 +13,7 @@ from jackpot_service.domain.principals import CHANGE_ROLES, Role
 from jackpot_service.records import change_policies, keys
 from jackpot_service.usecases import acts
 from jackpot_service.usecases.acts import Act
-from jackpot_service.usecases.changes.kinds import Applied, Kind
+from jackpot_service.usecases.changes.kinds import Applied, Kind, Plan
 from jackpot_service.usecases.fields import ObjectOf, ReadField, StrictSchema, Truth, each
 from jackpot_service.usecases.payloads import BadPayload, bad_field
 
@@ -113,11 +113,14 @@ class ChangeChangePolicy(Kind):
             raise bad_field("kinds", "says what is in force already")
         return ChangePolicy(before.version + 1, after)
 
+    def plan(self, session: Session, _act: Act) -> Plan:
+        """Decide the next version. Raises: as `apply`."""
+        before, after = self._decided(session)
+        return Plan(before.facts, after.facts)
+
     def apply(self, session: Session, act: Act) -> Applied:
         """Put the next version in force. Raises: as `decide`; BadPayload for a kind about which nobody could decide."""
-        before = change_policies.in_force(session)
-        after = self.decide(before)
-        self._require_people(session)
+        before, after = self._decided(session)
         seq = acts.record(
             session,
             act,
@@ -128,6 +131,12 @@ class ChangeChangePolicy(Kind):
         )
         change_policies.add(session, after, entry_seq=seq)
         return Applied(before.facts, after.facts)
+
+    def _decided(self, session: Session) -> tuple[ChangePolicy, ChangePolicy]:
+        before = change_policies.in_force(session)
+        after = self.decide(before)
+        self._require_people(session)
+        return before, after
 
     def _require_people(self, session: Session) -> None:
         """Raises: BadPayload for a kind that this changes, unless there are two people who could ask and decide."""

@@ -39,6 +39,15 @@ class Conditions:
 
 
 @dataclass(frozen=True, slots=True)
+class Plan:
+    """A change as it was decided and not done: the state before and after, and what it would book, by book."""
+
+    before: Facts | None
+    after: Facts
+    booked: tuple[tuple[str, Done], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Applied:
     """A change's result, done or rehearsed: the state before and after, and the entries booked in jackpots' books."""
 
@@ -56,8 +65,9 @@ class Kind(ABC):
     about itself if `is_of_casinos`. A retired jackpot refuses it if `needs_unretired`, but for the acts in
     `after_retirement`.
 
-    A kind decides purely: `apply` reads the state under its locks, decides, and writes what that makes. The proof
-    reads the state as of then from the books, decides again, and compares.
+    A kind decides purely: `apply` reads the state under its locks, decides, and writes what that makes. `plan` reads
+    and decides as well, and writes nothing. The proof reads the state as of then from the books, decides again, and
+    compares.
     """
 
     name: ClassVar[str]
@@ -93,6 +103,11 @@ class Kind(ABC):
         return self
 
     @property
+    def left_to_booking(self) -> Facts:
+        """The members of the state after it, each null, that nobody knows before it is booked; as it was requested."""
+        return {}
+
+    @property
     def subject(self) -> str:
         """The subject of the change, in words."""
         return self.about.format(self)
@@ -102,9 +117,30 @@ class Kind(ABC):
         """The jackpot that the change is about; None if it is about none."""
         return getattr(self, "jackpot_id", None)
 
+    def currency_of_amounts(self, session: Session) -> str | None:
+        """
+        Name the currency of the amounts that its effect shows without one; None if there are none.
+
+        Unless stated, it is the base currency of the jackpot. Raises: UnknownJackpot.
+        """
+        jackpot_id = self.subject_jackpot_id
+        return None if jackpot_id is None else references.require_base(session, jackpot_id)
+
+    def shown_after(self, _session: Session, after: Facts) -> Facts:
+        """Complete the state after it, as its act shows it, by what the act leaves out and its effect shows."""
+        return after
+
     @abstractmethod
     def version(self, session: Session) -> str:
         """Name the state of the subject that the change is made against."""
+
+    @abstractmethod
+    def plan(self, session: Session, act: Act) -> Plan:
+        """
+        Decide what `apply` would do, and write nothing. Raises: what it is refused by.
+
+        In a snapshot it takes no lock: what it reads is of one instant, and nobody waits for it.
+        """
 
     @abstractmethod
     def apply(self, session: Session, act: Act) -> Applied:
@@ -146,13 +182,26 @@ class BookedKind(Kind, Generic[S]):
     def decide(self, state: S) -> Done:
         """Decide the change, purely. Raises: what it is refused by."""
 
-    def write(self, session: Session, act: Act, act_seq: int, state: S, done: Done) -> None:
-        """Write the rows besides the entry. Raises: what only the moment refuses it by."""
+    def require_payable(self, act: Act, state: S, done: Done) -> None:
+        """Hold what was decided against the currencies of the day. Raises: what only the moment refuses it by."""
 
-    def apply(self, session: Session, act: Act) -> Applied:
-        """Book the entry. Raises: as `state`, `decide` and `write`."""
+    def write(self, session: Session, act: Act, act_seq: int, state: S, done: Done) -> None:
+        """Write the rows besides the entry."""
+
+    def plan(self, session: Session, act: Act) -> Plan:
+        """Decide the entry. Raises: as `state`, `decide` and `require_payable`."""
+        _, done = self._decided(session, act)
+        return Plan(done.before, done.shown, ((self.jackpot_id, done),))
+
+    def _decided(self, session: Session, act: Act) -> tuple[S, Done]:
         state = self.state(session, act)
         done = self.decide(state)
+        self.require_payable(act, state, done)
+        return state, done
+
+    def apply(self, session: Session, act: Act) -> Applied:
+        """Book the entry. Raises: as `state`, `decide` and `require_payable`."""
+        state, done = self._decided(session, act)
         act_seq, effect = acts.book(session, act, done, book=self.jackpot_id, subject=self.act_subject)
         self.write(session, act, act_seq, state, done)
         return Applied(done.before, done.shown, (effect,))

@@ -18,7 +18,7 @@ from jackpot_service.records.rounds import RoundName
 from jackpot_service.usecases import payment_acts
 from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.changes.held_awards import RoundCorrected
-from jackpot_service.usecases.changes.kinds import Applied, Kind
+from jackpot_service.usecases.changes.kinds import Applied, Kind, Plan
 from jackpot_service.usecases.fields import Identifier, Text
 
 POSSIBLE_IN = frozenset({AwardState.PART_PAID, AwardState.PAID})
@@ -73,12 +73,23 @@ class ReversePayment(Kind):
         self.decide(state)
         return state.round
 
+    def plan(self, session: Session, _act: Act) -> Plan:
+        """Decide the reversal. Raises: as `apply`."""
+        record, state, payment = self._decided(session)
+        shown = payment_acts.shown_reversal(record, payment)
+        back = payment_acts.withheld(session, record, payment.payment.reversal, round_=state.round)
+        return Plan({"state": record.award.state.value}, shown, () if back is None else ((self.jackpot_id, back),))
+
     def apply(self, session: Session, act: Act) -> Applied:
         """Reverse the payment. Raises: UnknownAward, and as `decide`."""
+        record, state, payment = self._decided(session)
+        effects = payment_acts.reverse(session, act, record, payment, round_=state.round)
+        return Applied({"state": record.award.state.value}, payment_acts.shown_reversal(record, payment), effects)
+
+    def _decided(self, session: Session) -> tuple[AwardRecord, PaidAward, RecordedPayment]:
         record = self._found(session)
         state = self._state_of(session, record)
-        shown = payment_acts.reverse(session, act, record, self.decide(state), round_=state.round)
-        return Applied({"state": record.award.state.value}, shown)
+        return record, state, self.decide(state)
 
     def decide(self, state: PaidAward) -> RecordedPayment:
         """

@@ -5,7 +5,7 @@ The sheet before it is the one that is in force, as things stand, from the insta
 see docs/decisions/rate-changes.md.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
@@ -18,15 +18,17 @@ from jackpot_service.domain import facts
 from jackpot_service.domain.change_policy import RATES_ALONE
 from jackpot_service.domain.currencies import UnknownCurrency
 from jackpot_service.domain.errors import FieldError
+from jackpot_service.domain.facts import Facts
 from jackpot_service.domain.journal import EntryKind
+from jackpot_service.domain.money import RateSheet
 from jackpot_service.domain.rates import DEFAULT_BAND, Rates, RateSource, rates_after, stated_rates, to_confirm
 from jackpot_service.domain.shapes import CURRENCY
 from jackpot_service.records import immutable, rate_sheets
 from jackpot_service.usecases.acts import Act
-from jackpot_service.usecases.changes.kinds import Applied, Conditions, Kind
+from jackpot_service.usecases.changes.kinds import Applied, Conditions, Kind, Plan
 from jackpot_service.usecases.fields import Amount, CurrencyCode, Day, Instant, ListOf, ObjectOf, Sha256, Text, Truth
 from jackpot_service.usecases.payloads import Payload, bad_field
-from jackpot_service.usecases.publish_rates import BadRate, PublishRates, publish_rates, sheet_at
+from jackpot_service.usecases.publish_rates import BadRate, PublishRates, next_sheet, publish_rates, sheet_at
 
 MOST_CURRENCIES = 300
 """More than there are."""
@@ -110,6 +112,11 @@ class ChangeRates(Kind):
             raise bad_field("effective_at", f"lies in the past: it is {facts.instant(conditions.booked_at)}")
         return replace(self, effective_at=effective_at, band=conditions.rate_band)
 
+    @property
+    def left_to_booking(self) -> Facts:
+        """When it comes into force, unless that was stated."""
+        return {"effective_at": None} if self.effective_at is None else {}
+
     def version(self, session: Session) -> str:
         """Name the number of the sheet before; 0 if there is none."""
         found = rate_sheets.in_force(session, self.base, at=self.in_force_from)
@@ -129,24 +136,32 @@ class ChangeRates(Kind):
         )
         return Sheet(self.base, rates, self.in_force_from, self.source)
 
-    def apply(self, session: Session, act: Act) -> Applied:
-        """
-        Put the sheet in force. Its `until` is when a later sheet takes its place, None as long as there is none.
+    def plan(self, session: Session, act: Act) -> Plan:
+        """Decide the sheet. Raises: as `apply`."""
+        return self._planned(session, act, next_sheet)
 
-        Raises: BadPayload; UnknownCurrency; BadRate.
-        """
+    def apply(self, session: Session, act: Act) -> Applied:
+        """Put the sheet in force. Raises: BadPayload; UnknownCurrency; BadRate."""
+        done = self._planned(session, act, publish_rates)
+        return Applied(done.before, done.after)
+
+    def _planned(self, session: Session, act: Act, make: Callable[[Session, PublishRates], RateSheet]) -> Plan:
         new = self.decide(_before(session, self))
         shown_before = sheet_at(session, self.base, at=new.effective_at)
         try:
-            sheet = publish_rates(session, PublishRates(act, new.base, new.rates, new.effective_at, new.source))
+            sheet = make(session, PublishRates(act, new.base, new.rates, new.effective_at, new.source))
         except (BadRate, UnknownCurrency) as error:
             raise _pointed(error, self) from None
         after = facts.facts_of_sheet(
             sheet, effective_at=new.effective_at, source=facts.facts_of_rate_source(new.source)
         )
-        following = rate_sheets.next_after(session, self.base, at=new.effective_at)
-        until = None if following is None else facts.instant(following.effective_at)
-        return Applied(shown_before, {**after, "until": until})
+        return Plan(shown_before, after)
+
+    def shown_after(self, session: Session, after: Facts) -> Facts:
+        """Add `until`, when a sheet takes its place that was known by then; None if there was none."""
+        effective_at = datetime.fromisoformat(after["effective_at"])
+        following = rate_sheets.next_after(session, self.base, at=effective_at, below=after["number"])
+        return {**after, "until": None if following is None else facts.instant(following.effective_at)}
 
 
 def _before(session: Session, request: ChangeRates) -> Rates:

@@ -12,6 +12,7 @@ from jackpot_service.domain.changes import LIFETIME, Change, Decision, Outcome
 from jackpot_service.domain.errors import BooksBroken, Forbidden
 from jackpot_service.domain.facts import Facts
 from jackpot_service.domain.journal import EntryKind
+from jackpot_service.domain.money import plain
 from jackpot_service.domain.principals import Principal
 from jackpot_service.domain.rates import DEFAULT_BAND
 from jackpot_service.domain.rounds import Round
@@ -21,6 +22,8 @@ from jackpot_service.records import changes as records
 from jackpot_service.records import keys as people
 from jackpot_service.usecases import acts, keys
 from jackpot_service.usecases.acts import Act
+from jackpot_service.usecases.changes import effects
+from jackpot_service.usecases.changes.effects import ChangeEffect
 from jackpot_service.usecases.changes.kinds import Applied, Conditions, Kind
 from jackpot_service.usecases.changes.registry import KINDS
 
@@ -46,7 +49,7 @@ class ChangeRequested:
     """The change request; what approving it now would do, unless this call repeats an earlier one."""
 
     change: Change
-    preview: Applied | None
+    effect: ChangeEffect | None
     is_replay: bool
 
 
@@ -60,15 +63,16 @@ def request_change(session: Session, command: RequestChange) -> ChangeRequested:
     acts.lock(session)
     if not _is_repeated(session, command.act):  # The policy may say something else by now: the request is there.
         change_policy.require_asker(policy_of(session, command.kind), command.act.principal, kind=command.kind)
-    request = KINDS[command.kind].read(command.payload)
+    asked = KINDS[command.kind].read(command.payload)
     replayed = acts.find_replay(session, command.act, EntryKind.CHANGE_REQUESTED, _request_of(command))
     if replayed is not None:
         return ChangeRequested(find(session, replayed.after["request_id"]), None, is_replay=True)
-    request = request.completed(_conditions(session, command))
+    request = asked.completed(_conditions(session, command))
     version = request.version(session)
     if command.base_version is not None:
         changes.require_base_version(command.base_version, version)
-    preview = _tried(session, replace(command.act, request_id=None, decides=command.act.request_id), request)
+    tried = _tried(session, replace(command.act, request_id=None, decides=command.act.request_id), request)
+    effect = effects.waiting(session, asked, tried, at=command.act.now)
     change = _change(session, command, request, version)
     seq = acts.record(
         session,
@@ -88,7 +92,7 @@ def request_change(session: Session, command: RequestChange) -> ChangeRequested:
         jackpot_id=change.jackpot_id,
     )
     records.add(session, change, entry_seq=seq)
-    return ChangeRequested(change, preview, is_replay=False)
+    return ChangeRequested(change, effect, is_replay=False)
 
 
 def _conditions(session: Session, command: RequestChange) -> Conditions:
@@ -177,27 +181,33 @@ class DecideChange:
     """
     A checker's decision on a change request, whose reason the act has.
 
-    `confirmed` repeats the figures that have to be. `is_emergency` says that the maker approves alone, which a switch
-    in the database must let.
+    `confirm` repeats the figures that have to be. `is_emergency` says that the maker approves alone, which a switch
+    in the database must let. `is_dry_run` says that the caller takes all of it back, so that no decision stands.
     """
 
     act: Act
     request_id: str
     outcome: Outcome
-    confirmed: Mapping[str, str] = field(default_factory=dict)
+    confirm: Mapping[str, Decimal] = field(default_factory=dict)
     is_emergency: bool = False
+    is_dry_run: bool = False
+
+    @property
+    def confirmed(self) -> Mapping[str, str]:
+        """The figures that were repeated, as they are recorded."""
+        return {name: plain(figure) for name, figure in self.confirm.items()}
 
 
 @dataclass(frozen=True, slots=True)
 class ChangeDecidedNow:
     """
-    The change request, and what was done, or will be once others have approved it as well.
+    The change request as it stands, and what was done, or will be once others have approved it as well.
 
-    `applied` is None for a rejection, and where this call repeats an earlier.
+    `effect` is None for a rejection, and where this call repeats an earlier.
     """
 
     change: Change
-    applied: Applied | None
+    effect: ChangeEffect | None
     is_replay: bool
 
 
@@ -225,18 +235,19 @@ def decide_change(session: Session, command: DecideChange) -> ChangeDecidedNow:
     decision = _decision(change, command)
     if command.outcome is Outcome.REJECTED:
         return ChangeDecidedNow(_record(session, command, change, decision), None, is_replay=False)
-    conditions = Conditions(acts.booking_time(session, command.act), change.request_id)
-    request = KINDS[change.kind].read(change.payload).completed(conditions)
-    changes.require_base_version(change.base_version, request.version(session))
-    changes.require_approvals(change, approvals_due=request.approvals_due(session))
-    changes.require_confirmed(change, command.confirmed)
+    asked, request = effects.current(session, change, command.act)
+    changes.require_confirmed(change, command.confirm)
     _require_no_key_maker(session, command, request.releases(session))
     act = replace(command.act, request_id=None, decides=change.request_id)
     if not decision.is_final:
-        preview = _tried(session, act, request)
-        return ChangeDecidedNow(_record(session, command, change, decision), preview, is_replay=False)
-    change = _record(session, command, change, decision)
-    return ChangeDecidedNow(change, request.apply(session, act), is_replay=False)
+        waiting = effects.waiting(session, asked, _tried(session, act, request), at=act.now)
+        decided = _record(session, command, change, decision)
+        return ChangeDecidedNow(change if command.is_dry_run else decided, waiting, is_replay=False)
+    decided = _record(session, command, change, decision)
+    applied = request.apply(session, act)
+    if command.is_dry_run:
+        return ChangeDecidedNow(change, effects.waiting(session, asked, applied, at=act.now), is_replay=False)
+    return ChangeDecidedNow(decided, effects.done(session, asked, applied), is_replay=False)
 
 
 def _decision(change: Change, command: DecideChange) -> Decision:

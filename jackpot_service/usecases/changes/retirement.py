@@ -18,7 +18,7 @@ from jackpot_service.records import changes, lives, references
 from jackpot_service.usecases import acts, jackpot_acts
 from jackpot_service.usecases.acts import Act, Done
 from jackpot_service.usecases.changes.jackpots import JackpotKind, JackpotState, facts_of_pools, moved, state_of
-from jackpot_service.usecases.changes.kinds import Applied, Conditions
+from jackpot_service.usecases.changes.kinds import Applied, Conditions, Plan
 from jackpot_service.usecases.fields import Identifier
 from jackpot_service.usecases.jackpot_acts import StillJackpot
 
@@ -111,6 +111,18 @@ class RetireJackpot(JackpotKind):
         before = {"state": state.life.value, **facts_of_pools(pools)}
         return moved(EntryKind.JACKPOT_RETIRED, state, postings, recorded, before=before)
 
+    def plan(self, session: Session, _act: Act) -> Plan:
+        """Decide both entries. Raises: as `apply`."""
+        _, _, done, received = self._both_decided(session)
+        return Plan(done.before, done.recorded, ((self.jackpot_id, done), (self.to, received)))
+
+    def _both_decided(self, session: Session) -> tuple[StillJackpot, StillJackpot, Done, Done]:
+        ending = jackpot_acts.hold_unretired(session, self.jackpot_id)
+        _require_out_of_play(session, self.jackpot_id)
+        target = _held_target(session, self.to, ending)
+        done = self.decide(state_of(session, ending))
+        return ending, target, done, receive(state_of(session, target), done.recorded, self)
+
     def apply(self, session: Session, act: Act) -> Applied:
         """
         Close the jackpot and empty it: two entries, one in each book, which together move nothing but between them.
@@ -120,11 +132,7 @@ class RetireJackpot(JackpotKind):
 
         Raises: UnknownJackpot, JackpotRetired, StillInPlay, BadTarget, TargetClosed, InsufficientFunds.
         """
-        ending = jackpot_acts.hold_unretired(session, self.jackpot_id)
-        _require_out_of_play(session, self.jackpot_id)
-        target = _held_target(session, self.to, ending)
-        done = self.decide(state_of(session, ending))
-        received = receive(state_of(session, target), done.recorded, self)
+        ending, target, done, received = self._both_decided(session)
         act_seq, not_before = acts.next_seq(session), jackpot_acts.booking_time(session, act, (ending, target))
         effects = (
             jackpot_acts.book(session, act, ending, done, act_seq=act_seq, not_before=not_before, accepting=False),

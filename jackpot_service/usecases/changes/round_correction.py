@@ -31,12 +31,12 @@ from jackpot_service.domain.payout_tiers import Evidence, PayoutTier, met_requir
 from jackpot_service.domain.rounds import Round, RoundState
 from jackpot_service.domain.settlement import Award, Terms
 from jackpot_service.domain.shapes import LARGEST_MINOR
-from jackpot_service.ledger import books, replay, stripes
+from jackpot_service.ledger import replay
 from jackpot_service.ledger.books import Books
 from jackpot_service.records import awards, corrections, lives, manual_payments, payout_tiers, rounds, verdicts
 from jackpot_service.records import bets as bet_records
 from jackpot_service.records.rounds import RoundName
-from jackpot_service.usecases import round_terms
+from jackpot_service.usecases import jackpot_acts, round_terms
 from jackpot_service.usecases.acts import Act, Done
 from jackpot_service.usecases.changes.compensation import compensated
 from jackpot_service.usecases.changes.kinds import RoundKind
@@ -152,7 +152,7 @@ class CorrectRound(RoundKind[SettledRound]):
         Raises: UnknownRound, RoundNotSettled.
         """
         round_ = _settled(session, self)
-        cycle = _lock_and_read(session, self.jackpot_id).cycle.cycle
+        cycle = jackpot_acts.hold_books(session, self.jackpot_id).cycle.cycle
         return f"{corrections.count(session, round_)}.{corrections.count_steps(session, round_)}.{cycle}"
 
     def approvals_due(self, session: Session) -> int:
@@ -172,7 +172,7 @@ class CorrectRound(RoundKind[SettledRound]):
 
     def _settled_round(self, session: Session) -> SettledRound:
         round_ = _settled(session, self)
-        held = _lock_and_read(session, self.jackpot_id)
+        held = jackpot_acts.hold_books(session, self.jackpot_id)
         require_not_retired(self.jackpot_id, lives.life_of(session, self.jackpot_id, is_accepting=held.is_accepting))
         live = _live(session, self.jackpot_id, self.round_name)
         require_count(self.result.bet_count, live, name=self.round_name)
@@ -194,13 +194,6 @@ def _settled(session: Session, request: CorrectRound) -> Round:
         message = f"Round {round_.round_id} of table {round_.table_id} is {round_.state}: it has no verdict to correct."
         raise RoundNotSettled(message, table_id=round_.table_id, round_id=round_.round_id, state=round_.state.value)
     return round_
-
-
-def _lock_and_read(session: Session, jackpot_id: str) -> Books:
-    with pipelined(session) as pipe:
-        stripes.lock_all(pipe, jackpot_id)
-        cursor = books.send_read(pipe, jackpot_id)
-    return books.books_of(cursor)
 
 
 def _live(session: Session, jackpot_id: str, name: RoundName) -> tuple[BookedBet, ...]:

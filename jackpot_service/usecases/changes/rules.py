@@ -64,12 +64,15 @@ class ChangeRules(JackpotKind):
         }
         return Done(EntryKind.RULES_CHANGED, _facts(version, before), recorded)
 
-    def write(self, session: Session, act: Act, _act_seq: int, state: JackpotState, done: Done) -> None:
-        """Write the new version. Raises: UnknownCurrency, BadRules for stakes whose awards could not be paid."""
-        rules = done.recorded["rules"]
-        after = from_document(rules["document"])
+    def require_payable(self, act: Act, _state: JackpotState, done: Done) -> None:
+        """Raises: UnknownCurrency, BadRules for stakes whose awards could not be paid."""
+        after = from_document(done.recorded["rules"]["document"])
         require_payable_stakes(after, exponent=currencies.tender(after.base, on=act.now.date()).exponent)
-        entry_seq = state.positions[0] + 1
+
+    def write(self, session: Session, _act: Act, _act_seq: int, state: JackpotState, done: Done) -> None:
+        """Write the new version."""
+        rules = done.recorded["rules"]
+        after, entry_seq = from_document(rules["document"]), state.positions[0] + 1
         references.add_rules(session, state.jackpot_id, rules["version"], after, entry_seq=entry_seq)
 
 

@@ -74,6 +74,10 @@ class SettleStatement(BookedKind[AccountBalance]):
         """Return all that is requested."""
         return cls.read(payload)._facts()  # noqa: SLF001  its own
 
+    def currency_of_amounts(self, _session: Session) -> str:
+        """Return that of the statement."""
+        return self.currency
+
     def version(self, session: Session) -> str:
         """Name the act by which a statement of the account was settled last."""
         return str(manual_payments.last_act_on(session, self.account))

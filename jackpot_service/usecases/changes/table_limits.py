@@ -61,10 +61,13 @@ class LimitTable(JackpotKind):
         recorded = {**self._facts(state.limits_version + 1, self.limits), "positions": list(state.positions)}
         return Done(EntryKind.TABLE_LIMITS_CHANGED, self._facts(state.limits_version, before), recorded)
 
-    def write(self, session: Session, act: Act, _act_seq: int, state: JackpotState, _done: Done) -> None:
-        """Write the new version, and name it on every stripe. Raises: UnknownCurrency, BadLimits for a token."""
+    def require_payable(self, act: Act, state: JackpotState, _done: Done) -> None:
+        """Raises: UnknownCurrency, BadLimits for a token."""
         exponent = currencies.tender(state.base, on=act.now.date()).exponent
         self.limits.require_payable(state.base, exponent=exponent)
+
+    def write(self, session: Session, _act: Act, _act_seq: int, state: JackpotState, _done: Done) -> None:
+        """Write the new version, and name it on every stripe."""
         version = state.limits_version + 1
         table_limits.add(
             session, self.jackpot_id, version, self.table_id, self.limits, entry_seq=state.positions[0] + 1
