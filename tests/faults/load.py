@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, TypedDict, TypeVar
 
 from jackpot_client import (
     Bet,
@@ -34,6 +34,13 @@ DEALS = (
 Answer = PlacedBets | VoidedBets | SettledRound | CancelledRound
 AnswerT = TypeVar("AnswerT", PlacedBets, VoidedBets, SettledRound, CancelledRound)
 Key = tuple[str, str, str]
+
+
+class Place(TypedDict):
+    """Names a round."""
+
+    table_id: str
+    round_id: str
 
 
 @dataclass(frozen=True)
@@ -99,7 +106,7 @@ class TableServer:
                 self.ledger.grown.notify_all()
 
     def _play(self, round_id: str) -> None:
-        place = {"table_id": self.table_id, "round_id": round_id}
+        place: Place = {"table_id": self.table_id, "round_id": round_id}
         bets = self._bets()
         live = len(bets)
         self._call(lambda client: client.place_bets(bets=bets, **place))

@@ -1,46 +1,23 @@
-"""Reads the service's answers without lenience: what is missing, of another type or a float for money is an error."""
+"""Reads the service's answers without lenience: a member that is missing or of another type is an error."""
 
 import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
-from datetime import datetime
+from datetime import date, datetime
 from decimal import Decimal
 from enum import StrEnum
 from functools import cache
-from http import HTTPStatus
 from types import NoneType, UnionType
 from typing import Any, Final, NoReturn, TypeVar, get_args, get_origin, get_type_hints
 
-from jackpot_client.errors import FieldError, ProtocolError, Refusal
-from jackpot_client.retrying import Answer
+from jackpot_client.errors import ProtocolError
 
 T = TypeVar("T")
 
 Content = Mapping[str, Any]
 
 _DECIMAL: Final = re.compile(r"-?[0-9]+(\.[0-9]+)?", re.ASCII)
-
-_PROBLEM_MEMBERS: Final = {"type", "title", "status", "detail", "instance", "code", "retryable", "errors"}
-
-
-def content_of(answer: Answer) -> Content:
-    """Return what a success says. Raises: Refusal for a problem, ProtocolError."""
-    if answer.status in {HTTPStatus.OK, HTTPStatus.CREATED}:
-        return read(answer.body)
-    media_type = answer.headers.get("Content-Type", "").partition(";")[0].strip().lower()
-    if answer.status < HTTPStatus.BAD_REQUEST or media_type != "application/problem+json":
-        raise ProtocolError(f"status {answer.status} with {media_type or 'no type'}: {answer.body[:100]!r}")
-    problem = read(answer.body)
-    raise Refusal(
-        status=answer.status,
-        code=member(problem, "code", str),
-        detail=member(problem, "detail", str),
-        errors=member(problem, "errors", tuple[FieldError, ...]) if "errors" in problem else (),
-        facts={name: value for name, value in problem.items() if name not in _PROBLEM_MEMBERS},
-        request_id=answer.headers.get("X-Request-Id"),
-        earlier_attempts_unknown=answer.earlier_attempts_unknown,
-    )
 
 
 def read(body: bytes) -> Content:
@@ -62,13 +39,17 @@ def read(body: bytes) -> Content:
 
 def decoded(kind: type[T], content: Content, where: str = "") -> T:
     """Make a dataclass of an object that has all of its fields, each of its type. Raises: ProtocolError."""
-    return kind(**{name: member(content, name, hint, where) for name, hint in _hints(kind).items()})  # type: ignore[arg-type]  # a class is hashable
+    members = {name: member(content, name, hint, where) for name, hint in _hints(kind).items()}  # type: ignore[arg-type]  # a class is hashable
+    # A generic class makes a value, which then cannot note its parameters: it has slots.
+    return (get_origin(kind) or kind)(**members)
 
 
 def member(content: Content, name: str, hint: Any, where: str = "") -> Any:  # noqa: ANN401  a type, and what it says
     """Read a member, which may be null where its type says so, but not absent. Raises: ProtocolError."""
     if name not in content:
-        raise ProtocolError(f"the answer lacks {where}/{name}")
+        raise ProtocolError(
+            f"the answer lacks {where}/{name}: the service is of a version that this client cannot read"
+        )
     return _value(content[name], hint, f"{where}/{name}")
 
 
@@ -76,13 +57,13 @@ def _value(value: object, hint: Any, where: str) -> Any:  # noqa: ANN401  as abo
     kinds = get_args(hint) if get_origin(hint) is UnionType else (hint,)
     if value is None and NoneType in kinds:
         return None
-    if int in kinds and str in kinds:  # A number or word that is only compared, never figured with.
-        kinds = (type(value),) if type(value) in kinds else (int,)
-    (kind,) = (kind for kind in kinds if kind is not NoneType)
+    kind, *others = (kind for kind in kinds if kind is not NoneType)
+    if str in others and isinstance(value, str):  # A word of which a later version may have more.
+        return kind(value) if value in {word.value for word in kind} else value
     if get_origin(kind) is tuple:
         items = value if isinstance(value, list) else _refuse(value, "a list", where)
         return tuple(_value(item, get_args(kind)[0], f"{where}/{at}") for at, item in enumerate(items))
-    if isinstance(kind, type) and is_dataclass(kind):
+    if is_dataclass(get_origin(kind) or kind):
         return decoded(kind, value if isinstance(value, dict) else _refuse(value, "an object", where), where)
     if isinstance(kind, type) and issubclass(kind, StrEnum):
         return _word(value, kind, where)
@@ -98,6 +79,16 @@ def _whole(value: object) -> int:
     if type(value) is not int:
         raise TypeError
     return value
+
+
+def _flag(value: object) -> bool:
+    if not isinstance(value, bool):
+        raise TypeError
+    return value
+
+
+def _day(value: object) -> date:
+    return date.fromisoformat(_text(value))
 
 
 def _text(value: object) -> str:
@@ -128,11 +119,13 @@ def _object(value: object) -> Content:
 
 
 _READERS: Final[Mapping[Any, tuple[str, Callable[[object], object]]]] = {
+    bool: ("true or false", _flag),
     int: ("an integer", _whole),
     str: ("a string", _text),
     Decimal: ("a decimal string", _decimal),
     datetime: ("an RFC 3339 time with its offset", _instant),
-    dict[str, Any]: ("an object", _object),
+    date: ("a day", _day),
+    Mapping[str, Any]: ("an object", _object),
 }
 
 
@@ -144,9 +137,18 @@ def _word(value: object, words: type[StrEnum], where: str) -> StrEnum:
 
 
 @cache
-def _hints(kind: Any) -> Mapping[str, Any]:  # noqa: ANN401  a dataclass
-    hints = get_type_hints(kind)
-    return {field.name: hints[field.name] for field in fields(kind)}
+def _hints(kind: Any) -> Mapping[str, Any]:  # noqa: ANN401  a dataclass, perhaps of a type: Page[FoundRound]
+    plain = get_origin(kind) or kind
+    parameters = dict(zip(getattr(plain, "__parameters__", ()), get_args(kind), strict=True))
+    hints = get_type_hints(plain)
+    return {field.name: _with(parameters, hints[field.name]) for field in fields(plain)}
+
+
+def _with(parameters: Mapping[Any, Any], hint: Any) -> Any:  # noqa: ANN401  a type
+    """Return a type with the parameters of its dataclass."""
+    if not parameters:
+        return hint
+    return hint[tuple(parameters[one] for one in hint.__parameters__)] if getattr(hint, "__parameters__", ()) else hint
 
 
 def _refuse(value: object, expected: str, where: str) -> NoReturn:
