@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 import venv
 import zipfile
 from dataclasses import dataclass
@@ -16,13 +17,18 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from jackpot_client import Bet
+from tests.faults.load import client_for
 from tests.faults.service import Service
 
 pytestmark = pytest.mark.long
 
 CHECKOUT: Final = Path(__file__).parents[2]
 CLIENT: Final = CHECKOUT / "clients" / "python"
-(EXAMPLE,) = re.findall(r"```python\n(.*?)```", (CLIENT / "README.md").read_text(encoding="utf-8"), re.DOTALL)
+EXAMPLE, ASYNCIO, DISPLAY, EVENTS = re.findall(
+    r"```python\n(.*?)```", (CLIENT / "README.md").read_text(encoding="utf-8"), re.DOTALL
+)
+LONGEST_S: Final = 60.0
 BUILD: Final = "import sys; from setuptools import build_meta; build_meta.build_wheel(sys.argv[1])"
 
 
@@ -44,11 +50,17 @@ class Environment:
 
     def run(self, program: str, **environment: str) -> str:
         """Run a program there, and return what it prints."""
-        command = (self.place / "bin" / "python", "-I", "-c", program)
-        ended = subprocess.run(
-            command, env={**os.environ, **environment}, cwd=self.place, stdout=subprocess.PIPE, text=True, check=True
+        with self.started(program, **environment) as process:
+            said, _ = process.communicate()
+        assert process.returncode == 0
+        return said
+
+    def started(self, program: str, **environment: str) -> "subprocess.Popen[str]":
+        """Start a program there, with what it prints as a pipe."""
+        command = (self.place / "bin" / "python", "-I", "-u", "-c", program)
+        return subprocess.Popen(
+            command, env={**os.environ, **environment}, cwd=self.place, stdout=subprocess.PIPE, text=True
         )
-        return str(ended.stdout)
 
 
 @pytest.fixture(scope="module")
@@ -96,6 +108,49 @@ def test_the_example_of_the_readme_bets_and_wins(
 
     # Two bets of EUR 1 and GBP 1 = EUR 1.17, 45 % of them to the meter; each wins 1000.9765 / 2.17 times its stake.
     assert said.splitlines() == ["on offer: EUR 1000.97", "award: ann EUR 46127", "award: bob GBP 46127"]
+
+
+def test_the_example_with_asyncio_names_the_rounds_that_wait(
+    table_server: Environment, standing_service: Service, table_key: str
+) -> None:
+    with client_for(standing_service.base_url, table_key) as client:
+        bet = Bet(bet_id="b", player_id="ann", currency="EUR", stake_minor=100)
+        client.place_bets(table_id="T8", round_id="waits", bets=[bet])
+
+    said = table_server.run(ASYNCIO, JACKPOT_URL=standing_service.base_url, JACKPOT_KEY=table_key)
+
+    assert said.splitlines() == ["server still has waits"]
+
+
+def test_the_example_of_a_display_shows_the_meter(
+    table_server: Environment, standing_service: Service, table_key: str
+) -> None:
+    access = {"JACKPOT_URL": standing_service.base_url, "JACKPOT_KEY": table_key}
+    with table_server.started(DISPLAY, **access) as display:
+        assert display.stdout is not None
+        shown = [display.stdout.readline() for _ in range(2)]
+        display.kill()
+
+    assert [re.sub(r"\d+", "N", line) for line in shown] == ["EUR N \n", "GBP N \n"]
+
+
+def test_the_example_of_events_goes_on_from_its_cursor(
+    table_server: Environment, standing_service: Service, table_key: str, tmp_path: Path
+) -> None:
+    access = {"JACKPOT_URL": standing_service.base_url, "JACKPOT_KEY": table_key}
+    with client_for(standing_service.base_url, table_key) as client:
+        start = client.event_page(after="now").next
+        (tmp_path / "cursor").write_text(start)
+        for reason in ("first", "second"):
+            client.cancel_round(table_id="T8", round_id=reason, reason=reason)
+            with table_server.started(EVENTS, CURSOR_FILE=str(tmp_path / "cursor"), **access) as consumer:
+                assert consumer.stdout is not None
+                assert consumer.stdout.readline() == f"jackpot.round.cancelled round T8/{reason}\n"
+                until = time.monotonic() + LONGEST_S
+                while (tmp_path / "cursor").read_text() == start:
+                    assert time.monotonic() < until
+                start = (tmp_path / "cursor").read_text()
+                consumer.kill()
 
 
 def test_a_table_server_needs_what_is_locked_for_it_and_no_more(table_server: Environment) -> None:

@@ -5,11 +5,13 @@ import inspect
 import threading
 from collections.abc import AsyncIterator, Coroutine, Iterator
 from contextlib import contextmanager
-from typing import Any, TypeVar, cast
+from typing import Any, Final, TypeVar, cast
 
 from jackpot_client import AsyncJackpotClient, JackpotClient
 
 T = TypeVar("T")
+
+LONGEST_S: Final = 240.0
 
 
 class Loop:
@@ -22,7 +24,7 @@ class Loop:
 
     def run(self, coroutine: Coroutine[Any, Any, T]) -> T:
         """Run a coroutine there, and wait for it."""
-        return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result(60)
+        return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result(LONGEST_S)
 
     def end(self) -> None:
         self.run(self._loop.shutdown_asyncgens())
