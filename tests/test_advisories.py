@@ -24,8 +24,8 @@ def audit(*auditor: str) -> tuple[int, str]:
 
 def saying(*dependencies: dict[str, Any], code: int = 0) -> list[str]:
     """A command that answers as pip-audit does."""
-    said = json.dumps({"dependencies": dependencies, "fixes": []})
-    return [sys.executable, "-c", f"print({said!r}); raise SystemExit({code})"]
+    output = json.dumps({"dependencies": dependencies, "fixes": []})
+    return [sys.executable, "-c", f"print({output!r}); raise SystemExit({code})"]
 
 
 def ending_with(stderr: str) -> list[str]:

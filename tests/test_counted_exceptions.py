@@ -59,22 +59,22 @@ def reasons(pattern: str) -> list[str]:
 
 
 def test_few_statements_are_put_together_from_parts_and_each_says_why_it_may() -> None:
-    said = reasons(r"noqa: S608")
+    stated = reasons(r"noqa: S608")
 
-    assert 0 < len(said) <= MOST
-    assert all(len(reason.split()) >= 3 for reason in said), said
-    assert len(set(said)) == len(said), said
+    assert 0 < len(stated) <= MOST
+    assert all(len(reason.split()) >= 3 for reason in stated), stated
+    assert len(set(stated)) == len(stated), stated
 
 
 def test_few_constants_of_sql_are_filled_in() -> None:
-    found = list(filled_in(constants_of_sql()))
+    constants = list(filled_in(constants_of_sql()))
 
-    assert "BETWEEN" in found
-    assert len(found) <= MOST_FILLED_IN, found
+    assert "BETWEEN" in constants
+    assert len(constants) <= MOST_FILLED_IN, constants
 
 
 def test_few_fences_stand_against_the_planner_and_each_says_why_it_must() -> None:
-    said = reasons(r"\bOFFSET 0\b")
+    stated = reasons(r"\bOFFSET 0\b")
 
-    assert 0 < len(said) <= MOST
-    assert all(re.fullmatch(r"-- \w.{20,}\.", reason) for reason in said), said
+    assert 0 < len(stated) <= MOST
+    assert all(re.fullmatch(r"-- \w.{20,}\.", reason) for reason in stated), stated

@@ -39,7 +39,7 @@ def test_every_kind_of_change_is_listed_with_who_asks_and_who_decides() -> None:
 
 def _in_words(policy: KindPolicy) -> tuple[str, str]:
     requested_by, decided_by = (
-        ", ".join(f"`{role}`" for role in sorted(one)) for one in (policy.requested_by, policy.decided_by)
+        ", ".join(f"`{role}`" for role in sorted(roles)) for roles in (policy.requested_by, policy.decided_by)
     )
     return requested_by, decided_by + _apart_in_words(policy)
 
@@ -96,9 +96,9 @@ def _commands(command: click.Command, path: tuple[str, ...]) -> Iterator[str]:
         return
     context = click.Context(command)
     for name in command.list_commands(context):
-        found = command.get_command(context, name)
-        assert found is not None
-        yield from _commands(found, (*path, name))
+        child = command.get_command(context, name)
+        assert child is not None
+        yield from _commands(child, (*path, name))
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))

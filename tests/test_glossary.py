@@ -28,8 +28,8 @@ def test_terms_stand_in_order_and_once() -> None:
 @pytest.mark.parametrize(("term", "place"), [(term, place) for term, _, place in ENTRIES])
 def test_a_term_lives_where_it_says(term: str, place: str) -> None:
     if place.startswith("jackpot_service."):
-        found = symbol(place)
-        assert not is_room(found), f"{term}: {place} is a whole room, where a word cannot be looked up"
+        value = symbol(place)
+        assert not is_room(value), f"{term}: {place} is a whole room, where a word cannot be looked up"
         return
     table, _, column = place.partition(".")
     assert table in Base.metadata.tables, f"{term}: there is no table {table}"
@@ -55,6 +55,6 @@ def symbol(path: str) -> Any:
     raise ModuleNotFoundError(path)
 
 
-def is_room(found: Any) -> bool:
+def is_room(value: Any) -> bool:
     """Whether it is a package: it has modules, and no word."""
-    return isinstance(found, ModuleType) and hasattr(found, "__path__")
+    return isinstance(value, ModuleType) and hasattr(value, "__path__")

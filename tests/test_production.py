@@ -104,8 +104,8 @@ UNITS: Final = {
 def test_each_unit_of_systemd_is_hardened_as_the_service_is_and_has_a_command_that_there_is() -> None:
     assert {path.name for path in PRODUCTION.glob("*.service")} == UNITS.keys()
     hardened = [(PRODUCTION / name).read_text().partition("NoNewPrivileges")[2] for name in UNITS]
-    service, *others = ({*text.partition("[Install]")[0].split()} - {"LimitNOFILE=65536"} for text in hardened)
-    assert others == [service] * len(others)
+    service, *rest = ({*text.partition("[Install]")[0].split()} - {"LimitNOFILE=65536"} for text in hardened)
+    assert rest == [service] * len(rest)
     for started in UNITS.values():
         command: click.Command | None = cli
         for word in started.partition(" --")[0].split():
@@ -188,8 +188,8 @@ def test_each_value_that_a_counters_label_takes_has_an_alert_or_is_named_as_one_
     unwatched = set(re.findall(r"^- `(jackpot_\w+)\{(\w+)=\"([^\"]+)\"\}` has no alert", TEXT, re.MULTILINE))
     counted = {
         (f"{name}_total", label, value)
-        for name, one in counters.COUNTED.items()
-        for label, values in one.labels.items()
+        for name, counter in counters.COUNTED.items()
+        for label, values in counter.labels.items()
         for value in values
     }
     assert watched | unwatched == counted
@@ -199,9 +199,9 @@ def test_each_value_that_a_counters_label_takes_has_an_alert_or_is_named_as_one_
 def values_watched_by(expression: str) -> Iterator[tuple[str, str, str]]:
     """Yield each counter that an alert looks at, with a label and each of its values that it lets pass."""
     for name, matchers in re.findall(r"\b(jackpot_\w+)_total(?:\{([^}]*)\})?", expression):
-        said = dict(re.findall(r'(\w+)=~?"([^"]*)"', matchers))
+        label_values = dict(re.findall(r'(\w+)=~?"([^"]*)"', matchers))
         for label, values in counters.COUNTED[name].labels.items():
-            for value in said[label].split("|") if label in said else values:
+            for value in label_values[label].split("|") if label in label_values else values:
                 yield f"{name}_total", label, value
 
 

@@ -21,8 +21,8 @@ def words() -> Any:
     return module
 
 
-def found(words: Any, text: str) -> list[tuple[int, str]]:
-    return [(one.line, one.wrong) for one in words.findings(words.Text("page.md", 1, text))]
+def findings_in(words: Any, text: str) -> list[tuple[int, str]]:
+    return [(finding.line, finding.wrong) for finding in words.findings(words.Text("page.md", 1, text))]
 
 
 @pytest.mark.parametrize(
@@ -37,7 +37,7 @@ def found(words: Any, text: str) -> list[tuple[int, str]]:
     ],
 )
 def test_a_sentence_that_is_not_plain_is_found(words: Any, sentence: str, wrong: str) -> None:
-    assert found(words, sentence) == [(1, wrong)]
+    assert findings_in(words, sentence) == [(1, wrong)]
 
 
 @pytest.mark.parametrize(
@@ -52,11 +52,11 @@ def test_a_sentence_that_is_not_plain_is_found(words: Any, sentence: str, wrong:
     ],
 )
 def test_plain_sentences_are_left_alone(words: Any, text: str) -> None:
-    assert found(words, text) == []
+    assert findings_in(words, text) == []
 
 
 def test_a_finding_names_the_line_on_which_its_sentence_begins(words: Any) -> None:
-    assert found(words, "One line.\nThe second\nis told.") == [(2, "'told' (write: notified, states, shows)")]
+    assert findings_in(words, "One line.\nThe second\nis told.") == [(2, "'told' (write: notified, states, shows)")]
 
 
 def test_a_page_is_read_without_its_code_and_cell_by_cell(words: Any, tmp_path: Path, monkeypatch: Any) -> None:

@@ -140,7 +140,7 @@ def _layers() -> list[list[str]]:
     """The layers that `make check-layers` holds; its list of rooms is exhaustive."""
     settings = tomllib.loads((CHECKOUT / "pyproject.toml").read_text(encoding="utf-8"))
     contracts = settings["tool"]["importlinter"]["contracts"]
-    whole = next(one for one in contracts if one.get("containers") == [PACKAGE.name])
+    whole = next(contract for contract in contracts if contract.get("containers") == [PACKAGE.name])
     return [layer.replace(":", "|").split("|") for layer in whole["layers"]]
 
 

@@ -15,7 +15,7 @@ from jackpot_service.reports.finance.registry import REPORTS
 from tests.reports.finance.play import Play
 from tests.support import story, workbooks
 from tests.support.answers import Answer, Body
-from tests.support.asking import asked, raise_version, report, stated
+from tests.support.asking import raise_version, report, report_answer, stated
 from tests.support.bets import bet
 from tests.support.hands import FLUSH, hand
 from tests.support.world import World
@@ -79,7 +79,7 @@ def test_every_section_of_every_report_is_to_the_byte_as_over_http(world: World)
         key = world.person(f"Fay {number // MOST_WAITING}", Role.FINANCE)
         file = {"format": "csv", "section": section, **stated(one)}
         jobs.append(ask(world, key, f"q{number}", name=one.name, **file).ok(201))
-        answers.append(asked(world, one.name, end=jobs[-1]["parameters"]["to"], **file).text.encode())
+        answers.append(report_answer(world, one.name, end=jobs[-1]["parameters"]["to"], **file).text.encode())
     play.go_on(30)
     story.require_whole(world)
 

@@ -21,7 +21,7 @@ from jackpot_service.reports.finance import registry
 from jackpot_service.reports.finance.frame import Report, Scope
 from tests.support import workbooks
 from tests.support.answers import Answer, Body
-from tests.support.asking import asked, report, rows, stated
+from tests.support.asking import report, report_answer, rows, stated
 from tests.support.bets import bet
 from tests.support.hands import FLUSH, hand
 from tests.support.world import World
@@ -202,9 +202,9 @@ def test_one_section_can_be_asked_for_in_every_format(world: World, fay: str) ->
     sheets = workbooks.read(downloaded(world, fay, f"{BALANCE}?format=xlsx&section=totals"))
     assert list(sheets) == ["head", "totals"]
 
-    lines = asked(world, "trial-balance", format="csv", section="totals").text.splitlines()
+    lines = report_answer(world, "trial-balance", format="csv", section="totals").text.splitlines()
     assert lines[0] == "jackpot_id,currency,opening,debit,credit,closing"
-    assert asked(world, "trial-balance", format="csv").text.splitlines()[0].startswith("jackpot_id,account,")
+    assert report_answer(world, "trial-balance", format="csv").text.splitlines()[0].startswith("jackpot_id,account,")
 
 
 def test_the_head_of_a_report_is_a_section_that_can_be_asked_for(world: World, fay: str) -> None:
@@ -212,7 +212,7 @@ def test_the_head_of_a_report_is_a_section_that_can_be_asked_for(world: World, f
     assert (document["sections"], document["title"]) == ([], "Trial balance")
 
     sheets = workbooks.read(downloaded(world, fay, f"{BALANCE}?format=xlsx&section=head"))
-    lines = asked(world, "trial-balance", format="csv", section="head").text.splitlines()
+    lines = report_answer(world, "trial-balance", format="csv", section="head").text.splitlines()
 
     assert list(sheets) == ["head"]
     assert ["report", "trial-balance"] in workbooks.texts(sheets["head"])
@@ -282,10 +282,10 @@ def test_json_holds_so_many_rows_and_files_hold_all(world: World, fay: str, monk
     assert len(rows(world, "listing")) == 50
     listing(count_to(51), monkeypatch)
 
-    problem = asked(world, "listing").problem(409, "report-too-long")
+    problem = report_answer(world, "listing").problem(409, "report-too-long")
 
     assert (problem["rows"], problem["section"], problem["retryable"]) == (50, "numbers", False)
-    assert len(asked(world, "listing", format="csv").text.splitlines()) == 52
+    assert len(report_answer(world, "listing", format="csv").text.splitlines()) == 52
     assert len(workbooks.read(downloaded(world, fay, "/v1/reports/listing?format=xlsx"))["numbers"]) == 52
     assert connections_taken(world) == 0
 
@@ -316,7 +316,7 @@ def test_a_caller_that_goes_away_leaves_nothing_open(world: World, fay: str, mon
         response.close()
 
         assert connections_taken(world) == 0
-        asked(world, "trial-balance").ok()
+        report_answer(world, "trial-balance").ok()
 
 
 def broken_after(most: int) -> Any:
@@ -330,7 +330,7 @@ def broken_after(most: int) -> Any:
 def test_a_file_that_breaks_off_says_that_it_is_not_complete(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     listing(broken_after(500), monkeypatch)
 
-    answer = asked(world, "listing", format="csv")
+    answer = report_answer(world, "listing", format="csv")
 
     assert answer.status == 200
     *_, last = csv.reader(StringIO(answer.text, newline=""), strict=True)
@@ -342,7 +342,7 @@ def test_what_breaks_before_the_first_part_is_a_problem(world: World, monkeypatc
     listing(broken_after(3), monkeypatch)
 
     for form in FORMATS:
-        asked(world, "listing", format=form).problem(500, "internal-error")
+        report_answer(world, "listing", format=form).problem(500, "internal-error")
     assert connections_taken(world) == 0
 
 
@@ -384,7 +384,7 @@ def test_a_report_that_takes_too_long_is_told_to_be(
 ) -> None:
     listing(slow(count, seconds), monkeypatch)
 
-    answer = asked(hurried, "listing", format=form)
+    answer = report_answer(hurried, "listing", format=form)
 
     assert answer.problem(503, "report-took-too-long")["retryable"] is True
     assert answer.headers["Retry-After"]
@@ -394,7 +394,7 @@ def test_a_report_that_takes_too_long_is_told_to_be(
 def test_so_is_a_workbook_of_which_each_row_is_read_slowly(hurried: World, monkeypatch: pytest.MonkeyPatch) -> None:
     listing(slow_to_read, monkeypatch)
 
-    asked(hurried, "listing", format="xlsx").problem(503, "report-took-too-long")
+    report_answer(hurried, "listing", format="xlsx").problem(503, "report-took-too-long")
 
 
 @pytest.mark.parametrize("rows", [slow(1, 5), slow_to_read], ids=["asked", "read"])
@@ -416,10 +416,10 @@ def test_reports_leave_connections_for_bets(hurried: World, monkeypatch: pytest.
     parts = response.iter_encoded()
     next(parts)
 
-    for busy in (asked(hurried, "trial-balance"), closing(hurried)):
+    for busy in (report_answer(hurried, "trial-balance"), closing(hurried)):
         busy.problem(503, "busy")
         assert busy.headers["Retry-After"]
     hurried.bet(bet())
 
     response.close()
-    asked(hurried, "trial-balance").ok()
+    report_answer(hurried, "trial-balance").ok()

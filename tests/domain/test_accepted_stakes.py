@@ -68,14 +68,14 @@ def limits(draw: st.DrawFn) -> TableLimits:
 def test_a_stake_is_taken_if_and_only_if_it_is_within_the_bounds(
     rules: JackpotRules, limits: TableLimits, sheet: RateSheet, other: int
 ) -> None:
-    found = {one.rate.currency: one for one in accepted_stakes(rules, limits, sheet=sheet)}
+    by_currency = {accepted.rate.currency: accepted for accepted in accepted_stakes(rules, limits, sheet=sheet)}
 
-    assert list(found) == sorted(found)
+    assert list(by_currency) == sorted(by_currency)
     for currency in sheet.rates:
-        one = found.get(currency)
-        edges = () if one is None else (one.least_minor, one.largest_minor)
+        accepted = by_currency.get(currency)
+        edges = () if accepted is None else (accepted.least_minor, accepted.largest_minor)
         for stake in {other, *(edge + step for edge in edges for step in (-1, 0, 1))}:
-            is_within = one is not None and one.least_minor <= stake <= one.largest_minor
+            is_within = accepted is not None and accepted.least_minor <= stake <= accepted.largest_minor
             assert is_taken(rules, limits, sheet, currency, stake) is is_within, (currency, stake)
 
 
@@ -83,6 +83,6 @@ def test_a_currency_of_which_no_whole_minor_unit_fits_is_left_out() -> None:
     narrow = with_settings(LIVE, {"least_stake": "1", "largest_stake": "1"})
     rates = {"EUR": Rate("EUR", Decimal(1), 2), "GBP": Rate("GBP", Decimal("1.17"), 2)}
 
-    found = accepted_stakes(narrow, TableLimits(), sheet=RateSheet("EUR", 1, rates))
+    accepted = accepted_stakes(narrow, TableLimits(), sheet=RateSheet("EUR", 1, rates))
 
-    assert [one.rate.currency for one in found] == ["EUR"]
+    assert [accepted.rate.currency for accepted in accepted] == ["EUR"]

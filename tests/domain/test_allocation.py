@@ -112,16 +112,16 @@ def test_one_winner_alone_gets_the_tiers_prize_as_far_as_the_meter_goes(
     win = Win(Bet("b1", "p1", "1", "EUR", 100), tier)
     sheet = data.draw(values.sheets())
     prize = rules.prizes[tier]
-    due = Fraction(0)
+    expected = Fraction(0)
     match prize:
         case StakeMultiple(times):
-            due = Fraction(times)
+            expected = Fraction(times)
         case FixedAmount(amount):
-            due = Fraction(amount)
+            expected = Fraction(amount)
         case MeterPart(fraction):
-            due = Fraction(meter) * Fraction(fraction)
+            expected = Fraction(meter) * Fraction(fraction)
     claims = entitlements([win], meter=meter, prizes=rules.prizes, policy=policy, sheet=sheet)
-    assert claims == (min(due, Fraction(meter)),)
+    assert claims == (min(expected, Fraction(meter)),)
 
 
 @repeatable

@@ -35,12 +35,12 @@ def test_a_service_account_may_request_and_never_approves() -> None:
 
 
 def test_nobody_of_a_casino_and_no_auditor_or_table_may_request_or_approve() -> None:
-    others = (
+    ineligible = (
         Principal("Carl", Role.FINANCE, "c1"),
         Principal("Alma", Role.AUDITOR),
         Principal("server", Role.TABLE, "c1"),
     )
-    assert not any(one.may_request or one.may_approve for one in others)
+    assert not any(principal.may_request or principal.may_approve for principal in ineligible)
 
 
 def test_who_asks_is_of_a_role_that_the_policy_names_and_of_no_casino() -> None:

@@ -79,10 +79,10 @@ class Table:
         self.postings += done.postings
         reversed_ = {(past.award.bet.bet_id, past.award.tier, past.correction) for past in done.reversed_awards}
         past = tuple(
-            replace(one, award=replace(one.award, state=AwardState.REVERSED))
-            if (one.award.bet.bet_id, one.award.tier, one.correction) in reversed_
-            else one
-            for one in self.in_force.awards
+            replace(booked_award, award=replace(booked_award.award, state=AwardState.REVERSED))
+            if (booked_award.award.bet.bet_id, booked_award.award.tier, booked_award.correction) in reversed_
+            else booked_award
+            for booked_award in self.in_force.awards
         )
         self.in_force = replace(
             self.in_force,
@@ -97,8 +97,8 @@ class Table:
         """What each bet is due under the result in force, at the meter of the settlement."""
         terms = self.round_.terms
         verdict = judge(self.round_.bets, self.in_force.result.hands, terms.rules)
-        due = due_at(verdict, meter=self.in_force.meter, terms=terms)
-        return _by_bet((*due.from_prize_fund, *due.from_meter))
+        expected = due_at(verdict, meter=self.in_force.meter, terms=terms)
+        return _by_bet((*expected.from_prize_fund, *expected.from_meter))
 
     def standing(self, *states: AwardState) -> Counter[str]:
         """What awards in some states come to, by bet."""
@@ -118,7 +118,7 @@ RESULTS = st.lists(values.hands(), min_size=1, max_size=3)
 def _different(round_: Round, results: list[tuple[Hand, ...]]) -> None:
     """Each result differs from the one before it, or there would be nothing to correct."""
     content = [Result(0, hands).content for hands in (round_.hands, *results)]
-    assume(all(one != following for one, following in pairwise(content)))
+    assume(all(hand_ != following for hand_, following in pairwise(content)))
 
 
 @repeatable
@@ -133,9 +133,9 @@ def test_every_bet_ends_with_what_it_is_due_or_with_what_it_was_paid(
         table.pay(set(data.draw(st.lists(st.sampled_from(ids)))) if ids else set())
         paid = table.standing(AwardState.PAID)
         table.correct(hands)
-        due = table.due()
+        expected = table.due()
         has = table.standing(AwardState.PAID, AwardState.PAYABLE)
-        assert has == Counter({bet_id: max(due[bet_id], paid[bet_id]) for bet_id in due.keys() | paid.keys()})
+        assert has == Counter({bet_id: max(expected[bet_id], paid[bet_id]) for bet_id in expected.keys() | paid.keys()})
         assert not table.standing(AwardState.HELD)
     held = sum((line.amount for line in table.postings.lines if line.account == AWARDS_HELD), ZERO)
     assert held == 0
@@ -201,7 +201,7 @@ def test_a_meter_that_still_runs_ends_as_if_the_right_result_had_come_first(
 ) -> None:
     """Where neither verdict is a hit, none finds a hand dead, and the house puts in no seed."""
     _different(round_, [hands])
-    rules = [replace(one, reset_amount=ZERO) for one in (round_.terms.running, round_.terms.following)]
+    rules = [replace(rules_, reset_amount=ZERO) for rules_ in (round_.terms.running, round_.terms.following)]
     round_ = replace(round_, terms=replace(round_.terms, running=rules[0], following=rules[1]))
     table, first = Table.settled(round_, its_meter_runs=True)
     verdict = judge(round_.bets, hands, round_.terms.rules)
@@ -210,8 +210,12 @@ def test_a_meter_that_still_runs_ends_as_if_the_right_result_had_come_first(
 
     table.correct(hands)
 
-    due = round_.pools + right.postings.pools()
-    assert (table.pools.meter, table.pools.reserve, table.pools.prize_fund) == (due.meter, due.reserve, due.prize_fund)
+    expected = round_.pools + right.postings.pools()
+    assert (table.pools.meter, table.pools.reserve, table.pools.prize_fund) == (
+        expected.meter,
+        expected.reserve,
+        expected.prize_fund,
+    )
 
 
 @repeatable
@@ -221,7 +225,7 @@ def test_a_correction_taken_back_leaves_no_trace_in_the_pools(
 ) -> None:
     """Where the house puts in no seed, and is not asked for what the meter does not hold."""
     _different(round_, [hands])
-    rules = [replace(one, reset_amount=ZERO) for one in (round_.terms.running, round_.terms.following)]
+    rules = [replace(rules_, reset_amount=ZERO) for rules_ in (round_.terms.running, round_.terms.following)]
     round_ = replace(round_, terms=replace(round_.terms, running=rules[0], following=rules[1]))
     table, _ = Table.settled(round_, its_meter_runs=its_meter_runs)
     before = table.pools

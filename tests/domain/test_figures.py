@@ -27,7 +27,7 @@ from tests.properties.settling import Round, rounds
 
 def figures_of(round_: Round, *kinds: FigureKind) -> list[Figure]:
     made = figures.figures_of_settlement(round_.settled(), round_.bets, terms=round_.terms, won_since=round_.won_since)
-    return [one for one in made if one.kind in kinds]
+    return [figure for figure in made if figure.kind in kinds]
 
 
 @repeatable
@@ -42,7 +42,7 @@ def test_refunds_come_to_what_their_postings_do_and_count_every_dead_bet(round_:
         return -sum((Fraction(line.amount) for line in taken), Fraction(0))
 
     late, other = (
-        sum(Fraction(one.value) for one in refunds if one.kind is kind)
+        sum(Fraction(figure.value) for figure in refunds if figure.kind is kind)
         for kind in (FigureKind.LATE_REFUNDS, FigureKind.REFUNDS)
     )
     meter, reserve, prize_fund = map(Fraction, (split.meter, split.reserve, split.prize_fund))
@@ -51,10 +51,10 @@ def test_refunds_come_to_what_their_postings_do_and_count_every_dead_bet(round_:
     assert posted(PRIZE_FUND) == (late + other) * prize_fund
     assert posted(HOUSE_MARGIN) == (late + other) * (1 - meter - reserve - prize_fund)
     assert posted(HOUSE_ADJUSTMENTS) == late * (meter + reserve)
-    for one in refunds:
-        assert one.value == sheet.base_value(one.minor, one.currency)
-    assert sum(one.number for one in refunds) == len(round_.verdict.refunded)
-    assert sum(one.minor for one in refunds) == sum(bet.stake_minor for bet in round_.verdict.refunded)
+    for figure in refunds:
+        assert figure.value == sheet.base_value(figure.minor, figure.currency)
+    assert sum(figure.number for figure in refunds) == len(round_.verdict.refunded)
+    assert sum(figure.minor for figure in refunds) == sum(bet.stake_minor for bet in round_.verdict.refunded)
 
 
 @repeatable
@@ -64,12 +64,12 @@ def test_awards_come_to_what_their_pools_paid(round_: Round) -> None:
 
     for fund in FundedBy:
         cost = sum(Fraction(award.cost) for award in awards if award.funded_by is fund)
-        assert sum(Fraction(one.value) for one in sums if one.account == fund) == cost
-    assert sum(one.number for one in sums) == len(awards)
-    assert sum(one.minor for one in sums) == sum(award.amount_minor for award in awards)
-    keys = [(one.tier, one.account, one.currency, one.detail) for one in sums]
+        assert sum(Fraction(figure.value) for figure in sums if figure.account == fund) == cost
+    assert sum(figure.number for figure in sums) == len(awards)
+    assert sum(figure.minor for figure in sums) == sum(award.amount_minor for award in awards)
+    keys = [(figure.tier, figure.account, figure.currency, figure.detail) for figure in sums]
     assert sorted(set(keys)) == keys
-    assert set(keys) == {(one.tier, one.funded_by, one.bet.currency, one.state) for one in awards}
+    assert set(keys) == {(award.tier, award.funded_by, award.bet.currency, award.state) for award in awards}
 
 
 @repeatable
@@ -82,11 +82,11 @@ def test_a_hand_counts_once_with_all_that_stands_on_it(round_: Round) -> None:
             on_hand[bet.hand] += Fraction(round_.terms.sheet.base_value(bet.stake_minor, bet.currency))
 
     for kind, power in ((FigureKind.HANDS, 1), (FigureKind.SQUARES, 2)):
-        told = figures_of(round_, kind)
-        assert len(told) == bool(on_hand)
-        for one in told:
-            assert one.number == len(on_hand)
-            assert Fraction(one.value) == sum(value**power for value in on_hand.values())
+        figures_ = figures_of(round_, kind)
+        assert len(figures_) == bool(on_hand)
+        for figure in figures_:
+            assert figure.number == len(on_hand)
+            assert Fraction(figure.value) == sum(value**power for value in on_hand.values())
 
 
 @repeatable
@@ -94,9 +94,9 @@ def test_a_hand_counts_once_with_all_that_stands_on_it(round_: Round) -> None:
 def test_a_batch_is_told_apart_by_currency_to_the_last_digit(bets: list[Bet], split: Split, sheet: RateSheet) -> None:
     together = contribute(stakes_by_currency(bets), split=split, sheet=sheet)
     apart = figures.figures_of_bets(together, [bet.currency for bet in bets])
-    for one in apart:
-        own = [bet for bet in bets if bet.currency == one.currency]
+    for figure in apart:
+        own = [bet for bet in bets if bet.currency == figure.currency]
         alone = contribute(stakes_by_currency(own), split=split, sheet=sheet)
-        assert (one.number, one.minor) == (len(own), sum(bet.stake_minor for bet in own))
-        assert Fraction(one.value) == Fraction(alone.value)
-    assert sum(Fraction(one.value) for one in apart) == Fraction(together.value)
+        assert (figure.number, figure.minor) == (len(own), sum(bet.stake_minor for bet in own))
+        assert Fraction(figure.value) == Fraction(alone.value)
+    assert sum(Fraction(figure.value) for figure in apart) == Fraction(together.value)

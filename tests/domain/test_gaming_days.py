@@ -55,7 +55,7 @@ def test_days_that_start_at_midnight_in_utc_are_those_of_the_calendar() -> None:
 
 
 @pytest.fixture(scope="module")
-def asked(cluster: embedded.Cluster) -> Iterator[psycopg.Connection[Any]]:
+def database(cluster: embedded.Cluster) -> Iterator[psycopg.Connection[Any]]:
     with psycopg.connect(cluster.conninfo(), autocommit=True) as connection:
         yield connection
 
@@ -72,13 +72,13 @@ def asked(cluster: embedded.Cluster) -> Iterator[psycopg.Connection[Any]]:
     day_starts=st.builds(time, st.integers(0, 23), st.integers(0, 59)),
 )
 def test_the_database_tells_the_same_gaming_day(
-    asked: psycopg.Connection[Any], instant: datetime, zone: str, day_starts: time
+    database: psycopg.Connection[Any], instant: datetime, zone: str, day_starts: time
 ) -> None:
     question = "SELECT ((%s::timestamptz AT TIME ZONE %s) - %s::time)::date"
-    (found,) = asked.execute(question, [instant, zone, day_starts]).fetchone() or (None,)
-    told = gaming_day(instant, zoneinfo.ZoneInfo(zone), day_starts)
-    assert told == found
-    assert timedelta(days=-2) <= told - instant.date() <= timedelta(days=1)
+    (by_database,) = database.execute(question, [instant, zone, day_starts]).fetchone() or (None,)
+    expected = gaming_day(instant, zoneinfo.ZoneInfo(zone), day_starts)
+    assert expected == by_database
+    assert timedelta(days=-2) <= expected - instant.date() <= timedelta(days=1)
 
 
 # When a gaming day starts.

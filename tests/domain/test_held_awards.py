@@ -35,8 +35,8 @@ def award(bet_id: str, amount_minor: int, currency: str = "EUR", *, funded_by: s
 
 def held(awards: list[MadeAward], *, players: Decimal) -> Postings:
     """What a settlement books that holds all these awards, of the players' money so much."""
-    fixed = sum((one.cost for one in awards if one.funded_by == "prize_fund"), ZERO)
-    cost = sum((one.cost for one in awards if one.funded_by == "meter"), ZERO)
+    fixed = sum((award.cost for award in awards if award.funded_by == "prize_fund"), ZERO)
+    cost = sum((award.cost for award in awards if award.funded_by == "meter"), ZERO)
     prizes = posting_rules.for_awards({}, taken={PRIZE_FUND: fixed}, held=fixed, casino_id="c", sheet=SHEET)
     taken = {METER_PLAYERS: players, METER_HOUSE: cost - players}
     return prizes + posting_rules.for_awards({}, taken=taken, held=cost, casino_id="c", sheet=SHEET)
@@ -97,7 +97,7 @@ awards_of_a_round = st.lists(
     ),
     min_size=1,
     max_size=8,
-    unique_by=lambda one: one.key,
+    unique_by=lambda award: award.key,
 )
 
 
@@ -106,18 +106,18 @@ awards_of_a_round = st.lists(
 def test_however_awards_are_decided_nothing_is_left_and_nothing_is_lost(
     awards: list[MadeAward], share: Fraction, choices: list[bool]
 ) -> None:
-    meter = sum((one.cost for one in awards if one.funded_by == "meter"), ZERO)
+    meter = sum((award.cost for award in awards if award.funded_by == "meter"), ZERO)
     players = min(meter, Decimal(int(meter * 100 * share.numerator) // share.denominator).scaleb(-2))
     booked = held(awards, players=players)
     origin = origins(awards, booked)
-    approved = [one for one, is_approved in zip(awards, choices, strict=False) if is_approved]
-    rejected = [one for one in awards if one not in approved]
+    approved = [award for award, is_approved in zip(awards, choices, strict=False) if is_approved]
+    rejected = [award for award in awards if award not in approved]
 
     out = approval(approved, casino_id="c", sheet=SHEET)
     back = moved(rejection(rejected, origin, base="EUR"))
 
     assert sum((amount for parts in origin.values() for amount in parts.values()), ZERO) == sum(
-        (one.cost for one in awards), ZERO
+        (award.cost for award in awards), ZERO
     )
     assert Fraction(out.moved(AWARDS_HELD)) + back.get(AWARDS_HELD, Fraction(0)) == -Fraction(booked.moved(AWARDS_HELD))
     if len(rejected) == len(awards):

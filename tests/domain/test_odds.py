@@ -34,12 +34,12 @@ HandCounts = Counter[HandValue]
 @pytest.fixture(scope="module")
 def counts() -> HandCounts:
     """How many hands have each category, as its weakest value; pairs of aces apart from lesser pairs."""
-    found: HandCounts = Counter()
+    by_value: HandCounts = Counter()
     for five, hands in suit_classes(5):
         category = category_of(five)
         is_of_aces = category is Category.PAIR and evaluate(five) >= PAIR_OF_ACES
-        found[PAIR_OF_ACES if is_of_aces else HandValue(category)] += hands
-    return found
+        by_value[PAIR_OF_ACES if is_of_aces else HandValue(category)] += hands
+    return by_value
 
 
 @pytest.mark.parametrize(

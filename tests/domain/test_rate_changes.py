@@ -76,9 +76,9 @@ def test_the_band_of_an_installation_that_sets_none_is_that_of_the_domain() -> N
 def test_a_rate_is_named_inverted_exactly_if_its_inverse_would_be_believed(
     before: Decimal, rate: Decimal, band: Decimal
 ) -> None:
-    found = to_confirm({"GBP": before}, {"GBP": rate}, band=band)
+    to_repeat = to_confirm({"GBP": before}, {"GBP": rate}, band=band)
 
     exact_before, exact_rate, exact_band = map(Fraction, (before, rate, band))
     is_near = abs(exact_rate - exact_before) <= exact_before * exact_band
     inverse_is_near = abs(1 / exact_rate - exact_before) <= exact_before * exact_band
-    assert list(found) == ([] if is_near else ["GBP:inverted"] if inverse_is_near else ["GBP"])
+    assert list(to_repeat) == ([] if is_near else ["GBP:inverted"] if inverse_is_near else ["GBP"])

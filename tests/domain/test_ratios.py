@@ -30,20 +30,20 @@ def test_a_part_of_nothing_has_no_per_cent() -> None:
 
 @given(VARIANCES)
 def test_a_root_is_the_nearest_of_two_decimals(variance: Fraction) -> None:
-    found, half = Fraction(root(variance)), Fraction(1, 200)
+    approximate, half = Fraction(root(variance)), Fraction(1, 200)
 
-    assert max(found - half, Fraction(0)) ** 2 <= variance < (found + half) ** 2
+    assert max(approximate - half, Fraction(0)) ** 2 <= variance < (approximate + half) ** 2
 
 
 @given(AMOUNTS, VARIANCES.filter(bool))
 def test_deviations_of_a_difference_and_of_its_opposite_are_opposite(difference: Decimal, variance: Fraction) -> None:
-    found, opposite = deviations(difference, variance), deviations(difference.copy_negate(), variance)
+    deviation, opposite = deviations(difference, variance), deviations(difference.copy_negate(), variance)
 
-    assert found is not None
+    assert deviation is not None
     assert opposite is not None
-    assert Fraction(found) == -Fraction(opposite)
-    assert Fraction(found) * Fraction(difference) >= 0
-    assert abs(found) == root(Fraction(difference) ** 2 / variance)
+    assert Fraction(deviation) == -Fraction(opposite)
+    assert Fraction(deviation) * Fraction(difference) >= 0
+    assert abs(deviation) == root(Fraction(difference) ** 2 / variance)
 
 
 def test_without_chance_there_are_no_deviations() -> None:

@@ -67,7 +67,7 @@ def test_what_is_not_quoted_has_no_rate() -> None:
 def test_a_rate_is_the_quotient_rounded_once(of_base: Decimal, of_currency: Decimal) -> None:
     quoted = ReferenceRates("EUR", DAY, {"XAA": of_base, "XBB": of_currency})
 
-    found = quoted.base_per_unit("XBB", base="XAA")
+    rate = quoted.base_per_unit("XBB", base="XAA")
 
     wide = Context(prec=400, rounding=ROUND_HALF_EVEN, traps=[])
-    assert found == wide.quantize(wide.divide(of_base, of_currency), Decimal("1e-10"))
+    assert rate == wide.quantize(wide.divide(of_base, of_currency), Decimal("1e-10"))

@@ -96,16 +96,16 @@ def test_awards_from_the_meter_never_exceed_what_is_on_offer(round_: Round) -> N
 def test_an_award_is_less_than_one_minor_unit_below_what_is_due(round_: Round) -> None:
     settlement = round_.settled()
     paid = {(award.bet.bet_id, award.tier): award for award in settlement.awards if award.funded_by is FundedBy.METER}
-    due = {(claim.bet_id, claim.tier): claim.amount for claim in settlement.entitlements}
+    expected = {(claim.bet_id, claim.tier): claim.amount for claim in settlement.entitlements}
     if round_.terms.rules.is_shared and round_.verdict.is_hit:
         factor = Fraction(settlement.meter_before) / Fraction(settlement.weight)
         (royal, *_) = round_.terms.rules.prizes
         for bet in round_.verdict.in_play:
             value = Fraction(round_.terms.sheet.base_value(bet.stake_minor, bet.currency))
-            due[bet.bet_id, royal] = value * factor
-    assert set(paid) <= set(due)
+            expected[bet.bet_id, royal] = value * factor
+    assert set(paid) <= set(expected)
     bets = {bet.bet_id: bet for bet in round_.bets}
-    for (bet_id, tier), amount in due.items():
+    for (bet_id, tier), amount in expected.items():
         least = Fraction(round_.terms.sheet.base_value(1, bets[bet_id].currency))
         award = paid.get((bet_id, tier))
         payout = Fraction(0) if award is None else Fraction(award.cost)

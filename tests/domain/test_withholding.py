@@ -39,18 +39,18 @@ def test_what_is_due_is_the_exact_percentage_of_the_award_rounded_down(
     report_at, withhold_at = sorted(bounds)
     rule = WithholdingRule("USD", START, report_at, withhold_at, percent, least)
 
-    found = withholding_of(rule, amount_minor=amount, stake_minor=stake)
+    withheld = withholding_of(rule, amount_minor=amount, stake_minor=stake)
 
     counts = Fraction(amount, stake) >= least
     exact = Fraction(percent) / 100 * amount if counts and amount >= withhold_at else Fraction(0)
-    assert found == Withholding(counts and amount >= report_at, floor(exact))
-    assert 0 <= exact - found.due_minor < 1
-    assert found.due_minor < amount
-    assert found.reportable or not found.due_minor
+    assert withheld == Withholding(counts and amount >= report_at, floor(exact))
+    assert 0 <= exact - withheld.due_minor < 1
+    assert withheld.due_minor < amount
+    assert withheld.reportable or not withheld.due_minor
 
 
 @pytest.mark.parametrize(
-    ("amount_minor", "stake_minor", "due"),
+    ("amount_minor", "stake_minor", "expected"),
     [
         (119_999, 100, Withholding(reportable=False, due_minor=0)),
         (120_000, 100, Withholding(reportable=True, due_minor=0)),
@@ -63,8 +63,8 @@ def test_what_is_due_is_the_exact_percentage_of_the_award_rounded_down(
         (500_000, 1_667, Withholding(reportable=False, due_minor=0)),
     ],
 )
-def test_awards_around_the_limits_of_a_rule(amount_minor: int, stake_minor: int, due: Withholding) -> None:
-    assert withholding_of(RULE, amount_minor=amount_minor, stake_minor=stake_minor) == due
+def test_awards_around_the_limits_of_a_rule(amount_minor: int, stake_minor: int, expected: Withholding) -> None:
+    assert withholding_of(RULE, amount_minor=amount_minor, stake_minor=stake_minor) == expected
 
 
 def test_without_a_percentage_an_award_is_reported_and_nothing_is_due() -> None:
@@ -79,7 +79,7 @@ def test_the_latest_version_that_has_come_into_force_is_the_rule() -> None:
     ]
     assert in_force(versions, opened_at=START - timedelta(microseconds=1)) is None
     for day, number in ((0, 1), (9, 1), (10, 3), (30, 3), (59, 3), (60, 4)):
-        expected = next(one.rule for one in versions if one.version == number)
+        expected = next(version.rule for version in versions if version.version == number)
         assert in_force(versions[::-1], opened_at=START + timedelta(days=day)) == expected
     assert in_force([], opened_at=START) is None
 

@@ -22,7 +22,7 @@ from tests.races import books, scene
 from tests.races.processes import CONFIG, Racer, race
 from tests.support.accepting import accept_bets
 from tests.support.answers import Answer
-from tests.support.asgi import asked
+from tests.support.asgi import answer_to
 
 pytestmark = pytest.mark.long
 
@@ -55,7 +55,7 @@ class Ledger:
 
     def call(self, method: str, path: str, role: Role, data: bytes | None = None) -> Answer:
         headers = {"Authorization": f"Bearer {self.keys[role]}", "Content-Type": "application/json"}
-        return asked(self.app.asgi, method, path, data=data, headers=headers)
+        return answer_to(self.app.asgi, method, path, data=data, headers=headers)
 
 
 BET = b'{"bet_id":"b","player_id":"p","hand":"1","currency":"EUR","stake_minor":100}'

@@ -77,8 +77,8 @@ def test_figures_are_told_once_before_they_are_added_to_days_and_after(opened: W
     _group(opened, "T1", name="r1")
     _group(opened, "T1", "R1", name="r2")
     assert _behind(opened) == behind + 3
-    told = _told(opened)
-    assert [tuple(row.values()) for row in told] == [
+    rows = _told(opened)
+    assert [tuple(row.values()) for row in rows] == [
         ("R1", "EUR", 1, 1, 100, 1),
         ("R1", "GBP", 1, 2, 200, Decimal("2.34")),
         ("T1", "EUR", 1, 2, 200, 2),
@@ -88,7 +88,7 @@ def test_figures_are_told_once_before_they_are_added_to_days_and_after(opened: W
     rolling.roll_up(opened.engine)
 
     assert _behind(opened) == 0
-    assert _told(opened) == told
+    assert _told(opened) == rows
     assert opened.books.value("SELECT count(*) FROM days WHERE kind = 'bets'") == 4
 
 
@@ -108,12 +108,12 @@ def test_figures_of_three_cycles_that_are_added_at_once_are_kept_apart(opened: W
         opened.bet(bet(stake_minor=100 * cycle), round_id=f"r{cycle}")
         if cycle < 3:
             opened.settle(hand("1", ROYAL_FLUSH), round_id=f"r{cycle}")
-    told = _told(opened)
-    assert [(row["cycle"], row["stakes_minor"]) for row in told] == [(1, 100), (2, 200), (3, 300)]
+    rows = _told(opened)
+    assert [(row["cycle"], row["stakes_minor"]) for row in rows] == [(1, 100), (2, 200), (3, 300)]
 
     rolling.roll_up(opened.engine)
 
-    assert _told(opened) == told
+    assert _told(opened) == rows
 
 
 def test_now_and_then_a_booking_adds_what_is_behind(opened: World) -> None:
@@ -126,9 +126,9 @@ def test_now_and_then_a_booking_adds_what_is_behind(opened: World) -> None:
         _group(opened, "T1", "R1", name=f"r{number}")
         behind.append(_behind(opened))
 
-    due = [number for number in range(GROUPS) if chance.randrange(kept_days.FIGURES_AT_ONCE) < FIGURES]
-    assert [number for number, left in enumerate(behind) if left == 0] == due
-    assert len(due) > 1
+    summed = [number for number in range(GROUPS) if chance.randrange(kept_days.FIGURES_AT_ONCE) < FIGURES]
+    assert [number for number, left in enumerate(behind) if left == 0] == summed
+    assert len(summed) > 1
     assert all(after == before + 2 for before, after in pairwise(behind) if after)
     assert [row["bets"] for row in _told(opened)] == [GROUPS, 2 * GROUPS] * 2
 
@@ -152,7 +152,7 @@ def test_a_stripe_adds_nothing_of_another(world: World) -> None:
 def test_what_is_rolled_back_leaves_all_as_it_was(opened: World) -> None:
     _never_add()
     _group(opened, "T1", name="r1")
-    told, behind = _told(opened), _behind(opened)
+    rows, behind = _told(opened), _behind(opened)
 
     with opened.engine.connect() as session:
         with pipelined(session) as pipe:
@@ -161,7 +161,7 @@ def test_what_is_rolled_back_leaves_all_as_it_was(opened: World) -> None:
         session.rollback()
 
     assert _behind(opened) == behind
-    assert _told(opened) == told
+    assert _told(opened) == rows
 
 
 def test_nothing_is_added_twice(opened: World) -> None:

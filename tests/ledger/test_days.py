@@ -49,8 +49,8 @@ def test_a_batch_is_added_to_its_day_by_currency(opened: World) -> None:
         ("EUR", 2, 350, Decimal("3.5")),
         ("GBP", 2, 200, Decimal("2.34")),
     ]
-    whose = ("jackpot_id", "stripe_no", "casino_id", "table_id", "rules_version")
-    assert {tuple(row[name] for name in whose) for row in rows} == {("j1", 0, "c1", "T1", 1)}
+    columns = ("jackpot_id", "stripe_no", "casino_id", "table_id", "rules_version")
+    assert {tuple(row[name] for name in columns) for row in rows} == {("j1", 0, "c1", "T1", 1)}
     assert not days_of(opened, "postings", where="detail = 'contribution'")
 
 
@@ -91,8 +91,8 @@ def test_a_round_in_the_night_keeps_its_casinos_gaming_day(opened: World) -> Non
     opened.bet(bet(), table_id="R1")
     opened.settle(hand("1", STRAIGHT_FLUSH), table_id="R1")
 
-    whose = "DISTINCT day::text, gaming_day::text, casino_id, table_id"
-    (row,) = days_of(opened, "postings", whose, where="detail = 'award'")
+    columns = "DISTINCT day::text, gaming_day::text, casino_id, table_id"
+    (row,) = days_of(opened, "postings", columns, where="detail = 'award'")
     assert tuple(row.values()) == ("2026-11-21", "2026-11-20", "riga", "R1")
 
 
@@ -193,8 +193,8 @@ def test_awards_are_kept_by_the_state_they_began_in_and_hands_by_what_stood_on_t
     world.settle(hand("1", FLUSH), round_id="r2")
 
     awards = days_of(world, "awards", rest="ORDER BY tier, currency")
-    told = ("tier", "account", "currency", "detail", "number", "minor", "value")
-    assert [tuple(row[name] for name in told) for row in awards] == [
+    columns = ("tier", "account", "currency", "detail", "number", "minor", "value")
+    assert [tuple(row[name] for name in columns) for row in awards] == [
         ("flush", "prize_fund", "EUR", "payable", 1, 2500, 25),
         ("four_of_a_kind", "prize_fund", "EUR", "held", 1, 50_000, 500),
         ("four_of_a_kind", "prize_fund", "GBP", "held", 1, 25_000, Decimal("292.5")),
@@ -243,12 +243,34 @@ def test_payments_are_kept_by_their_acts_day_and_by_the_day_tier_and_pool_of_wha
     columns = "detail, day, made_on, casino_id, table_id, tier, account, currency, number, minor, value"
     rows = days_of(opened, "payments", columns, "ORDER BY day, currency")
     (meter,) = (award for award in awards if award["tier"] == "royal_flush")
-    whose = ("c1", "T1")
+    casino_and_table = ("c1", "T1")
     cost = Decimal(meter["cost_base"])
     assert [tuple(row.values()) for row in rows] == [
-        ("j1", before.date(), before.date(), *whose, "flush", "prize_fund", "EUR", 2, 2500 + 5000, 75),
-        ("j1", before.date(), before.date(), *whose, "flush", "prize_fund", "GBP", 1, 2500, Decimal("29.25")),
-        ("j1", MIDNIGHT.date(), before.date(), *whose, "royal_flush", "meter", "EUR", 1, meter["amount_minor"], cost),
+        ("j1", before.date(), before.date(), *casino_and_table, "flush", "prize_fund", "EUR", 2, 2500 + 5000, 75),
+        (
+            "j1",
+            before.date(),
+            before.date(),
+            *casino_and_table,
+            "flush",
+            "prize_fund",
+            "GBP",
+            1,
+            2500,
+            Decimal("29.25"),
+        ),
+        (
+            "j1",
+            MIDNIGHT.date(),
+            before.date(),
+            *casino_and_table,
+            "royal_flush",
+            "meter",
+            "EUR",
+            1,
+            meter["amount_minor"],
+            cost,
+        ),
     ]
 
 
@@ -354,14 +376,14 @@ def test_days_add_up_to_what_the_documents_say(database_url: str, write: Any, la
         rolling.roll_up(engine)
     owner = sqlalchemy.create_engine(owner_url(database_url), poolclass=NullPool)
     with owner.connect() as session:
-        kept = _rows(session)
+        stored = _rows(session)
         session.execute(text("SET LOCAL session_replication_role = replica"))
         session.execute(text("TRUNCATE days"))
         session.exec_driver_sql(summing.STATEMENT)
         made = _rows(session)
         kinds = set(session.scalars(text("SELECT DISTINCT kind FROM days")))
         assert rolling.rolled_up(session) == rolling.posted(session)
-    assert made == kept
+    assert made == stored
     assert {kind.value for kind in FigureKind} - kinds == lacking
 
 

@@ -63,11 +63,11 @@ def test_positions_in_a_million_entries_are_right_and_found_by_halving(engine: s
     for milliseconds in (0, 1, 2, 77_777, 333_333, 333_334, 10**9):
         at = BEGIN + timedelta(milliseconds=milliseconds)
         before = min(MILLION, max(0, 3 * milliseconds - 1))
-        asked = {"book": "j1", "instant": at}
+        parameters = {"book": "j1", "instant": at}
 
         assert read(engine, lambda session, at=at: instants.before(session, "j1", at)) == (1, before, 0)  # type: ignore[misc]
         with snapshot(engine) as session:
             assert instants.at(session, "j1", at) == (1, before, 0)
             explained = text(f"EXPLAIN (ANALYZE, FORMAT JSON) {instants._BEFORE.text}")
-            (found,) = session.execute(explained, asked).scalar_one()
-            assert 0 < looks(found["Plan"]) <= MILLION.bit_length() + 1
+            (plan,) = session.execute(explained, parameters).scalar_one()
+            assert 0 < looks(plan["Plan"]) <= MILLION.bit_length() + 1

@@ -62,8 +62,8 @@ def line(amount: str, *, account: str = "pool:reserve", currency: str = "EUR", m
     return account, currency, Decimal(amount), movement
 
 
-def codes(found: Iterator[Mismatch]) -> list[Code]:
-    return [mismatch.code for mismatch in found]
+def codes(mismatches: Iterator[Mismatch]) -> list[Code]:
+    return [mismatch.code for mismatch in mismatches]
 
 
 @pytest.mark.parametrize("amount", ["NaN", "Infinity", "0.0000000000000000001", "100000000000000000000"])
@@ -78,8 +78,8 @@ def test_the_smallest_and_the_largest_amount_are_exact(amount: str) -> None:
 
 @pytest.mark.parametrize("other", [line("-0.99"), line("-1", currency="GBP"), line("-1", movement="seed")])
 def test_what_does_not_sum_to_zero_in_each_currency_and_movement_is_unbalanced(other: Line) -> None:
-    found = codes(laws.postings_sum_to_zero(None, entry(1, line("1"), other)))
-    assert set(found) == {Code.ENTRY_UNBALANCED}
+    found_codes = codes(laws.postings_sum_to_zero(None, entry(1, line("1"), other)))
+    assert set(found_codes) == {Code.ENTRY_UNBALANCED}
 
 
 def test_equal_amounts_on_both_sides_are_balanced() -> None:
@@ -232,7 +232,7 @@ def test_no_law_is_broken_in_an_empty_database(database_url: str) -> None:
 
 def test_a_stripe_that_was_changed_is_named_with_its_place(database_url: str) -> None:
     with history.engine_of(database_url) as engine:
-        history.found(history.Casino(engine))
+        history.open_casino(history.Casino(engine))
         with engine.connect() as session:
             session.execute(text("UPDATE stripes SET reserve = 1 WHERE jackpot_id = 'cyber' AND stripe_no = 1"))
             (mismatch,) = laws.broken(session)

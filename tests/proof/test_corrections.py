@@ -72,7 +72,7 @@ def write(url: str) -> None:
 
 
 def _play(casino: history.Casino) -> None:
-    history.found(casino)
+    history.open_casino(casino)
     two = (("a", "ann", "h1", "EUR", 100), ("b", "bob", "h2", "GBP", 200))
     casino.bet("T1", "misread", *two)
     casino.settle("T1", "misread", 2, h1=FLUSH, h2=NOTHING)

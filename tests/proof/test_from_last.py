@@ -116,7 +116,7 @@ def write(url: str) -> None:
     random.seed(5)
     with history.engine_of(url) as engine:
         casino = history.Casino(engine)
-        history.found(casino)
+        history.open_casino(casino)
         casino.bet("K1", "across", ("a", "ann", "h1", "EUR", 100), ("b", "bob", "h1", "GBP", 100))
         history.play_live(casino)
         with transactions.snapshot(engine) as session:

@@ -214,7 +214,7 @@ def test_a_database_without_anything_in_it_is_right(database_url: str) -> None:
 def test_a_snapshot_sees_one_instant_whatever_is_booked_meanwhile(database_url: str) -> None:
     with history.engine_of(database_url) as engine, transactions.snapshot(engine) as session:
         assert verify(session).entries == 0
-        history.found(history.Casino(engine))
+        history.open_casino(history.Casino(engine))
         assert verify(session).entries == 0
         with transactions.snapshot(engine) as later:
             assert verify(later).entries == 18

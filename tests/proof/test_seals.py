@@ -67,7 +67,7 @@ def write(url: str) -> None:
     random.seed(5)
     with history.engine_of(url) as engine:
         casino = history.Casino(engine)
-        history.found(casino)
+        history.open_casino(casino)
         for number in range(8):
             casino.bet("T1", f"r{number}", ("a", "ann", "h1", "EUR", 100), ("b", "bob", "h1", "GBP", 100))
             if number in {3, 6}:

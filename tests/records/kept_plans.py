@@ -52,7 +52,7 @@ def executed(session: Session, statement: str, parameters: Mapping[str, Any]) ->
     """What an execution of the kept plan did."""
     name = prepared(session, statement, parameters)
     names = dict.fromkeys(re.findall(r"%\((\w+)\)s", statement))
-    values = sql.SQL(", ").join([sql.Literal(parameters[one]) for one in names])
+    values = sql.SQL(", ").join([sql.Literal(parameters[name]) for name in names])
     explaining = "EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, BUFFERS OFF) EXECUTE {} ({})"
     question = sql.SQL(explaining).format(sql.Identifier(name), values)
     return [line for (line,) in connection_of(session).execute(question)]

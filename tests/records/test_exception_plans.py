@@ -27,25 +27,25 @@ def session(database_url: str) -> Iterator[Session]:
 
 def plan_of(session: Session, filters: ExceptionFilters) -> str:
     """Show the plan of the list, for any parameters."""
-    asked: list[tuple[str, Any]] = []
+    sent_statements: list[tuple[str, Any]] = []
 
     @event.listens_for(session, "before_cursor_execute", named=True)
     def note(**sent: Any) -> None:
-        asked.append((sent["statement"], sent["parameters"]))
+        sent_statements.append((sent["statement"], sent["parameters"]))
 
     noted_exceptions.latest(session, filters, opened_before=NOW, limit=50)
     event.remove(session, "before_cursor_execute", note)
-    ((statement, parameters),) = asked
-    found = session.exec_driver_sql(f"EXPLAIN {statement}", parameters)
-    return "\n".join(line for (line,) in found)
+    ((statement, parameters),) = sent_statements
+    lines = session.exec_driver_sql(f"EXPLAIN {statement}", parameters)
+    return "\n".join(line for (line,) in lines)
 
 
 @pytest.mark.parametrize("filters", [ExceptionFilters(), ExceptionFilters(is_acknowledged=False)])
 def test_open_rounds_are_found_by_their_index_and_refusals_by_their_time(
     session: Session, filters: ExceptionFilters
 ) -> None:
-    found = plan_of(session, filters)
+    plan = plan_of(session, filters)
 
-    assert "using ix_rounds_open on rounds" in found
-    assert "Index Scan Backward using pk_exceptions on exceptions" in found
-    assert "Seq Scan" not in found
+    assert "using ix_rounds_open on rounds" in plan
+    assert "Index Scan Backward using pk_exceptions on exceptions" in plan
+    assert "Seq Scan" not in plan

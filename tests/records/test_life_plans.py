@@ -23,15 +23,15 @@ def session(database_url: str) -> Iterator[Session]:
 
 @pytest.mark.parametrize("look", [lives.open_round, lives.open_weights])
 def test_open_rounds_are_found_by_their_index(session: Session, look: Callable[[Session, str], Any]) -> None:
-    asked: list[tuple[str, Any]] = []
+    sent_statements: list[tuple[str, Any]] = []
 
     @event.listens_for(session, "before_cursor_execute", named=True)
     def note(**sent: Any) -> None:
-        asked.append((sent["statement"], sent["parameters"]))
+        sent_statements.append((sent["statement"], sent["parameters"]))
 
     look(session, "j1")
     event.remove(session, "before_cursor_execute", note)
-    ((statement, parameters),) = asked
+    ((statement, parameters),) = sent_statements
     plan = "\n".join(line for (line,) in session.exec_driver_sql(f"EXPLAIN {statement}", parameters))
 
     assert "ix_rounds_open on rounds" in plan

@@ -47,7 +47,9 @@ def partitions_read(lines: list[str]) -> set[str]:
     """The partitions of bets that were read, each of which must have been read by its index."""
     scans = [line for line in lines if re.search(r"\bbets_\w+_pkey\b", line)]
     assert not [line for line in lines if "Seq Scan on bets" in line], lines
-    return {found for line in scans if "never executed" not in line for found in re.findall(r"on (bets_\w+) ", line)}
+    return {
+        relation for line in scans if "never executed" not in line for relation in re.findall(r"on (bets_\w+) ", line)
+    }
 
 
 def key_of_the_round(session: Session) -> int:
@@ -68,8 +70,8 @@ def test_the_bets_of_a_round_are_read_in_one_partition(
 
 
 def test_the_bets_of_awards_are_looked_up_in_one_partition_and_the_others_are_not_even_opened(played: Session) -> None:
-    asked = {"jackpot_id": "live", "round_key": key_of_the_round(played), "correction": 0}
-    lines = executed(played, verdicts._AWARDS, asked)
+    parameters = {"jackpot_id": "live", "round_key": key_of_the_round(played), "correction": 0}
+    lines = executed(played, verdicts._AWARDS, parameters)
 
     assert partitions_read(lines) == {"bets_before"}
     assert not [line for line in lines if "never executed" in line and "bets_" in line]
@@ -93,5 +95,5 @@ def test_the_proof_reads_a_page_of_rounds_in_the_partitions_of_its_months(played
         question = documents._select(BetRow, "live", within).compile(session.engine)
         plan = [row[0] for row in session.exec_driver_sql(f"EXPLAIN {question}", question.params)]
 
-    named = {found for line in plan for found in re.findall(r"on (bets_\w+) ", line)}
+    named = {relation for line in plan for relation in re.findall(r"on (bets_\w+) ", line)}
     assert named == {f"bets_{month.year}_{month.number:02}" for month in (now.later(2), now.later(3))}

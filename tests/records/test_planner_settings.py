@@ -68,30 +68,30 @@ def test_a_hot_statement_is_planned_once_and_would_be_planned_each_time(
     engine: Engine, statement: str, parameters: Mapping[str, Any]
 ) -> None:
     """This is why the service's connections have a `plan_cache_mode`: see docs/decisions/hot-statements.md."""
-    asked = {**parameters, "table_ids": "T1", "round_ids": "r1"}
+    values = {**parameters, "table_ids": "T1", "round_ids": "r1"}
 
-    assert planned_anew(engine, statement, asked) == 0
-    assert planned_anew(engine, statement, asked, mode="auto") == PLANNED
+    assert planned_anew(engine, statement, values) == 0
+    assert planned_anew(engine, statement, values, mode="auto") == PLANNED
 
 
 @pytest.mark.parametrize(
-    ("setting", "found"),
+    ("setting", "expected"),
     [("off", "using uq_entries_jackpot_id_round_key_step"), ("on", f"Rows Removed by Filter: {ENTRIES - 1}")],
 )
 def test_a_plan_that_is_kept_from_empty_tables_looks_its_row_up_and_would_read_all(
-    engine: Engine, database_url: str, setting: str, found: str
+    engine: Engine, database_url: str, setting: str, expected: str
 ) -> None:
     """This is why `enable_seqscan` is off. Tables are analysed while they are empty, such as before a proof."""
     with psycopg.connect(owner_conninfo(database_url), autocommit=True) as owner:
         owner.execute("ANALYZE")
-    asked = {"jackpot_id": "live", "round_key": 1}
+    parameters = {"jackpot_id": "live", "round_key": 1}
     with engine.connect() as session:
         session.begin()
         connection = connection_of(session)
         connection.execute(f"SET LOCAL enable_seqscan = {setting}".encode())
-        prepared(session, verdicts._ENDING, asked)
+        prepared(session, verdicts._ENDING, parameters)
         connection.execute(ADD_ENTRIES, {"entries": ENTRIES})
 
-        done = "\n".join(executed(session, verdicts._ENDING, asked))
+        done = "\n".join(executed(session, verdicts._ENDING, parameters))
 
-    assert found in done, done
+    assert expected in done, done

@@ -51,10 +51,10 @@ def known(request: pytest.FixtureRequest, engine: Engine) -> None:
 def test_a_round_is_looked_up_by_all_its_ids(engine: Engine, subtests: pytest.Subtests) -> None:
     for statement, parameters in OF_ROUNDS:
         with subtests.test(statement=statement):
-            found = plan(engine, statement, parameters)
-            assert f"using {BY_IDS}" in found
-            assert "pk_rounds" not in found
-            assert "Seq Scan" not in found
+            plan_ = plan(engine, statement, parameters)
+            assert f"using {BY_IDS}" in plan_
+            assert "pk_rounds" not in plan_
+            assert "Seq Scan" not in plan_
 
 
 @pytest.mark.parametrize(
@@ -88,8 +88,8 @@ ONE: Final = {"jackpot_id": "live", "table_id": "T1", "round_id": "r1"}
     ],
 )
 def test_a_round_is_changed_by_all_its_ids(engine: Engine, statement: str, parameters: Mapping[str, Any]) -> None:
-    found = plan(engine, statement, parameters)
-    assert f"using {BY_IDS}" in found
+    plan_ = plan(engine, statement, parameters)
+    assert f"using {BY_IDS}" in plan_
 
 
 BY_KEY: Final[tuple[tuple[str, Mapping[str, Any], tuple[str, ...]], ...]] = (
@@ -107,31 +107,31 @@ BY_KEY: Final[tuple[tuple[str, Mapping[str, Any], tuple[str, ...]], ...]] = (
 def test_what_belongs_to_a_round_is_found_by_its_key(engine: Engine, subtests: pytest.Subtests) -> None:
     for statement, parameters, indexes in BY_KEY:
         with subtests.test(statement=statement):
-            found = plan(engine, statement, parameters)
-            lines = found.splitlines()
+            plan_ = plan(engine, statement, parameters)
+            lines = plan_.splitlines()
             for index in indexes:
                 (scan,) = (number for number, line in enumerate(lines) if f"{index} " in line)
-                assert "Index Cond" in lines[scan + 1], found
-                assert "round_key" in lines[scan + 1], found
-            assert "Seq Scan" not in found
+                assert "Index Cond" in lines[scan + 1], plan_
+                assert "round_key" in lines[scan + 1], plan_
+            assert "Seq Scan" not in plan_
 
 
 def test_the_books_are_read_by_their_jackpot(engine: Engine) -> None:
-    found = plan(engine, books._READ, {"jackpot_id": "live"})
+    plan_ = plan(engine, books._READ, {"jackpot_id": "live"})
     for index in ("pk_stripes", "pk_cycles", "pk_rules_versions"):
-        assert f"{index} on" in found
-    assert found.count("Index Cond: (jackpot_id = $1)") == 3, found
-    assert "Seq Scan" not in found
+        assert f"{index} on" in plan_
+    assert plan_.count("Index Cond: (jackpot_id = $1)") == 3, plan_
+    assert "Seq Scan" not in plan_
 
 
 def test_figures_are_found_by_their_stripe_and_the_days_that_they_are_added_to_by_their_key(engine: Engine) -> None:
-    found = plan(engine, days._ADD, {"book": "live", "stripe_no": 0})
-    assert "Conflict Arbiter Indexes: pk_days" in found
+    plan_ = plan(engine, days._ADD, {"book": "live", "stripe_no": 0})
+    assert "Conflict Arbiter Indexes: pk_days" in plan_
     for index in ("pk_stripes", "pk_entries", "pk_casinos"):
-        assert f"using {index}" in found, found
-    assert "Index Scan Backward using pk_cycles" in found
-    assert "Seq Scan" not in found
-    lines = found.splitlines()
+        assert f"using {index}" in plan_, plan_
+    assert "Index Scan Backward using pk_cycles" in plan_
+    assert "Seq Scan" not in plan_
+    lines = plan_.splitlines()
     scans = [number for number, line in enumerate(lines) if "using pk_entries" in line]
     assert len(scans) == 2
     for scan in scans:
@@ -139,17 +139,17 @@ def test_figures_are_found_by_their_stripe_and_the_days_that_they_are_added_to_b
 
 
 def test_a_batch_is_held_against_its_round_by_hash(engine: Engine) -> None:
-    found = plan(engine, bets._OF_BATCHES, {**ASKED, "bet_ids": "b1", "player_ids": "p1"})
-    assert found.count("hashed SubPlan") == 2
+    plan_ = plan(engine, bets._OF_BATCHES, {**ASKED, "bet_ids": "b1", "player_ids": "p1"})
+    assert plan_.count("hashed SubPlan") == 2
 
 
 @pytest.mark.usefixtures("known")
 @pytest.mark.parametrize("known", KNOWN, indirect=True)
 def test_a_tables_latest_rounds_are_read_in_their_order(engine: Engine) -> None:
-    asked = {"jackpot_id": "live", "table_id": "T1", "before": KEY, "from_key": KEY, "to_key": KEY, "limit": 5}
-    found = plan(engine, rounds._LATEST, asked)
-    assert "Index Scan Backward using ix_rounds_latest" in found
-    assert "Sort" not in found
+    parameters = {"jackpot_id": "live", "table_id": "T1", "before": KEY, "from_key": KEY, "to_key": KEY, "limit": 5}
+    plan_ = plan(engine, rounds._LATEST, parameters)
+    assert "Index Scan Backward using ix_rounds_latest" in plan_
+    assert "Sort" not in plan_
 
 
 @pytest.mark.parametrize("jackpot_id", [None, "live"])
@@ -160,8 +160,8 @@ def test_awards_that_left_the_usual_way_are_listed_from_the_index_of_them(
     question = awards._listed(AUDITOR, awards.AwardFilters(state=state, jackpot_id=jackpot_id), now=NOW).limit(5)
     written = question.compile(engine, compile_kwargs={"literal_binds": True})
     with engine.begin() as session:
-        found = "\n".join(session.exec_driver_sql(f"EXPLAIN {written}").scalars())
+        plan_ = "\n".join(session.exec_driver_sql(f"EXPLAIN {written}").scalars())
 
-    assert "ix_award_steps_out_of_the_ordinary" in found, found
-    assert "pk_awards" in found, found
-    assert "Seq Scan" not in found
+    assert "ix_award_steps_out_of_the_ordinary" in plan_, plan_
+    assert "pk_awards" in plan_, plan_
+    assert "Seq Scan" not in plan_

@@ -76,7 +76,7 @@ def plan(engine: Engine, question: ClauseElement) -> str:
 
 
 def query_of_bets(span: KeyRange) -> ClauseElement:
-    asked: dict[str, Any] = {
+    parameters: dict[str, Any] = {
         "player_id": PLAYER,
         "jackpot_id": None,
         "casino_id": None,
@@ -85,7 +85,7 @@ def query_of_bets(span: KeyRange) -> ClauseElement:
         "before_bet": "",
         "most": 51,
     }
-    return players._BETS.bindparams(**asked, **span._asdict())
+    return players._BETS.bindparams(**parameters, **span._asdict())
 
 
 def query_of_awards(span: KeyRange) -> ClauseElement:
@@ -99,12 +99,12 @@ def test_what_a_player_did_is_found_by_the_index_of_players(
 ) -> None:
     for name, span in SPANS.items():
         with subtests.test(name):
-            found = plan(engine, question(span))
+            plan_ = plan(engine, question(span))
 
-            searched = set(re.findall(r"Bitmap Index Scan on (bets_\w+)_player_id_bet_id_round_key_idx", found))
-            assert searched == ({"bets_before", OF_LATER} if name == "ever" else {OF_LATER}), found
-            pages = sum(map(int, re.findall(r"Heap Blocks: lossy=(\d+)", found)))
-            assert 0 < pages <= len(searched) * MOST_PAGES, found
+            searched = set(re.findall(r"Bitmap Index Scan on (bets_\w+)_player_id_bet_id_round_key_idx", plan_))
+            assert searched == ({"bets_before", OF_LATER} if name == "ever" else {OF_LATER}), plan_
+            pages = sum(map(int, re.findall(r"Heap Blocks: lossy=(\d+)", plan_)))
+            assert 0 < pages <= len(searched) * MOST_PAGES, plan_
 
 
 def test_each_partition_has_the_index(engine: Engine) -> None:

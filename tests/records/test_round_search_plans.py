@@ -50,14 +50,14 @@ def known(request: pytest.FixtureRequest, engine: Engine) -> None:
 def searched(engine: Engine, **stated: Any) -> list[str]:
     """How the rounds of a jackpot are searched for, line by line."""
     filters = RoundFilters(**stated)
-    asked = {
+    parameters = {
         **round_search._parameters(filters, AUDITOR),
         "jackpot_id": "live",
         "first": 0,
         "end": LAST_KEY,
         "limit": 51,
     }
-    return plan(engine, round_search.question_of_rounds(filters), asked).splitlines()
+    return plan(engine, round_search.question_of_rounds(filters), parameters).splitlines()
 
 
 WAYS: Final[tuple[tuple[dict[str, Any], str, str], ...]] = (
@@ -83,38 +83,38 @@ def test_rounds_are_found_in_their_order_by_the_index_that_knows_them(
     for stated, index, condition in WAYS:
         with subtests.test(str(stated)):
             lines = searched(engine, **stated)
-            found = "\n".join(lines)
+            plan_ = "\n".join(lines)
 
             (scan,) = (place for place, line in enumerate(lines) if "on rounds" in line)
-            assert f"Index Scan Backward using {index}" in lines[scan], found
-            assert "Index Cond" in lines[scan + 1], found
-            assert condition in lines[scan + 1], found
-            assert "Sort" not in found
+            assert f"Index Scan Backward using {index}" in lines[scan], plan_
+            assert "Index Cond" in lines[scan + 1], plan_
+            assert condition in lines[scan + 1], plan_
+            assert "Sort" not in plan_
 
 
 def test_whether_a_round_that_waits_has_such_a_bet_is_looked_up_in_its_own_bets(engine: Engine) -> None:
-    found = searched(engine, has_ended=False, bet_id="b1")
+    plan_ = searched(engine, has_ended=False, bet_id="b1")
 
-    scans = [place for place, line in enumerate(found) if " on bets_" in line]
+    scans = [place for place, line in enumerate(plan_) if " on bets_" in line]
     assert scans
     for scan in scans:
-        assert "using bets_" in found[scan], found
-        assert "_pkey on " in found[scan], found
-        assert "round_key = rounds.round_key" in found[scan + 1], found
+        assert "using bets_" in plan_[scan], plan_
+        assert "_pkey on " in plan_[scan], plan_
+        assert "round_key = rounds.round_key" in plan_[scan + 1], plan_
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "asked", [{"bet_id": "b7007"}, {"player_id": "p7007"}, {"bet_id": "b7007", "player_id": "p7007"}]
+    "searched_for", [{"bet_id": "b7007"}, {"player_id": "p7007"}, {"bet_id": "b7007", "player_id": "p7007"}]
 )
 def test_rounds_of_a_bet_or_of_a_player_are_found_by_the_index_of_bets(
-    engine: Engine, database_url: str, asked: dict[str, str], subtests: pytest.Subtests
+    engine: Engine, database_url: str, searched_for: dict[str, str], subtests: pytest.Subtests
 ) -> None:
     months.make(owner_url(database_url), now=NOW, ahead=3)
     with psycopg.connect(owner_conninfo(database_url), autocommit=True) as owner:
         owner.execute(ADD_BETS, keys_of(LATER)._asdict())
         owner.execute("VACUUM ANALYZE bets")
-    filters = RoundFilters(**asked)  # type: ignore[arg-type]
+    filters = RoundFilters(**searched_for)  # type: ignore[arg-type]
     values = {
         **round_search._parameters(filters, AUDITOR),
         "jackpot_id": None,
@@ -130,8 +130,8 @@ def test_rounds_of_a_bet_or_of_a_player_are_found_by_the_index_of_bets(
             written = question.compile(engine, compile_kwargs={"render_postcompile": True})
             with engine.connect() as session:
                 session.begin()
-                found = "\n".join(executed(session, str(written), written.params))
+                plan_ = "\n".join(executed(session, str(written), written.params))
 
-            assert re.findall(r"Bitmap Index Scan on (bets_\w+)_player_id_bet_id_round_key_idx", found), found
-            pages = sum(map(int, re.findall(r"Heap Blocks: lossy=(\d+)", found)))
-            assert 0 < pages <= MOST_PAGES, found
+            assert re.findall(r"Bitmap Index Scan on (bets_\w+)_player_id_bet_id_round_key_idx", plan_), plan_
+            pages = sum(map(int, re.findall(r"Heap Blocks: lossy=(\d+)", plan_)))
+            assert 0 < pages <= MOST_PAGES, plan_

@@ -37,8 +37,8 @@ class Answer:
 
     @property
     def body(self) -> Body:
-        found: Body = json.loads(self.text, parse_float=Decimal)
-        return found
+        body: Body = json.loads(self.text, parse_float=Decimal)
+        return body
 
     def ok(self, status: int = 200) -> Body:
         """Give the body of an answer that must have this status."""
@@ -79,6 +79,6 @@ def require_in_catalogue(problem: Body) -> None:
 
 def is_of(member: Member, value: object) -> bool:
     named = member.schema["type"]
-    types = tuple(TYPES[one] for one in ([named] if isinstance(named, str) else named))
+    types = tuple(TYPES[type_name] for type_name in ([named] if isinstance(named, str) else named))
     parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     return isinstance(value, types) and not isinstance(value, bool) and all(isinstance(part, str) for part in parts)

@@ -16,7 +16,7 @@ PEER = "192.0.2.1"
 """Where every request comes from."""
 
 
-def asked(
+def answer_to(
     application: Application, method: str, path: str, *, data: bytes | None = None, headers: Mapping[str, str]
 ) -> Answer:
     """Send a request, and wait for the whole answer; all are answered by one event loop, whichever thread asks."""

@@ -23,7 +23,7 @@ def stated(report: Report) -> dict[str, str]:
     return {"casino_id": "c1"} if Parameter.CASINO in report.required else {}
 
 
-def asked(world: World, name: str, **query: object) -> Answer:
+def report_answer(world: World, name: str, **query: object) -> Answer:
     """Ask for a report; `start` and `end` are its period."""
     named = {{"start": "from", "end": "to"}.get(key, key): _text(value) for key, value in query.items()}
     return world.get(f"/v1/reports/{name}?{urlencode(named)}", key=world.person("Fay", Role.FINANCE))
@@ -31,7 +31,7 @@ def asked(world: World, name: str, **query: object) -> Answer:
 
 def report(world: World, name: str, **query: object) -> Body:
     """A report that can be asked."""
-    return asked(world, name, **query).ok()
+    return report_answer(world, name, **query).ok()
 
 
 def rows(world: World, name: str, section: str | None = None, /, **query: object) -> Rows:
@@ -41,12 +41,12 @@ def rows(world: World, name: str, section: str | None = None, /, **query: object
 
 def rows_of(document: Body, section: str | None = None) -> Rows:
     """The rows of a section of a report that was made."""
-    return next(one["rows"] for one in document["sections"] if section in {None, one["name"]})
+    return next(section_["rows"] for section_ in document["sections"] if section in {None, section_["name"]})
 
 
-def only(found: Rows, **where: object) -> Mapping[str, Any]:
+def only(every: Rows, **where: object) -> Mapping[str, Any]:
     """The one row that has these values."""
-    (row,) = (row for row in found if where.items() <= row.items())
+    (row,) = (row for row in every if where.items() <= row.items())
     return row
 
 

@@ -51,7 +51,9 @@ class Chance:
 
     def bet(self) -> None:
         """Bet on hands of a new round, or of one that is open."""
-        table_id, round_id = self.chance.choice([*self.open_rounds, *((one, self.name()) for one in TABLES)])
+        table_id, round_id = self.chance.choice(
+            [*self.open_rounds, *((free_table, self.name()) for free_table in TABLES)]
+        )
         currencies = ["EUR"] if table_id == "C1" else list(STAKES)
         bets = [self._bet(table_id, self.chance.choice(currencies)) for _ in range(self.chance.randint(1, 3))]
         if self.house.post_bets(*bets, round_id=round_id, table_id=table_id).status == 201:
@@ -77,7 +79,7 @@ class Chance:
     def void(self) -> None:
         if self.open_rounds:
             table_id, round_id = self.chance.choice(self.open_rounds)
-            bets = [one["bet_id"] for one in self.house.round(round_id, table_id)["bets"]]
+            bets = [bet["bet_id"] for bet in self.house.round(round_id, table_id)["bets"]]
             self.house.void(self.chance.choice(bets), round_id=round_id, table_id=table_id)
 
     def cancel(self) -> None:
@@ -108,9 +110,9 @@ class Chance:
     def decide(self) -> None:
         """Decide about awards that are held; or reinstate rejected ones."""
         state, decisions = self.chance.choice([("held", ("approve", "reject")), ("rejected", ("reinstate",))])
-        found = self.house.get(f"/v1/awards?state={state}").ok()["items"]
-        if found:
-            award = self.chance.choice(found)
+        listed = self.house.get(f"/v1/awards?state={state}").ok()["items"]
+        if listed:
+            award = self.chance.choice(listed)
             decision = {"bets": [award["bet_id"]], "decision": self.chance.choice(decisions)}
             self._change("held-awards", {**self._ids_of_round(award["table_id"], award["round_id"]), **decision})
 

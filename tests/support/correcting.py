@@ -15,8 +15,8 @@ def payload(*hands: Body, round_id: str = "r1", table_id: str = "T1", bet_count:
 
 def ask(world: World, *hands: Body, request_id: str = "q1", round_id: str = "r1", table_id: str = "T1") -> Answer:
     """Ask for a correction by a result that counts the live bets as the ledger does."""
-    asked = payload(*hands, round_id=round_id, table_id=table_id, bet_count=world.live_bets(table_id, round_id))
-    return world.ask("round-correction", asked, request_id=request_id)
+    payload_ = payload(*hands, round_id=round_id, table_id=table_id, bet_count=world.live_bets(table_id, round_id))
+    return world.ask("round-correction", payload_, request_id=request_id)
 
 
 def correct(world: World, *hands: Body, request_id: str = "q1", round_id: str = "r1", table_id: str = "T1") -> Body:

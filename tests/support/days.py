@@ -108,8 +108,8 @@ def _about(round_id: str, table_id: str, **more: str) -> dict[str, str]:
 
 def _end(world: World) -> None:
     _forfeit(world)
-    given = {"bet_id": "a", "amount_minor": 500, "currency": "JPY", "document": "minutes 7"}
-    world.change("compensation", _about("r3-cancelled", "R1") | given, request_id="given")
+    compensation = {"bet_id": "a", "amount_minor": 500, "currency": "JPY", "document": "minutes 7"}
+    world.change("compensation", _about("r3-cancelled", "R1") | compensation, request_id="given")
     paid = {"jackpot_id": "j1", "casino_id": "reno", "currency": "GBP", "amount": "-12.50", "reference": "november"}
     paid |= {"from": "2026-11-01T00:00:00Z", "to": "2026-11-20T00:00:00Z"}
     world.change("statement-settlement", paid, request_id="paid")

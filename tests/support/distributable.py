@@ -170,7 +170,7 @@ class _Check:
             self.statement(select.rarg, known)
         level = self._level(select.fromClause, select.whereClause, known)
         for locking in select.lockingClause or ():
-            aliases = [one.relname for one in locking.lockedRels] if locking.lockedRels else list(level.tables)
+            aliases = [lock.relname for lock in locking.lockedRels] if locking.lockedRels else list(level.tables)
             for alias in aliases:
                 if self._placement(level.tables.get(alias)) is Placement.REFERENCE:
                     self.found.add(Breach(Rule.LOCKED, level.tables[alias]))
@@ -208,7 +208,7 @@ class _Check:
 
     def _set(self, targets: Iterable[Node]) -> None:
         for target in targets:
-            if any(isinstance(one, nodes.A_Indices) for one in _all_nodes((target.indirection, target.val))):
+            if any(isinstance(node_, nodes.A_Indices) for node_ in _all_nodes((target.indirection, target.val))):
                 self.found.add(Breach(Rule.SUBSCRIPT, target.name))
             for call in _all_nodes(target.val):
                 if isinstance(call, nodes.FuncCall) and call.funcname[-1].sval in self._catalogue.volatile:
@@ -227,7 +227,7 @@ class _Check:
         for source in sources or ():
             self._source(source, level, known)
         level.conditions.append((frozenset(level.tables), condition))
-        restricted = set(chain.from_iterable(self._restricted(level, *one) for one in level.conditions))
+        restricted = set(chain.from_iterable(self._restricted(level, *condition) for condition in level.conditions))
         for alias, table in level.tables.items():
             if self._placement(table) is Placement.DISTRIBUTED and alias not in restricted:
                 self.found.add(Breach(Rule.UNRESTRICTED, table))
@@ -276,7 +276,7 @@ class _Check:
         """The alias whose `jackpot_id` a column of this level is; without an alias, the only table that has one."""
         if not isinstance(column, nodes.ColumnRef):
             return None
-        *aliases, name = [getattr(one, "sval", "*") for one in column.fields]
+        *aliases, name = [getattr(field_, "sval", "*") for field_ in column.fields]
         if name != COLUMN:
             return None
         if aliases:
@@ -341,8 +341,8 @@ def _conjuncts(condition: Any) -> Iterator[Any]:
 def _outermost(node: Any, is_it: Callable[[Any], bool]) -> Iterator[Any]:
     """The nodes of a tree that are it, without what stands in them."""
     if isinstance(node, tuple | list):
-        for one in node:
-            yield from _outermost(one, is_it)
+        for node_ in node:
+            yield from _outermost(node_, is_it)
     elif isinstance(node, nodes.Node):
         if is_it(node):
             yield node
@@ -353,8 +353,8 @@ def _outermost(node: Any, is_it: Callable[[Any], bool]) -> Iterator[Any]:
 def _all_nodes(node: Any) -> Iterator[Node]:
     """A node and all that stand in it."""
     if isinstance(node, tuple | list):
-        for one in node:
-            yield from _all_nodes(one)
+        for node_ in node:
+            yield from _all_nodes(node_)
     elif isinstance(node, nodes.Node):
         yield node
         yield from _all_nodes([getattr(node, name) for name in node])

@@ -49,16 +49,16 @@ def kept_on_loop(world: World) -> list[psycopg.Connection[Any]]:
     while len(async_executor._idle) < being_opened:
         assert time.monotonic() < until
         time.sleep(0.001)
-    return [connection_of(kept.session) for kept in async_executor._idle]
+    return [connection_of(pooled.session) for pooled in async_executor._idle]
 
 
 @contextmanager
 def _traced(connection: psycopg.Connection[Any]) -> Iterator[list[bytes]]:
     """Note each Sync that a connection sends."""
     syncs: list[bytes] = []
-    with tempfile.TemporaryFile() as told:
-        connection.pgconn.trace(os.dup(told.fileno()))
+    with tempfile.TemporaryFile() as trace:
+        connection.pgconn.trace(os.dup(trace.fileno()))
         yield syncs
         connection.pgconn.untrace()
-        told.seek(0)
-        syncs += [line for line in told if b"\tSync" in line]
+        trace.seek(0)
+        syncs += [line for line in trace if b"\tSync" in line]

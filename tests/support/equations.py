@@ -27,20 +27,20 @@ OF_BALANCES: Final = ("trial-balance", "pool-movements", "meters", "liability", 
 """Reports that show balances of accounts."""
 
 
-def require(name: str, told: Sections) -> None:
+def require(name: str, sections: Sections) -> None:
     """The figures of a report agree with each other."""
-    EQUATIONS[name](told)
+    EQUATIONS[name](sections)
 
 
-def require_one_balance(told: Mapping[str, Sections]) -> None:
+def require_one_balance(reports: Mapping[str, Sections]) -> None:
     """Reports of all jackpots as of one instant, those `OF_BALANCES`, show the same balances of the same accounts."""
-    balances = sums(told["trial-balance"]["accounts"], ("jackpot_id", "account", "currency"), ("closing",))
+    balances = sums(reports["trial-balance"]["accounts"], ("jackpot_id", "account", "currency"), ("closing",))
 
     def booked(jackpot_id: str, *accounts: str, currency: str) -> Decimal:
-        return sum((balances.get((jackpot_id, one, currency), (ZERO,))[0] for one in accounts), ZERO)
+        return sum((balances.get((jackpot_id, account_, currency), (ZERO,))[0] for account_ in accounts), ZERO)
 
-    pools = {(row["jackpot_id"], row["pool"]): amount(row, "closing") for row in told["pool-movements"]["totals"]}
-    for row in told["meters"]["meters"]:
+    pools = {(row["jackpot_id"], row["pool"]): amount(row, "closing") for row in reports["pool-movements"]["totals"]}
+    for row in reports["meters"]["meters"]:
         jackpot_id, base = row["jackpot_id"], row["currency"]
         meter = booked(jackpot_id, "pool:meter:players", "pool:meter:house", currency=base)
         assert amount(row, "meter") == pools[jackpot_id, "meter"] == meter
@@ -49,122 +49,124 @@ def require_one_balance(told: Mapping[str, Sections]) -> None:
         prize_fund = booked(jackpot_id, "pool:prize_fund", currency=base)
         assert amount(row, "prize_fund") == pools[jackpot_id, "prize fund"] == prize_fund
         held = booked(jackpot_id, "awards:held", currency=base)
-        (liability,) = (one for one in told["liability"]["jackpots"] if one["jackpot_id"] == jackpot_id)
+        (liability,) = (row for row in reports["liability"]["jackpots"] if row["jackpot_id"] == jackpot_id)
         assert amount(liability, "total") == meter + reserve + prize_fund + held
-    for row in told["casino-statement"]["accounts"]:
+    for row in reports["casino-statement"]["accounts"]:
         owed = booked(row["jackpot_id"], "casino:c1", currency=row["currency"])
         assert amount(row, "closing") == -owed
-    for row in told["fx"]["positions"]:
+    for row in reports["fx"]["positions"]:
         held_in = booked(row["jackpot_id"], f"fx:{row['currency']}", currency=row["currency"])
         assert amount(row, "position") == held_in
 
 
-def _trial_balance(told: Sections) -> None:
-    for row in (*told["accounts"], *told["totals"]):
+def _trial_balance(sections: Sections) -> None:
+    for row in (*sections["accounts"], *sections["totals"]):
         assert amount(row, "opening") + -amount(row, "debit") + amount(row, "credit") == amount(row, "closing")
-    for row in told["totals"]:
+    for row in sections["totals"]:
         assert (amount(row, "opening"), amount(row, "closing")) == (ZERO, ZERO)
     figures = ("opening", "debit", "credit", "closing")
     by_currency = ("jackpot_id", "currency")
-    assert sums(told["accounts"], by_currency, figures) == sums(told["totals"], by_currency, figures)
+    assert sums(sections["accounts"], by_currency, figures) == sums(sections["totals"], by_currency, figures)
 
 
-def _pool_movements(told: Sections) -> None:
+def _pool_movements(sections: Sections) -> None:
     """Opening, contributions, reversals, awards, refill and all others come to the closing balance, pool by pool."""
-    for row in (*told["movements"], *told["totals"]):
+    for row in (*sections["movements"], *sections["totals"]):
         assert sum((amount(row, "opening"), *amounts(row, Movement)), ZERO) == amount(row, "closing")
-    _require_chained(told["movements"], told["totals"], ("jackpot_id", "pool"))
+    _require_chained(sections["movements"], sections["totals"], ("jackpot_id", "pool"))
     by_pool = ("jackpot_id", "pool")
-    assert sums(told["movements"], by_pool, Movement) == sums(told["totals"], by_pool, Movement)
-    parts = [row for row in told["totals"] if row["pool"] in {"meter players", "meter house"}]
-    meters = [row for row in told["totals"] if row["pool"] == "meter"]
+    assert sums(sections["movements"], by_pool, Movement) == sums(sections["totals"], by_pool, Movement)
+    parts = [row for row in sections["totals"] if row["pool"] in {"meter players", "meter house"}]
+    meters = [row for row in sections["totals"] if row["pool"] == "meter"]
     figures = ("opening", *Movement, "closing")
     assert sums(parts, ["jackpot_id"], figures) == sums(meters, ["jackpot_id"], figures)
 
 
-def _liability(told: Sections) -> None:
+def _liability(sections: Sections) -> None:
     figures = ("players", "house", "total")
-    for row in (*told["liability"], *told["jackpots"], *told["totals"]):
+    for row in (*sections["liability"], *sections["jackpots"], *sections["totals"]):
         assert sum(amounts(row, ("players", "house")), ZERO) == amount(row, "total")
     by_jackpot = ("jackpot_id", "currency")
-    assert sums(told["liability"], by_jackpot, figures) == sums(told["jackpots"], by_jackpot, figures)
-    assert sums(told["liability"], ["currency"], figures) == sums(told["totals"], ["currency"], figures)
+    assert sums(sections["liability"], by_jackpot, figures) == sums(sections["jackpots"], by_jackpot, figures)
+    assert sums(sections["liability"], ["currency"], figures) == sums(sections["totals"], ["currency"], figures)
 
 
-def _contributions(told: Sections) -> None:
+def _contributions(sections: Sections) -> None:
     """The value of bets, of what was taken back and of the net went to the pools and the house, to the last digit."""
-    for row in (*told["contributions"], *told["totals"]):
+    for row in (*sections["contributions"], *sections["totals"]):
         assert sum(amounts(row, PARTS), ZERO) == amount(row, "value")
         for part in ("reversed_", "net_"):
             charged = amount(row, f"{part}adjustments")
-            assert sum((*amounts(row, [f"{part}{one}" for one in PARTS]), charged), ZERO) == amount(row, f"{part}value")
+            assert sum((*amounts(row, [f"{part}{name}" for name in PARTS]), charged), ZERO) == amount(row, f"{part}value")
         for name in ("bets", "value", *PARTS, *(["stakes"] if "stakes" in row else [])):
             left = amount(row, name) - amount(row, f"reversed_{name}")
             assert amount(row, f"net_{name}") == left
         assert amount(row, "net_adjustments") == -amount(row, "reversed_adjustments")
     figures = [f"{part}{name}" for part in ("", "reversed_", "net_") for name in ("bets", "value", *PARTS)]
-    assert sums(told["contributions"], ["base"], figures) == sums(told["totals"], ["base"], figures)
+    assert sums(sections["contributions"], ["base"], figures) == sums(sections["totals"], ["base"], figures)
 
 
-def _casino_statement(told: Sections) -> None:
+def _casino_statement(sections: Sections) -> None:
     """What was owed before, what then came of it and what was settled come to what is owed at the end, day by day."""
     moved = list(MOVEMENTS.values())
-    for row in (*told["accounts"], *told["days"]):
+    for row in (*sections["accounts"], *sections["days"]):
         assert sum(amounts(row, moved), ZERO) == amount(row, "net")
         assert sum(amounts(row, ("opening", "net", "settled")), ZERO) == amount(row, "closing")
     account = ("jackpot_id", "currency")
-    _require_chained(told["days"], told["accounts"], account)
+    _require_chained(sections["days"], sections["accounts"], account)
     figures = (*moved, "net", "settled")
-    assert sums(told["days"], account, figures) == sums(told["accounts"], account, figures)
-    assert sums(told["accounts"], account, ["settled"]) == sums(told["settled"], account, ["settled"])
+    assert sums(sections["days"], account, figures) == sums(sections["accounts"], account, figures)
+    assert sums(sections["accounts"], account, ["settled"]) == sums(sections["settled"], account, ["settled"])
 
 
-def _reconciliation(told: Sections) -> None:
-    compared = [row for name in ("contributions", "reversals", "accounts", "held") for row in told[name]]
+def _reconciliation(sections: Sections) -> None:
+    compared = [row for name in ("contributions", "reversals", "accounts", "held") for row in sections[name]]
     for row in compared:
         assert amount(row, "expected") == amount(row, "booked")
         assert amount(row, "variance") == ZERO
-    for row in (*told["contributions"], *told["reversals"]):
+    for row in (*sections["contributions"], *sections["reversals"]):
         assert amount(row, "value") * amount(row, "rate") == amount(row, "booked")
-    assert [amount(row, "differing") for row in told["summary"]] == [ZERO] * len(told["summary"])
-    by_jackpot = sums(told["summary"], ["jackpot_id"], ["compared"])
+    assert [amount(row, "differing") for row in sections["summary"]] == [ZERO] * len(sections["summary"])
+    by_jackpot = sums(sections["summary"], ["jackpot_id"], ["compared"])
     assert by_jackpot == counts(compared, ["jackpot_id"])
 
 
-def _meters(told: Sections) -> None:
+def _meters(sections: Sections) -> None:
     """What is on offer and what the limit keeps off it are the booked meter; rules give all of a stake to somebody."""
-    for row in told["meters"]:
+    for row in sections["meters"]:
         assert sum(amounts(row, ("display", "overflow")), ZERO) == max(amount(row, "meter"), ZERO)
         assert not row["limit"] or amount(row, "display") <= amount(row, "limit")
-    for row in told["parameters"]:
-        assert sum(amounts(row, [f"{one}_rate" for one in ("meter", "reserve", "prize_fund", "house")]), ZERO) == 1
+    for row in sections["parameters"]:
+        assert sum(amounts(row, [f"{pool}_rate" for pool in ("meter", "reserve", "prize_fund", "house")]), ZERO) == 1
 
 
-def _fx(told: Sections) -> None:
+def _fx(sections: Sections) -> None:
     """Turnover less what was given back is the net, which moves the position; positions together are what is booked."""
-    for row in told["currencies"]:
+    for row in sections["currencies"]:
         for rated in ("", "_base"):
-            given = [-amount(row, f"{one}{rated}") for one in ("refunds", "awards", "compensations")]
-            assert sum((amount(row, f"turnover{rated}"), *given), ZERO) == amount(row, f"net{rated}")
+            outflows = [-amount(row, f"{movement}{rated}") for movement in ("refunds", "awards", "compensations")]
+            assert sum((amount(row, f"turnover{rated}"), *outflows), ZERO) == amount(row, f"net{rated}")
         assert sum(amounts(row, ("opening", "net")), ZERO) == amount(row, "closing")
         assert amount(row, "variance") == ZERO
     of_currency = ("jackpot_id", "currency")
-    assert sums(told["currencies"], of_currency, ["closing"]) == sums(told["positions"], of_currency, ["position"])
-    for row in told["positions"]:
+    assert sums(sections["currencies"], of_currency, ["closing"]) == sums(
+        sections["positions"], of_currency, ["position"]
+    )
+    for row in sections["positions"]:
         assert amount(row, "position") * amount(row, "rate") == amount(row, "revalued")
-    for row in (*told["positions"], *told["residue"]):
+    for row in (*sections["positions"], *sections["residue"]):
         assert amount(row, "revalued") - amount(row, "value") == amount(row, "difference")
-    for row in told["residue"]:
+    for row in sections["residue"]:
         assert amount(row, "value") == amount(row, "booked")
         assert amount(row, "variance") == ZERO
     by_jackpot, figures = ("jackpot_id", "base"), ("value", "revalued")
-    assert sums(told["positions"], by_jackpot, figures) == sums(told["residue"], by_jackpot, figures)
+    assert sums(sections["positions"], by_jackpot, figures) == sums(sections["residue"], by_jackpot, figures)
 
 
-def _awards(told: Sections) -> None:
+def _awards(sections: Sections) -> None:
     by_state = ("jackpot_id", "base", "tier", "currency", "state")
-    listed, figures = list(_in_parts(told["awards"])), ("amount", "cost_base", "awards")
-    assert sums(told["totals"], by_state, figures) == sums(listed, by_state, figures)
+    listed, figures = list(_in_parts(sections["awards"])), ("amount", "cost_base", "awards")
+    assert sums(sections["totals"], by_state, figures) == sums(listed, by_state, figures)
 
 
 def _in_parts(listed: Rows) -> Iterator[Row]:
@@ -180,42 +182,42 @@ def _in_parts(listed: Rows) -> Iterator[Row]:
             yield {**row, "state": state, "awards": 1, **rest}
 
 
-def _payables(told: Sections) -> None:
-    for row in told["payables"]:
+def _payables(sections: Sections) -> None:
+    for row in sections["payables"]:
         assert amount(row, "amount") - amount(row, "paid_amount") == amount(row, "unpaid_amount")
     of, figures = ("jackpot_id", "casino_id", "currency", "age"), ("unpaid_amount", "unpaid_cost_base")
-    assert sums(told["ageing"], of, figures) == sums(told["payables"], of, figures)
-    assert sums(told["ageing"], of, ["awards"]) == counts(told["payables"], of)
+    assert sums(sections["ageing"], of, figures) == sums(sections["payables"], of, figures)
+    assert sums(sections["ageing"], of, ["awards"]) == counts(sections["payables"], of)
 
 
-def _hits(told: Sections) -> None:
+def _hits(sections: Sections) -> None:
     """What was on offer was paid or carried, and what was paid is what the awards from the meter cost."""
-    for row in told["hits"]:
+    for row in sections["hits"]:
         assert sum(amounts(row, ("paid", "carried")), ZERO) == amount(row, "meter")
     cycle = ("jackpot_id", "cycle")
-    of_meter = [row for row in told["payoffs"] if row["paid_from"] == "meter"]
-    assert sums(told["hits"], cycle, ["paid"]) == sums(of_meter, cycle, ["cost_base"])
-    assert sums(told["hits"], cycle, ["awards"]) == counts(of_meter, cycle)
-    assert counts(told["hits"], cycle) == counts(told["order"], cycle)
+    of_meter = [row for row in sections["payoffs"] if row["paid_from"] == "meter"]
+    assert sums(sections["hits"], cycle, ["paid"]) == sums(of_meter, cycle, ["cost_base"])
+    assert sums(sections["hits"], cycle, ["awards"]) == counts(of_meter, cycle)
+    assert counts(sections["hits"], cycle) == counts(sections["order"], cycle)
 
 
-def _rtp(told: Sections) -> None:
-    for rows in told.values():
+def _rtp(sections: Sections) -> None:
+    for rows in sections.values():
         for row in rows:
             if row["theoretical"]:
                 assert amount(row, "actual") - amount(row, "theoretical") == amount(row, "variance")
 
 
-def _exceptions(told: Sections) -> None:
-    for row in told["kinds"]:
+def _exceptions(sections: Sections) -> None:
+    for row in sections["kinds"]:
         assert sum(amounts(row, ("acknowledged", "unacknowledged")), ZERO) == amount(row, "exceptions")
-    assert sums(told["kinds"], ["kind"], ["exceptions"]) == counts(told["exceptions"], ["kind"])
+    assert sums(sections["kinds"], ["kind"], ["exceptions"]) == counts(sections["exceptions"], ["kind"])
 
 
-def _rounds(told: Sections) -> None:
+def _rounds(sections: Sections) -> None:
     """Rounds are their bets and their refunds, and the value of each bet went to the pools and the house."""
     of_round = ("jackpot_id", "round_key", "currency")
-    rounds, bets, refunds = told["rounds"], told["bets"], told["refunds"]
+    rounds, bets, refunds = sections["rounds"], sections["bets"], sections["refunds"]
     for row in (*bets, *refunds):
         assert sum(amounts(row, PARTS), ZERO) == amount(row, "value")
     assert sums(rounds, of_round, ["bets"]) == counts(bets, of_round)
@@ -245,11 +247,11 @@ EQUATIONS: Final[Mapping[str, Callable[[Sections], None]]] = MappingProxyType(
 
 def _require_chained(rows: Rows, whole: Rows, of: Sequence[str]) -> None:
     """Each row opens with what the one before closed with, from where the whole period opens to where it closes."""
-    for one in whole:
-        own = [row for row in rows if all(row[name] == one[name] for name in of)]
+    for total in whole:
+        own = [row for row in rows if all(row[name] == total[name] for name in of)]
         opened = [amount(row, "opening") for row in own]
         closed = [amount(row, "closing") for row in own]
-        assert [*opened, amount(one, "closing")] == [amount(one, "opening"), *closed]
+        assert [*opened, amount(total, "closing")] == [amount(total, "opening"), *closed]
 
 
 def amount(row: Row, name: str) -> Decimal:

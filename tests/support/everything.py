@@ -97,11 +97,11 @@ def _administer(engine: sqlalchemy.Engine) -> None:
     """Have a compensation, a settled statement, a table's limits, claims and a change policy asked for and approved."""
     scene.bet(engine, "T1", "r3", scene.euro("b1"))
     scene.cancel(engine, "T1", "r3")
-    given = {"table_id": "T1", "round_id": "r3", "bet_id": "b1", "amount_minor": 1, "document": "minutes"}
+    compensation = {"table_id": "T1", "round_id": "r3", "bet_id": "b1", "amount_minor": 1, "document": "minutes"}
     paid = {"casino_id": "c1", "from": "2026-01-01T00:00:00Z", "to": "2026-02-01T00:00:00Z", "amount": "1"}
     for kind, payload in (
         ("table-limits", {"table_id": "T1", "largest_stake": "50"}),
-        ("compensation", given),
+        ("compensation", compensation),
         ("statement-settlement", paid | {"reference": "january"}),
     ):
         asking, deciding = (
@@ -109,9 +109,9 @@ def _administer(engine: sqlalchemy.Engine) -> None:
             for principal, request_id in ((people.asker_of(kind), kind), (people.checker_of(kind), None))
         )
         currency = {} if kind == "table-limits" else {"currency": "EUR"}
-        asked = RequestChange(asking, kind, {"jackpot_id": "live", **currency, **payload})
+        request = RequestChange(asking, kind, {"jackpot_id": "live", **currency, **payload})
         decided = DecideChange(deciding, str(kind), Outcome.APPROVED)
-        transact(engine, partial(request_change, command=asked))
+        transact(engine, partial(request_change, command=request))
         transact(engine, partial(decide_change, command=decided))
     rule = {"casino_id": "c1", "currency": "EUR", "report_at_minor": 1, "withhold_at_minor": 1, "percent": "24"}
     transact(engine, partial(two_people.change, kind="casino-withholding", payload=rule, now=scene.now()))

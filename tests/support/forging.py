@@ -47,15 +47,21 @@ def rewrite_stake(session: Session, jackpot_id: str, round_id: str, bet_id: str,
     known = references.read(session, Decoder())
     jackpot = jackpots.read(session, jackpot_id, known, PoolsByPosition(session, jackpot_id), ())
     pages = documents.pages(session, Decoder(), jackpot_id)
-    round_ = next(one for page in pages for one in page.rounds if one.round.round_id == round_id)
+    round_ = next(round_page for page in pages for round_page in page.rounds if round_page.round.round_id == round_id)
     entry = next(
-        one for one in round_.entries for bet in round_.bets if (bet.bet.bet_id, bet.step) == (bet_id, one.step)
+        entry_
+        for entry_ in round_.entries
+        for bet in round_.bets
+        if (bet.bet.bet_id, bet.step) == (bet_id, entry_.step)
     )
     sheet = jackpot.sheet(round_.round.rate_sheet)
-    weighs = weight([one.bet for one in round_.bets if not one.is_void], sheet)
+    weighs = weight([booked_bet.bet for booked_bet in round_.bets if not booked_bet.is_void], sheet)
     _run(session, f"UPDATE rounds SET weight = :w WHERE {in_round}", {"j": jackpot_id, "r": round_id, "w": weighs})  # noqa: S608
-    due = figures.due_of(entry, round_, jackpot)
-    lines, comes_to = replay.lines_of(bets._contribution(entry, round_, jackpot)), tuple(one.written() for one in due)
+    expected = figures.due_of(entry, round_, jackpot)
+    lines, comes_to = (
+        replay.lines_of(bets._contribution(entry, round_, jackpot)),
+        tuple(figure.written() for figure in expected),
+    )
     forged = replace(entry, lines=lines, figures=comes_to)
     forged = replace(forged, digest=digests.digest_of_booked(records.recorded(forged, round_, jackpot), forged.content))
     _rechain(session, forged, moved=forged.pools() - entry.pools())

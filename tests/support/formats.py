@@ -55,11 +55,11 @@ def require_workbook(sheets: Mapping[str, Sheet], document: Body) -> None:
     """A workbook has each figure as a number, rounded half up to its precision, and beside it as exact text."""
     assert [*sheets] == ["head", *(section["name"] for section in document["sections"])]
     for section in document["sections"]:
-        titles, *found = sheets[section["name"]]
+        titles, *cells = sheets[section["name"]]
         expected = [_cells(section["columns"], row) for row in section["rows"]]
         assert [_content(cell) for cell in titles] == list(_titles(section["columns"]))
         width = len(titles)
-        assert [[*map(_content, row), *[None] * (width - len(row))] for row in found] == expected
+        assert [[*map(_content, row), *[None] * (width - len(row))] for row in cells] == expected
 
 
 def _titles(columns: Sequence[Body]) -> Iterator[str]:

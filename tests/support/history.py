@@ -92,8 +92,8 @@ class Casino:
         self.act(lambda session: settle_round(session, SettleRound(server, table, round_id, result, self.now)))
 
     def cancel(self, table: str, round_id: str, reason: str, **hands: str) -> None:
-        told = tuple(_hand(name, HandStatus.DEALT, cards) for name, cards in hands.items())
-        cancellation = Cancellation(reason, told)
+        stated = tuple(_hand(name, HandStatus.DEALT, cards) for name, cards in hands.items())
+        cancellation = Cancellation(reason, stated)
         server = _server(table)
         self.act(lambda session: cancel_round(session, CancelRound(server, table, round_id, cancellation, self.now)))
 
@@ -155,7 +155,7 @@ def write(engine: sqlalchemy.Engine) -> None:
     """Write the whole history; the same stripes each time. All bets are rolled up."""
     random.seed(5)
     casino = Casino(engine)
-    found(casino)
+    open_casino(casino)
     play_live(casino)
     play_cyber(casino)
     play_capped(casino)
@@ -165,7 +165,7 @@ def write(engine: sqlalchemy.Engine) -> None:
     rolling.roll_up(engine)
 
 
-def found(casino: Casino) -> None:
+def open_casino(casino: Casino) -> None:
     casino.act(lambda session: add_casino(session, casino.operate(), casino_id="c1", name="One"))
     casino.act(
         lambda session: add_casino(

@@ -50,9 +50,9 @@ class LocalIssuer:
         self, at: datetime, *, header: dict[str, Any] | None = None, key: Key | None = None, **claims: Any
     ) -> str:
         signing = key or self.key
-        told = {"alg": "RS256", "kid": signing.kid} | (header or {})
-        told = {name: value for name, value in told.items() if value is not None}
-        return jws.serialize_compact(told, json.dumps(self.claims(at, **claims)), signing, [told["alg"]])
+        header_ = {"alg": "RS256", "kid": signing.kid} | (header or {})
+        header_ = {name: value for name, value in header_.items() if value is not None}
+        return jws.serialize_compact(header_, json.dumps(self.claims(at, **claims)), signing, [header_["alg"]])
 
 
 @contextmanager
@@ -80,8 +80,8 @@ class _Handler(BaseHTTPRequestHandler):
         issuer: LocalIssuer = self.server.issuer  # type: ignore[attr-defined]
         issuer.asked.append(self.path)
         issuer.open.wait()
-        found = issuer.answers.get(self.path, 404)
-        status, body = (found, b"") if isinstance(found, int) else (200, found)
+        answer = issuer.answers.get(self.path, 404)
+        status, body = (answer, b"") if isinstance(answer, int) else (200, answer)
         self.send_response(status)
         self.send_header("Content-Length", str(len(body)))
         if 300 <= status < 400:

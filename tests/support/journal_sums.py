@@ -13,19 +13,21 @@ Line = Mapping[str, Any]
 
 def lines(world: World, jackpot_id: str, *, start: datetime | None = None, end: datetime | None = None) -> list[Line]:
     """The postings of a jackpot that were booked from `start` on and before `end`."""
-    found = world.books.rows("SELECT * FROM postings WHERE jackpot_id = :jackpot ORDER BY 2, 3, 4", jackpot=jackpot_id)
+    booked = world.books.rows("SELECT * FROM postings WHERE jackpot_id = :jackpot ORDER BY 2, 3, 4", jackpot=jackpot_id)
     return [
-        one for one in found if (start is None or one["booked_at"] >= start) and (end is None or one["booked_at"] < end)
+        line
+        for line in booked
+        if (start is None or line["booked_at"] >= start) and (end is None or line["booked_at"] < end)
     ]
 
 
-def moved(found: Iterable[Line], *accounts: str, movement: str | None = None, currency: str = "EUR") -> Decimal:
+def moved(booked: Iterable[Line], *accounts: str, movement: str | None = None, currency: str = "EUR") -> Decimal:
     """What lines put into some accounts, perhaps by one movement."""
     return sum(
         (
-            one["amount"]
-            for one in found
-            if one["account"] in accounts and movement in {None, one["movement"]} and one["currency"] == currency
+            line["amount"]
+            for line in booked
+            if line["account"] in accounts and movement in {None, line["movement"]} and line["currency"] == currency
         ),
         ZERO,
     )

@@ -62,10 +62,10 @@ class Listener:
     def frames(self) -> Iterator[Body]:
         """Yield what is said, without comments."""
         for block in self.blocks():
-            said = dict(line.split(": ", 1) for line in block.splitlines())
-            self.last_event_id = said.get("id", self.last_event_id)
-            if "data" in said:
-                yield orjson.loads(said["data"])
+            fields = dict(line.split(": ", 1) for line in block.splitlines())
+            self.last_event_id = fields.get("id", self.last_event_id)
+            if "data" in fields:
+                yield orjson.loads(fields["data"])
 
     def leave(self) -> None:
         """Leave, as a connection that is closed, and wait until the call is over."""

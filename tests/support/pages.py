@@ -22,11 +22,11 @@ class Block:
 
 def blocks(page: str, word: str | None = None) -> Sequence[Block]:
     """Return the blocks of a page in their order: all, or those of a word."""
-    found = [
+    every = [
         Block(match[2], re.sub(rf"^{match[1]}", "", match[3], flags=re.MULTILINE))
         for match in _BLOCK.finditer((DOCS / page).read_text(encoding="utf-8"))
     ]
-    return [block for block in found if word in {None, block.word}]
+    return [block for block in every if word in {None, block.word}]
 
 
 def run(block: Block, environment: Mapping[str, str], *, before: Sequence[str] = (), cwd: Path | None = None) -> str:

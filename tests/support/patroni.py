@@ -90,7 +90,7 @@ class PatroniCluster:
     etcd_port: int
     proxy_port: int
     nodes: Mapping[str, Node]
-    others: list["subprocess.Popen[bytes]"] = field(default_factory=list)
+    programs: list["subprocess.Popen[bytes]"] = field(default_factory=list)
 
     @property
     def url(self) -> str:
@@ -184,7 +184,7 @@ class PatroniCluster:
         for name in self.nodes:
             self.thaw(name)
             self.kill(name)
-        for process in self.others:
+        for process in self.programs:
             process.kill()
             process.wait()
 
@@ -240,7 +240,7 @@ def _start_etcd(cluster: PatroniCluster) -> None:
     command = ["etcd", "--name=etcd", f"--data-dir={_own(cluster.directory / 'etcd')}", "--log-level=error"]
     command += [f"--listen-client-urls={client}", f"--advertise-client-urls={client}", f"--listen-peer-urls={peer}"]
     command += [f"--initial-advertise-peer-urls={peer}", f"--initial-cluster=etcd={peer}"]
-    cluster.others.append(_run(cluster, "etcd", command))
+    cluster.programs.append(_run(cluster, "etcd", command))
 
 
 def _start_node(cluster: PatroniCluster, node: Node) -> None:
@@ -271,7 +271,7 @@ def _start_proxy(cluster: PatroniCluster) -> None:
         text = text.replace(place, here)
     settings = cluster.directory / "haproxy.cfg"
     settings.write_text(text)
-    cluster.others.append(_run(cluster, "haproxy", ["haproxy", "-db", "-f", str(settings)]))
+    cluster.programs.append(_run(cluster, "haproxy", ["haproxy", "-db", "-f", str(settings)]))
 
 
 def _run(

@@ -63,13 +63,13 @@ class Books:
 
     def balance(self, jackpot_id: str, account: str, currency: str = "EUR") -> Decimal:
         """What all postings put into an account."""
-        found: Decimal | None = self.value(_BALANCE, jackpot=jackpot_id, account=account, currency=currency)
-        return found or ZERO
+        amount: Decimal | None = self.value(_BALANCE, jackpot=jackpot_id, account=account, currency=currency)
+        return amount or ZERO
 
     def moved(self, jackpot_id: str, account: str, movement: str) -> Decimal:
         """What the postings of one movement put into an account."""
-        found: Decimal | None = self.value(_MOVED, jackpot=jackpot_id, account=account, movement=movement)
-        return found or ZERO
+        amount: Decimal | None = self.value(_MOVED, jackpot=jackpot_id, account=account, movement=movement)
+        return amount or ZERO
 
     def exceptions(self) -> Rows:
         """The refusals that were kept for finance, in the order in which they were noticed."""

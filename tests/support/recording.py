@@ -48,8 +48,8 @@ class Recorder:
         yield
         with self._log.open("rb") as log:
             log.seek(start)
-            told = log.read().decode(errors="replace")
-        self.sent += statements(told, self._database, part=name)
+            written = log.read().decode(errors="replace")
+        self.sent += statements(written, self._database, part=name)
 
 
 @contextmanager
@@ -70,21 +70,21 @@ def statements(log: str, database: str, *, part: str) -> Sequence[Sent]:
     sent: list[Sent] = []
     latest: dict[str, int] = {}
     for line in log.replace("\n\t", "\0").split("\n"):
-        found = _LINE.fullmatch(line.replace("\0", "\n"))
-        if found is None or found[2] != database:
+        match = _LINE.fullmatch(line.replace("\0", "\n"))
+        if match is None or match[2] != database:
             continue
-        process, kind, said = found[1], found[3], found[4]
-        if kind == "LOG" and (statement := _SAID.fullmatch(said)):
+        process, kind, message = match[1], match[3], match[4]
+        if kind == "LOG" and (statement := _SAID.fullmatch(message)):
             latest[process] = len(sent)
             sent.append(Sent(part, statement[1]))
-        elif kind == "DETAIL" and said.startswith(_PARAMETERS):
+        elif kind == "DETAIL" and message.startswith(_PARAMETERS):
             place = latest.pop(process)
-            sent[place] = Sent(part, sent[place].text, _values(said))
+            sent[place] = Sent(part, sent[place].text, _values(message))
     return sent
 
 
-def _values(said: str) -> dict[str, str | None]:
+def _values(message: str) -> dict[str, str | None]:
     return {
-        found[1]: None if found[2] is None else found[2].replace("''", "'")
-        for found in _PARAMETER.finditer(said, len(_PARAMETERS))
+        match[1]: None if match[2] is None else match[2].replace("''", "'")
+        for match in _PARAMETER.finditer(message, len(_PARAMETERS))
     }

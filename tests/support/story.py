@@ -154,8 +154,8 @@ class Story:
         rule = {"casino_id": "c1", "currency": "EUR", "report_at_minor": 1, "withhold_at_minor": 1, "percent": "24"}
         self._world.change("casino-withholding", rule, request_id="story-withholding")
         (award,) = self._won("withheld", bet("a"))
-        due = self._award(award["award_id"])["withholding_due_minor"]
-        self._pay_one(award, withheld_minor=due)
+        due_minor = self._award(award["award_id"])["withholding_due_minor"]
+        self._pay_one(award, withheld_minor=due_minor)
 
     def _forfeit(self) -> None:
         """Forfeit an award that was paid in part to the authority, and another to the jackpot."""

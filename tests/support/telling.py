@@ -23,14 +23,14 @@ def page(world: World, *, after: str | None = None, key: str | None = None, **qu
 
 def follow(world: World, *, after: str | None = None, key: str | None = None, limit: int = 1000) -> list[Body]:
     """All events after a cursor, from the beginning unless one is given, page by page."""
-    told: list[Body] = []
+    notified: list[Body] = []
     while True:
-        found = page(world, after=after, key=key, limit=limit)
-        assert len(found["items"]) <= limit
-        told += found["items"]
-        after = found["next"]
-        if not found["has_more"]:
-            return told
+        page_ = page(world, after=after, key=key, limit=limit)
+        assert len(page_["items"]) <= limit
+        notified += page_["items"]
+        after = page_["next"]
+        if not page_["has_more"]:
+            return notified
 
 
 def now(world: World) -> str:

@@ -37,8 +37,8 @@ def by_books(
 ) -> Told:
     """Ask the books for a report, as every door does."""
     report = report_of(name)
-    asked = Parameters(start=start, end=end, casino_id=stated(report).get("casino_id"))
-    with made(engine, report, asked, now=now) as document:
+    parameters = Parameters(start=start, end=end, casino_id=stated(report).get("casino_id"))
+    with made(engine, report, parameters, now=now) as document:
         rows: dict[str, equations.Rows] = {}
         for section in document.sections:
             names = [column.name for column in section.columns]

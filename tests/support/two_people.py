@@ -24,19 +24,19 @@ def change(session: Session, kind: str, payload: Mapping[str, Any], *, now: date
     if kind == "change-policy":  # It takes that those who are to decide have keys.
         for person in (people.asker_of(kind), people.checker_of(kind), people.checker_of("adjustment")):
             people.with_key(session, Act(person, now))
-    asked = request_change(session, RequestChange(asking, kind, payload)).change
+    requested = request_change(session, RequestChange(asking, kind, payload)).change
     approving = people.enrol(session, Act(people.checker_of(kind), now, reason="checked"))
-    decided = decide_change(session, DecideChange(approving, asked.request_id, Outcome.APPROVED))
+    decided = decide_change(session, DecideChange(approving, requested.request_id, Outcome.APPROVED))
     assert decided.effect is not None
     return decided.effect
 
 
 def correct(session: Session, jackpot_id: str, name: RoundName, result: Result, *, now: datetime) -> ChangeEffect:
     """Have a settled round corrected."""
-    told = {
+    stated = {
         "bet_count": result.bet_count,
-        "hands": [{"hand": one.hand, "status": one.status.value, "cards": [*one.cards]} for one in result.hands],
+        "hands": [{"hand": hand.hand, "status": hand.status.value, "cards": [*hand.cards]} for hand in result.hands],
         "dealer": [*result.dealer],
     }
-    payload = {"jackpot_id": jackpot_id, "table_id": name.table_id, "round_id": name.round_id, "result": told}
+    payload = {"jackpot_id": jackpot_id, "table_id": name.table_id, "round_id": name.round_id, "result": stated}
     return change(session, "round-correction", payload, now=now)

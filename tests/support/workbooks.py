@@ -53,7 +53,9 @@ def _path(number: int) -> str:
 
 def _formats(styles: Element) -> Iterator[str]:
     """The number format of each style; those that Excel knows by heart are named by their number."""
-    own: Mapping[str, str] = {one.attrib["numFmtId"]: one.attrib["formatCode"] for one in styles.iter(f"{MAIN}numFmt")}
+    own: Mapping[str, str] = {
+        style.attrib["numFmtId"]: style.attrib["formatCode"] for style in styles.iter(f"{MAIN}numFmt")
+    }
     for style in styles.find(f"{MAIN}cellXfs") or ():
         yield own.get(style.attrib["numFmtId"], style.attrib["numFmtId"])
 
@@ -61,7 +63,7 @@ def _formats(styles: Element) -> Iterator[str]:
 def _shared(parts: zipfile.ZipFile) -> list[str]:
     if "xl/sharedStrings.xml" not in parts.namelist():
         return []
-    return [_text(one) for one in fromstring(parts.read("xl/sharedStrings.xml")).iter(f"{MAIN}si")]
+    return [_text(item) for item in fromstring(parts.read("xl/sharedStrings.xml")).iter(f"{MAIN}si")]
 
 
 def _row(row: Element, formats: list[str], shared: list[str]) -> list[Cell | None]:
@@ -83,8 +85,8 @@ def _cell(cell: Element, formats: list[str], shared: list[str]) -> Cell:
 
 
 def _text(element: Element) -> str:
-    written = "".join(one.text or "" for one in element.iter(f"{MAIN}t"))
-    return ESCAPED.sub(lambda found: chr(int(found.group(1), 16)), written)
+    written = "".join(node.text or "" for node in element.iter(f"{MAIN}t"))
+    return ESCAPED.sub(lambda match: chr(int(match.group(1), 16)), written)
 
 
 def _column(reference: str) -> int:

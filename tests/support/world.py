@@ -25,7 +25,7 @@ from jackpot_service.usecases.jackpots import OpenJackpot, open_jackpot
 from jackpot_service.usecases.keys import create_key
 from tests.support import people
 from tests.support.answers import Answer, Body
-from tests.support.asgi import asked
+from tests.support.asgi import answer_to
 from tests.support.clock import Clock
 from tests.support.loop import end_what_runs, on_loop
 from tests.support.publishing import publish
@@ -203,7 +203,7 @@ class World:
         """A key of somebody with a name, in the role that they have already or is usual; of who is usual without."""
         if name is None:
             return self.key_of(usual)
-        known = next((one for one in self._keys if one.name == name), None)
+        known = next((key_ for key_ in self._keys if key_.name == name), None)
         return self.key_of(known if known and role is None else replace(usual, name=name))
 
     def change(self, kind: str, payload: Body, *, request_id: str = "q1", role: Role | None = None) -> Body:
@@ -250,7 +250,7 @@ class World:
         if data is not None:
             sent["Content-Type"] = "application/json"
         sent |= headers or {}
-        return asked((app or self.app).asgi, method, path, data=data, headers=sent)
+        return answer_to((app or self.app).asgi, method, path, data=data, headers=sent)
 
     def get(
         self, path: str, *, role: Role = Role.AUDITOR, key: str | None = None, headers: Mapping[str, str] | None = None
@@ -335,12 +335,12 @@ class World:
         return self.get(f"/v1/tables/{table_id}/rounds/{round_id}").ok()
 
     def live_bets(self, table_id: str, round_id: str) -> int:
-        found: int = self.books.value(
+        count: int = self.books.value(
             "SELECT coalesce(max(bet_count), 0) FROM rounds WHERE table_id = :table AND round_id = :round",
             table=table_id,
             round=round_id,
         )
-        return found
+        return count
 
 
 COPIES: Final[dict[str, World]] = {}

@@ -18,7 +18,7 @@ from tests.exports.jobs import kinds
 from tests.exports.jobs.kinds import Kinds
 from tests.exports.jobs.test_runner import expire, job, written
 from tests.support.answers import Body
-from tests.support.asking import asked
+from tests.support.asking import report_answer
 from tests.support.bets import bet
 from tests.support.drivers import kept_on_loop
 from tests.support.hands import FLUSH, hand
@@ -76,7 +76,7 @@ def whole(world: World, form: str) -> bytes:
     content = b"".join(piece.content for piece in small()["report"].pieces(world.engine, parameters, None))
     if form == "csv":
         stated = {"end": parameters["to"], "section": "bets", "format": "csv"}
-        assert content == asked(world, "rounds", **stated).text.encode()
+        assert content == report_answer(world, "rounds", **stated).text.encode()
     return content
 
 

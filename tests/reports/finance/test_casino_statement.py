@@ -14,7 +14,7 @@ from tests.properties.profile import seeds
 from tests.reports.finance import journal
 from tests.reports.finance.play import Play
 from tests.support import correcting, story
-from tests.support.asking import asked, figures, only, report, rows, rows_of
+from tests.support.asking import figures, only, report, report_answer, rows, rows_of
 from tests.support.bets import bet
 from tests.support.hands import FLUSH, NOTHING, STRAIGHT, STRAIGHT_FLUSH, hand
 from tests.support.payouts import held_from
@@ -178,9 +178,9 @@ def test_it_needs_a_casino_and_a_casinos_key_has_one(world: World) -> None:
     world.bet(bet())
     own = world.key(Role.FINANCE, casino_id="c1")
 
-    asked(world, "casino-statement").problem(422, "question-invalid")
-    asked(world, "casino-statement", casino_id="c9").problem(404, "casino-unknown")
-    asked(world, "casino-statement", casino_id="c1", table_id="T1").problem(422, "question-invalid")
+    report_answer(world, "casino-statement").problem(422, "question-invalid")
+    report_answer(world, "casino-statement", casino_id="c9").problem(404, "casino-unknown")
+    report_answer(world, "casino-statement", casino_id="c1", table_id="T1").problem(422, "question-invalid")
     (row,) = rows_of(world.get("/v1/reports/casino-statement", key=own).ok())
     assert row["closing"] == "1"
     world.get("/v1/reports/casino-statement?casino_id=c2", key=own).problem(404, "casino-unknown")

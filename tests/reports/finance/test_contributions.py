@@ -15,7 +15,7 @@ from tests.properties.profile import seeds
 from tests.reports.finance import journal
 from tests.reports.finance.play import Play
 from tests.support import story
-from tests.support.asking import asked, figures, only, report, rows, rows_of
+from tests.support.asking import figures, only, report, report_answer, rows, rows_of
 from tests.support.bets import bet
 from tests.support.hands import NOTHING, ROYAL_FLUSH, dead, hand
 from tests.support.world import CYBER, World
@@ -163,12 +163,12 @@ def test_a_casino_sees_its_own_and_no_other(two_casinos: World) -> None:
 
 
 def test_what_cannot_be_asked_is_refused(two_casinos: World) -> None:
-    asked(two_casinos, "contributions", by="cycle").problem(422, "question-invalid")
-    asked(two_casinos, "contributions", by="day,day").problem(422, "validation")
-    asked(two_casinos, "contributions", by="weekday").problem(422, "validation")
-    asked(two_casinos, "contributions", table_id="T9").problem(404, "table-unknown")
-    asked(two_casinos, "contributions", table_id="T2", casino_id="c1").problem(404, "table-unknown")
-    asked(two_casinos, "contributions", as_of="2099-01-01T00:00:00Z").problem(422, "instant-ahead")
+    report_answer(two_casinos, "contributions", by="cycle").problem(422, "question-invalid")
+    report_answer(two_casinos, "contributions", by="day,day").problem(422, "validation")
+    report_answer(two_casinos, "contributions", by="weekday").problem(422, "validation")
+    report_answer(two_casinos, "contributions", table_id="T9").problem(404, "table-unknown")
+    report_answer(two_casinos, "contributions", table_id="T2", casino_id="c1").problem(404, "table-unknown")
+    report_answer(two_casinos, "contributions", as_of="2099-01-01T00:00:00Z").problem(422, "instant-ahead")
 
 
 @pytest.mark.long

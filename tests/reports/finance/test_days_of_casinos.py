@@ -8,7 +8,7 @@ import pytest
 from jackpot_service.domain.principals import Role
 from tests.reports.finance import journal
 from tests.support.answers import Body
-from tests.support.asking import asked, report, rows_of
+from tests.support.asking import report, report_answer, rows_of
 from tests.support.bets import bet
 from tests.support.world import World
 
@@ -114,11 +114,11 @@ def test_contributions_by_day_of_a_casino_are_those_of_the_days_asked(world: Wor
 
 def test_a_day_that_starts_in_no_year_that_there_is_cannot_be_asked(world: World) -> None:
     world.add_casino("early", zone="Europe/Riga")
-    asked(world, "casino-statement", casino_id="early", start="0001-01-01").problem(422, "question-invalid")
-    asked(world, "casino-statement", casino_id="york", end="9999-12-31").problem(422, "instant-ahead")
-    asked(world, "casino-statement", casino_id="c9", start="2026-11-01").problem(404, "casino-unknown")
-    asked(world, "trial-balance", casino_id="c9", start="2026-11-01").problem(422, "question-invalid")
-    asked(world, "contributions", table_id="T9", start="2026-11-01").problem(404, "table-unknown")
+    report_answer(world, "casino-statement", casino_id="early", start="0001-01-01").problem(422, "question-invalid")
+    report_answer(world, "casino-statement", casino_id="york", end="9999-12-31").problem(422, "instant-ahead")
+    report_answer(world, "casino-statement", casino_id="c9", start="2026-11-01").problem(404, "casino-unknown")
+    report_answer(world, "trial-balance", casino_id="c9", start="2026-11-01").problem(422, "question-invalid")
+    report_answer(world, "contributions", table_id="T9", start="2026-11-01").problem(404, "table-unknown")
 
 
 def test_a_period_that_ends_before_it_begins_is_refused_however_its_edges_are_stated(world: World) -> None:
@@ -127,6 +127,8 @@ def test_a_period_that_ends_before_it_begins_is_refused_however_its_edges_are_st
         ("2026-11-01", "2026-11-01T03:59:59Z"),
         ("2026-11-01T04:00:01Z", "2026-11-01"),
     ):
-        asked(world, "casino-statement", casino_id="riga", start=start, end=end).problem(422, "question-invalid")
+        report_answer(world, "casino-statement", casino_id="riga", start=start, end=end).problem(
+            422, "question-invalid"
+        )
     same = report(world, "casino-statement", casino_id="riga", start="2026-11-01T04:00:00Z", end="2026-11-01")
     assert period(same) == ("2026-11-01T04:00:00Z",) * 2

@@ -7,7 +7,7 @@ import pytest
 
 from jackpot_service.domain.principals import Role
 from jackpot_service.reports import making
-from tests.support.asking import asked, figures, only, report, rows, rows_of
+from tests.support.asking import figures, only, report, report_answer, rows, rows_of
 from tests.support.bets import bet
 from tests.support.hands import NOTHING, hand
 from tests.support.world import World
@@ -115,11 +115,11 @@ def test_too_many_for_an_answer_are_a_file_and_leave_nothing_open(
 ) -> None:
     monkeypatch.setattr(making, "MOST_ROWS", 1)
 
-    asked(refusing, "exceptions").problem(409, "report-too-long")
+    report_answer(refusing, "exceptions").problem(409, "report-too-long")
 
-    lines = asked(refusing, "exceptions", format="csv", section="exceptions").text.splitlines()
+    lines = report_answer(refusing, "exceptions", format="csv", section="exceptions").text.splitlines()
     assert len(lines) == 3
-    assert asked(refusing, "exceptions", format="csv", section="kinds").text.count("\r\n") == 3
+    assert report_answer(refusing, "exceptions", format="csv", section="kinds").text.count("\r\n") == 3
 
 
 def test_it_is_of_one_jackpot_casino_or_table_if_asked(refusing: World) -> None:
@@ -128,8 +128,8 @@ def test_it_is_of_one_jackpot_casino_or_table_if_asked(refusing: World) -> None:
     assert [row["table_id"] for row in listed(refusing, casino_id="c2")] == ["T2"]
     assert [row["table_id"] for row in listed(refusing, table_id="T1")] == ["T1"]
     assert listed(refusing, jackpot_id="j2") == []
-    asked(refusing, "exceptions", table_id="T9").problem(404, "table-unknown")
-    asked(refusing, "exceptions", by="casino").problem(422, "question-invalid")
+    report_answer(refusing, "exceptions", table_id="T9").problem(404, "table-unknown")
+    report_answer(refusing, "exceptions", by="casino").problem(422, "question-invalid")
 
 
 def test_a_casinos_key_sees_what_happened_to_the_casino(refusing: World) -> None:

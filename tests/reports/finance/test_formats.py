@@ -14,7 +14,7 @@ from tests.cli.test_command_line import Ended, program
 from tests.reports.finance.play import play_everything
 from tests.support import equations, formats, workbooks
 from tests.support.answers import Body
-from tests.support.asking import asked, report, stated
+from tests.support.asking import report, report_answer, stated
 from tests.support.world import World
 
 pytestmark = pytest.mark.slow
@@ -73,7 +73,7 @@ def test_every_door_and_format_has_the_same_figures_and_they_add_up(
         assert jackpot(*show, "--format", "xlsx", "--output", str(path)).ok() == ""
         formats.require_workbook(workbooks.read(path.read_bytes()), document)
         for section in document["sections"]:
-            over_http = asked(world, name, format="csv", section=section["name"], **query)
+            over_http = report_answer(world, name, format="csv", section=section["name"], **query)
             assert over_http.headers["Content-Type"] == files.CSV_TYPE
             formats.require_csv(over_http.text, section)
             formats.require_csv(jackpot(*show, "--format", "csv", "--section", section["name"]).ok(), section)

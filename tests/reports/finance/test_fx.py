@@ -12,7 +12,7 @@ from tests.properties.profile import seeds
 from tests.reports.finance import journal
 from tests.reports.finance.play import Play
 from tests.support import story
-from tests.support.asking import asked, figures, report, rows
+from tests.support.asking import figures, report, report_answer, rows
 from tests.support.bets import bet
 from tests.support.hands import NOTHING, STRAIGHT, hand
 from tests.support.world import World
@@ -86,7 +86,7 @@ def test_bets_in_the_base_currency_leave_nothing_to_revalue(world: World) -> Non
     world.bet(bet())
 
     assert rows(world, "fx", "positions") == rows(world, "fx", "residue") == []
-    asked(world, "fx", casino_id="c1").problem(422, "question-invalid")
+    report_answer(world, "fx", casino_id="c1").problem(422, "question-invalid")
 
 
 @pytest.mark.long

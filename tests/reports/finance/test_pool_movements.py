@@ -12,7 +12,7 @@ from jackpot_service.domain.money import ZERO
 from tests.properties.profile import seeds
 from tests.support import story
 from tests.support.answers import Body
-from tests.support.asking import asked, only, report, rows, rows_of
+from tests.support.asking import only, report, report_answer, rows, rows_of
 from tests.support.bets import bet
 from tests.support.chance import Chance
 from tests.support.hands import NOTHING, ROYAL_FLUSH, hand
@@ -232,6 +232,6 @@ def test_it_sums_by_one_thing_at_a_time(world: World) -> None:
     world.settle(hand("1", NOTHING))
 
     assert list(rows(world, "pool-movements")[0])[1] == "day"
-    asked(world, "pool-movements", by="day,month").problem(422, "question-invalid")
-    asked(world, "pool-movements", by="casino").problem(422, "question-invalid")
-    asked(world, "pool-movements", casino_id="c1").problem(422, "question-invalid")
+    report_answer(world, "pool-movements", by="day,month").problem(422, "question-invalid")
+    report_answer(world, "pool-movements", by="casino").problem(422, "question-invalid")
+    report_answer(world, "pool-movements", casino_id="c1").problem(422, "question-invalid")

@@ -20,7 +20,7 @@ from tests.reports.finance import journal
 from tests.reports.finance.play import Play
 from tests.support import story
 from tests.support.answers import Body
-from tests.support.asking import asked, figures, only, report, rows, rows_of
+from tests.support.asking import figures, only, report, report_answer, rows, rows_of
 from tests.support.bets import bet
 from tests.support.correcting import correct, reversed_awards
 from tests.support.hands import FLUSH, NOTHING, ROYAL_FLUSH, STRAIGHT_FLUSH, dead, hand
@@ -333,6 +333,6 @@ def test_a_period_that_ends_before_it_begins_is_refused(world: World) -> None:
     world.open()
     now = world.clock()
 
-    asked(world, "reconciliation", start=now, end=now - timedelta(days=1)).problem(422, "question-invalid")
-    asked(world, "reconciliation", casino_id="c1").problem(422, "question-invalid")
-    asked(world, "reconciliation", jackpot_id="j9").problem(404, "jackpot-unknown")
+    report_answer(world, "reconciliation", start=now, end=now - timedelta(days=1)).problem(422, "question-invalid")
+    report_answer(world, "reconciliation", casino_id="c1").problem(422, "question-invalid")
+    report_answer(world, "reconciliation", jackpot_id="j9").problem(404, "jackpot-unknown")

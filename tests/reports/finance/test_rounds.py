@@ -22,7 +22,7 @@ from jackpot_service.reports.questions import Parameters
 from tests.properties.profile import seeds
 from tests.reports.finance.play import Play
 from tests.support import story
-from tests.support.asking import asked, figures, report, rows
+from tests.support.asking import figures, report, report_answer, rows
 from tests.support.bets import bet
 from tests.support.hands import FLUSH, ROYAL_FLUSH, dead, hand
 from tests.support.world import World
@@ -145,7 +145,7 @@ def test_a_round_that_no_table_asked_about_has_is_unknown(opened: World) -> None
     before = opened.books.counts()
 
     for elsewhere in ({}, {"table_id": "T1"}, {"casino_id": "c1"}, {"jackpot_id": "j1"}):
-        problem = asked(opened, "rounds", round_id="none", end=opened.clock(), **elsewhere).problem(
+        problem = report_answer(opened, "rounds", round_id="none", end=opened.clock(), **elsewhere).problem(
             404, "round-unknown"
         )
         assert problem["round_id"] == "none"
@@ -155,7 +155,7 @@ def test_a_round_that_no_table_asked_about_has_is_unknown(opened: World) -> None
         {"jackpot_id": "j2"},
         {"table_id": "T1", "jackpot_id": "j2"},
     ):
-        asked(opened, "rounds", round_id="r1", end=opened.clock(), **elsewhere).problem(404, "round-unknown")
+        report_answer(opened, "rounds", round_id="r1", end=opened.clock(), **elsewhere).problem(404, "round-unknown")
 
     assert opened.books.counts() == before
 
