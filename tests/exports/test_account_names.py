@@ -35,9 +35,9 @@ def test_every_account_has_a_name_that_beancount_takes_and_that_stands_for_it_al
     assert account_of(name) == account
 
 
-@given(one=all_accounts, other=all_accounts)
-def test_two_accounts_never_share_a_name(one: str, other: str) -> None:
-    assert (name_of(one) == name_of(other)) == (one == other)
+@given(first=all_accounts, other=all_accounts)
+def test_two_accounts_never_share_a_name(first: str, other: str) -> None:
+    assert (name_of(first) == name_of(other)) == (first == other)
 
 
 @given(text=st.text())

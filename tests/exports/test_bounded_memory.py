@@ -64,13 +64,13 @@ def test_a_page_holds_few_bets_or_one_round(superuser: Session, monkeypatch: pyt
 
     pages = list(documents.pages(superuser, Decoder(), BOOK))
 
-    rounds = [one.round.round_key for page in pages for one in page.rounds]
+    rounds = [round_.round.round_key for page in pages for round_ in page.rounds]
     assert rounds == sorted(rounds)
     assert len(rounds) == 13
-    assert all(len(page.rounds) <= 1 or sum(one.round.bet_count for one in page.rounds) <= 4 for page in pages)
+    assert all(len(page.rounds) <= 1 or sum(round_.round.bet_count for round_ in page.rounds) <= 4 for page in pages)
     assert max(len(page.rounds) for page in pages) > 1
     again = documents.these(superuser, Decoder(), BOOK, reversed(rounds))
-    assert [one.round.round_key for page in again for one in page.rounds] == rounds
+    assert [round_.round.round_key for page in again for round_ in page.rounds] == rounds
 
 
 def test_rows_by_seq_are_read_again_and_few_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -83,7 +83,7 @@ def test_rows_by_seq_are_read_again_and_few_are_kept(monkeypatch: pytest.MonkeyP
         reads.append(first)
         return {seq: str(seq) for seq in there if first <= seq < end}
 
-    rows = PagedRows(read, lambda seq: next((one for one in there if one >= seq), None))
+    rows = PagedRows(read, lambda seq: next((seq_ for seq_ in there if seq_ >= seq), None))
 
     assert list(rows) == there
     assert dict(rows.items()) == {seq: str(seq) for seq in there}

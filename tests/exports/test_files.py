@@ -36,8 +36,8 @@ def document(*sections: Section, **scope: str) -> Document:
     return Document("some-report", "Some report", "1.2", made_at, start, None, scope, positions, opening, sections)
 
 
-def written(one: Section) -> str:
-    return "".join(files.csv_lines(document(one)))
+def written(section_: Section) -> str:
+    return "".join(files.csv_lines(document(section_)))
 
 
 def parsed(text: str) -> list[list[str]]:
@@ -50,10 +50,12 @@ def workbook(made: Document) -> dict[str, workbooks.Sheet]:
     return workbooks.read(file.getvalue())
 
 
-def cells(column: Column, *values: object, **others: Column) -> workbooks.Sheet:
+def cells(column: Column, *values: object, **more_columns: Column) -> workbooks.Sheet:
     """The rows of a sheet with one column of a report, without its header."""
-    one = section(column, *others.values(), rows=[value if isinstance(value, tuple) else (value,) for value in values])
-    return workbook(document(one))["some"][1:]
+    section_ = section(
+        column, *more_columns.values(), rows=[value if isinstance(value, tuple) else (value,) for value in values]
+    )
+    return workbook(document(section_))["some"][1:]
 
 
 # Cells.
@@ -112,11 +114,11 @@ def test_csv_keeps_quotes_commas_and_line_ends_inside_a_cell() -> None:
 def test_csv_hides_formulas_in_texts_and_the_text_can_be_had_back() -> None:
     texts = [*FORMULAS, *HARMLESS, "'quoted", "'=1"]
 
-    found = [row[0] for row in parsed(written(section(Column("text", "Text"), rows=[(text,) for text in texts])))[1:]]
+    cells_ = [row[0] for row in parsed(written(section(Column("text", "Text"), rows=[(text,) for text in texts])))[1:]]
 
-    assert not [cell for cell in found if cell.startswith(files.FORMULA)]
-    assert [cell for cell in found if not cell.startswith("'")] == list(HARMLESS)
-    assert [cell.removeprefix("'") for cell in found] == texts
+    assert not [cell for cell in cells_ if cell.startswith(files.FORMULA)]
+    assert [cell for cell in cells_ if not cell.startswith("'")] == list(HARMLESS)
+    assert [cell.removeprefix("'") for cell in cells_] == texts
 
 
 def test_csv_leaves_figures_as_they_are() -> None:
@@ -132,11 +134,11 @@ def test_csv_leaves_figures_as_they_are() -> None:
 def test_csv_without_a_section_is_the_head_as_every_format_shows_it() -> None:
     made = document(section(Column("a", "A"), rows=[("a",)]), jackpot="=j1").narrowed("head")
 
-    found = parsed("".join(files.csv_lines(made)))
+    lines = parsed("".join(files.csv_lines(made)))
 
-    assert found[0] == ["name", "value"]
-    assert ["jackpot", "'=j1"] in found
-    assert [[name, value.removeprefix("'")] for name, value in found[1:]] == [*map(list, head_of(made))]
+    assert lines[0] == ["name", "value"]
+    assert ["jackpot", "'=j1"] in lines
+    assert [[name, value.removeprefix("'")] for name, value in lines[1:]] == [*map(list, head_of(made))]
 
 
 def test_csv_is_written_in_bounded_memory_however_long_it_is() -> None:
@@ -161,8 +163,8 @@ def test_csv_is_written_in_bounded_memory_however_long_it_is() -> None:
 
 
 def test_a_workbook_has_a_sheet_for_its_head_and_one_for_each_section() -> None:
-    one, other = section(Column("a", "A"), rows=[("x",)]), Section("empty", "Empty", [Column("b", "B")], [])
-    made = document(one, other)
+    first, other = section(Column("a", "A"), rows=[("x",)]), Section("empty", "Empty", [Column("b", "B")], [])
+    made = document(first, other)
 
     sheets = workbook(made)
 
@@ -206,9 +208,9 @@ def test_money_whose_currency_stands_in_its_row_has_that_ones_precision() -> Non
         (Decimal(1), "XXA"),
     ]
 
-    found = cells(amount, *rows, currency=Column("currency", "Currency"))
+    rows_ = cells(amount, *rows, currency=Column("currency", "Currency"))
 
-    formats = [None if row[0] is None else (row[0].text, row[0].number_format) for row in found if row]
+    formats = [None if row[0] is None else (row[0].text, row[0].number_format) for row in rows_ if row]
     assert formats == [("1.01", "#,##0.00"), ("2", "#,##0"), ("1.001", "#,##0.000"), ("1", "#,##0.00")]
 
 
@@ -217,11 +219,11 @@ def test_rates_counts_days_and_instants_are_what_they_are() -> None:
     at = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
     row = ("text", 1234, Decimal("0.0873"), Decimal("-12.34567"), at, date(2026, 1, 2))
 
-    header, found = workbook(document(section(*columns, rows=[row])))["some"]
+    header, rows_ = workbook(document(section(*columns, rows=[row])))["some"]
 
     titles = ["Text", "Count", "Number", "Number (exact)", "Percent", "Percent (exact)", "Instant", "Day"]
     assert workbooks.texts([header]) == [titles]
-    shown = [(cell.text, cell.number_format) for cell in found if cell is not None]
+    shown = [(cell.text, cell.number_format) for cell in rows_ if cell is not None]
     assert shown == [
         ("text", None),
         ("1234", "#,##0"),
@@ -241,16 +243,16 @@ def test_nothing_leaves_its_cells_empty_and_the_others_in_their_columns() -> Non
         Column("c", "C"),
     ]
 
-    _, found = workbook(document(section(*columns, rows=[(None, None, "x")])))["some"]
+    _, rows_ = workbook(document(section(*columns, rows=[(None, None, "x")])))["some"]
 
-    assert [cell and cell.text for cell in found] == [None, None, None, "x"]
+    assert [cell and cell.text for cell in rows_] == [None, None, None, "x"]
 
 
 @pytest.mark.parametrize("text", [*FORMULAS, *HARMLESS, "http://x.example", "_x0041_", "\x07", "x" * 32_767])
 def test_a_text_is_a_text_and_never_a_formula_or_a_link(text: str) -> None:
-    found = cells(Column("text", "Text"), text)
+    rows_ = cells(Column("text", "Text"), text)
 
-    (cell,) = found[0] if found and found[0] else (None,)
+    (cell,) = rows_[0] if rows_ and rows_[0] else (None,)
     assert text == ("" if cell is None else cell.text)
     assert cell is None or (cell.formula, cell.is_number) == (None, False)
 
@@ -266,13 +268,13 @@ def test_a_text_that_no_cell_holds_says_that_it_was_cut() -> None:
 def test_more_rows_than_a_sheet_takes_go_on_on_further_sheets(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(xlsx_file, "MOST_ROWS", 3)
     for count, sheets in ((0, 1), (1, 1), (3, 1), (4, 2), (6, 2), (7, 3)):
-        one = section(Column("n", "N", ColumnType.COUNT), rows=iter([(number,) for number in range(count)]))
+        section_ = section(Column("n", "N", ColumnType.COUNT), rows=iter([(number,) for number in range(count)]))
 
-        found = {name: sheet for name, sheet in workbook(document(one)).items() if name != "head"}
+        sheets_by_name = {name: sheet for name, sheet in workbook(document(section_)).items() if name != "head"}
 
-        assert list(found) == ["some", "some 2", "some 3"][:sheets]
-        assert all(workbooks.texts(sheet)[0] == ["N"] for sheet in found.values())
-        numbers = [row[0] for sheet in found.values() for row in workbooks.texts(sheet)[1:]]
+        assert list(sheets_by_name) == ["some", "some 2", "some 3"][:sheets]
+        assert all(workbooks.texts(sheet)[0] == ["N"] for sheet in sheets_by_name.values())
+        numbers = [row[0] for sheet in sheets_by_name.values() for row in workbooks.texts(sheet)[1:]]
         assert numbers == [str(number) for number in range(count)]
 
 
@@ -299,18 +301,18 @@ def test_the_same_report_is_the_same_workbook_to_the_byte() -> None:
 
 
 def test_a_workbook_is_written_with_a_pause_after_each_row_and_may_be_left_in_one() -> None:
-    one = section(Column("a", "A"), rows=[(f"x{number}",) for number in range(5)])
+    section_ = section(Column("a", "A"), rows=[(f"x{number}",) for number in range(5)])
     file = BytesIO()
-    assert len(list(xlsx_file.steps(document(one, one_more(one)), file))) == 10
+    assert len(list(xlsx_file.steps(document(section_, one_more(section_)), file))) == 10
     assert list(workbooks.read(file.getvalue())) == ["head", "some", "more"]
 
-    left = xlsx_file.steps(document(one), BytesIO())
+    left = xlsx_file.steps(document(section_), BytesIO())
     next(left)
     left.close()
 
 
-def one_more(one: Section) -> Section:
-    return replace(one, name="more")
+def one_more(section_: Section) -> Section:
+    return replace(section_, name="more")
 
 
 def test_a_sheet_that_is_larger_than_a_plain_zip_holds_is_written_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:

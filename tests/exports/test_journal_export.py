@@ -107,8 +107,8 @@ def bean_check(path: Path) -> tuple[int, str]:
 
 def trial_balance(url: str, jackpot_id: str, end: datetime) -> tuple[tuple[int, ...], Balances]:
     """What the report says as of an instant: the positions that it stands on, and what every account holds there."""
-    asked = Parameters(jackpot_id=jackpot_id, end=end)
-    with history.engine_of(url) as engine, made(engine, TRIAL_BALANCE, asked, now=end) as document:
+    parameters = Parameters(jackpot_id=jackpot_id, end=end)
+    with history.engine_of(url) as engine, made(engine, TRIAL_BALANCE, parameters, now=end) as document:
         accounts = next(section for section in document.sections if section.name == "accounts")
         places = [
             [column.name for column in accounts.columns].index(name) for name in ("account", "currency", "closing")
@@ -162,9 +162,9 @@ def test_beancount_finds_every_entry_with_what_it_was(session: Session, tmp_path
     path = tmp_path / "journal.beancount"
     path.write_text(text_of(session, "j1", "beancount"), encoding="utf-8")
 
-    transactions = [one for one in loaded(path) if isinstance(one, data.Transaction)]
+    transactions = [transaction for transaction in loaded(path) if isinstance(transaction, data.Transaction)]
 
-    asked = text(
+    statement = text(
         """
         SELECT e.stripe_no, e.seq, e.kind, e.principal, e.booked_at, encode(e.digest, 'hex'),
                r.table_id || '/' || r.round_id, e.accounts, e.currencies, e.amounts, e.movements
@@ -172,24 +172,26 @@ def test_beancount_finds_every_entry_with_what_it_was(session: Session, tmp_path
         WHERE jackpot_id = 'j1' ORDER BY booked_at, stripe_no, seq
         """
     )
-    told = [
+    listed = [
         (
-            int(one.meta["stripe"]),
-            int(one.meta["seq"]),
-            one.meta["kind"],
-            one.payee,
-            one.meta["booked-at"],
-            one.meta["digest"],
-            one.meta.get("round"),
+            int(transaction.meta["stripe"]),
+            int(transaction.meta["seq"]),
+            transaction.meta["kind"],
+            transaction.payee,
+            transaction.meta["booked-at"],
+            transaction.meta["digest"],
+            transaction.meta.get("round"),
             # beancount keeps a transaction's postings together by currency, not in their order.
-            sorted(map(line_of, one.postings)),
+            sorted(map(line_of, transaction.postings)),
         )
-        for one in transactions
+        for transaction in transactions
     ]
-    assert told == [(*row[:4], instant(row[4]), *row[5:7], sorted(debits(*row[7:]))) for row in session.execute(asked)]
-    assert {one.meta["book"] for one in transactions} == {"j1"}
-    assert busy_day.SPITEFUL in {one.payee for one in transactions}
-    assert any(not one.postings for one in transactions)
+    assert listed == [
+        (*row[:4], instant(row[4]), *row[5:7], sorted(debits(*row[7:]))) for row in session.execute(statement)
+    ]
+    assert {transaction.meta["book"] for transaction in transactions} == {"j1"}
+    assert busy_day.SPITEFUL in {transaction.payee for transaction in transactions}
+    assert any(not transaction.postings for transaction in transactions)
 
 
 def debits(
@@ -208,15 +210,15 @@ def line_of(posting: data.Posting) -> tuple[str, str, Decimal | None, str]:
 def test_bean_check_does_not_forgive_the_last_decimal(session: Session, tmp_path: Path, digit: str) -> None:
     path = tmp_path / "journal.beancount"
     written = text_of(session, "j1", "beancount")
-    found = re.search(r"^  Liabilities:Meter:Players  (\S+) EUR$", written, re.MULTILINE)
-    assert found
-    other = plain(Decimal(found[1]) + Decimal(digit))
-    path.write_text(written[: found.start(1)] + other + written[found.end(1) :], encoding="utf-8")
+    match = re.search(r"^  Liabilities:Meter:Players  (\S+) EUR$", written, re.MULTILINE)
+    assert match
+    other = plain(Decimal(match[1]) + Decimal(digit))
+    path.write_text(written[: match.start(1)] + other + written[match.end(1) :], encoding="utf-8")
 
-    status, said = bean_check(path)
+    status, output = bean_check(path)
 
     assert status == 1
-    assert re.findall(r"^\S+:\d+: +(.+?):", said, re.MULTILINE) == ["Transaction does not balance"]
+    assert re.findall(r"^\S+:\d+: +(.+?):", output, re.MULTILINE) == ["Transaction does not balance"]
 
 
 # --- hledger ----------------------------------------------------------------------------------------------------------
@@ -253,12 +255,12 @@ def added_up(written: str) -> Balances:
         for line in rest:
             if line.startswith("    ; "):
                 continue
-            found = POSTING.fullmatch(line)
-            assert found, line
-            assert {found["account"], found["currency"]} <= declared
-            amount = Decimal(found["amount"])
-            sums[found["currency"]] = sums[found["currency"]] + amount
-            key = account_of(found["account"]), found["currency"]
+            match = POSTING.fullmatch(line)
+            assert match, line
+            assert {match["account"], match["currency"]} <= declared
+            amount = Decimal(match["amount"])
+            sums[match["currency"]] = sums[match["currency"]] + amount
+            key = account_of(match["account"]), match["currency"]
             balances[key] = balances[key] + amount
         assert not any(sums.values())
     return {key: amount for key, amount in balances.items() if amount}
@@ -336,12 +338,12 @@ def test_what_means_something_to_hledger_is_written_otherwise(session: Session) 
 def test_entries_come_by_booking_time_then_stripe_then_seq_and_each_once(session: Session) -> None:
     upto = committed_positions(session, "j1")
 
-    found = list(entries(session, "j1", after=(0, 0, 0), upto=upto))
+    exported = list(entries(session, "j1", after=(0, 0, 0), upto=upto))
 
-    assert sorted((entry.stripe_no, entry.seq) for entry in found) == [
+    assert sorted((entry.stripe_no, entry.seq) for entry in exported) == [
         (stripe_no, seq) for stripe_no, last in enumerate(upto) for seq in range(1, last + 1)
     ]
-    assert all(one.order < other.order for one, other in pairwise(found))
+    assert all(entry.order < other.order for entry, other in pairwise(exported))
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -367,10 +369,10 @@ def test_a_jackpot_in_play_is_exported_as_it_was_at_the_positions(world: World) 
         before = list(pieces(session, export))
         for number in range(9):
             world.bet(bet(), round_id=f"later-{number}")
-        given = journal_export(session, "j1", FORMS["beancount"], positions=export.positions)
+        again = journal_export(session, "j1", FORMS["beancount"], positions=export.positions)
 
-        assert given == export
-        assert list(pieces(session, given)) == before
+        assert again == export
+        assert list(pieces(session, again)) == before
         assert committed_positions(session, "j1") != export.positions
 
 

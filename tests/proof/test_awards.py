@@ -53,8 +53,8 @@ def write(url: str) -> None:
     world.bet(bet("a"), bet("b", hand="2", currency="GBP"), round_id="r3")
     world.cancel(round_id="r3")
     for number, amount_minor in enumerate((50_000, 7, -8)):
-        given = {"bet_id": "b", "amount_minor": amount_minor, "currency": "GBP", "document": "minutes 7"}
-        world.change("compensation", about("r3") | given, request_id=f"k{number}")
+        compensation = {"bet_id": "b", "amount_minor": amount_minor, "currency": "GBP", "document": "minutes 7"}
+        world.change("compensation", about("r3") | compensation, request_id=f"k{number}")
     for number, amount in enumerate(("-100.00", "2.50")):
         world.change("statement-settlement", statement(f"s{number}", amount), request_id=f"s{number}")
         world.bet(bet("a"), round_id=f"after-{number}")
@@ -123,8 +123,8 @@ def test_the_books_of_an_untouched_history_are_right(superuser: Session) -> None
 
 def decided(superuser: Session, request_id: str) -> tuple[str, ...]:
     """The accounts from which a reinstated award was taken."""
-    told = text("SELECT after->'awards'->0->'taken_from' FROM acts WHERE decides = :id AND after ? 'awards'")
-    return tuple(superuser.execute(told, {"id": request_id}).scalar_one())
+    query = text("SELECT after->'awards'->0->'taken_from' FROM acts WHERE decides = :id AND after ? 'awards'")
+    return tuple(superuser.execute(query, {"id": request_id}).scalar_one())
 
 
 def act_of(kind: str) -> str:
@@ -384,7 +384,7 @@ def test_a_reinstatement_after_a_correction_is_found(rejected: World, monkeypatc
 
     rejected.change("held-awards", about("r1") | {"decision": "reinstate"}, request_id="yes")
 
-    assert {found.code for found in rejected.books.mismatches()} == {Code.ACT_RECORD}
+    assert {mismatch.code for mismatch in rejected.books.mismatches()} == {Code.ACT_RECORD}
 
 
 def test_a_reinstatement_in_a_retired_jackpot_is_found(rejected: World, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -395,4 +395,4 @@ def test_a_reinstatement_in_a_retired_jackpot_is_found(rejected: World, monkeypa
 
     rejected.change("held-awards", about("r1") | {"decision": "reinstate"}, request_id="yes")
 
-    assert {found.code for found in rejected.books.mismatches()} == {Code.JACKPOT_STATUS}
+    assert {mismatch.code for mismatch in rejected.books.mismatches()} == {Code.JACKPOT_STATUS}

@@ -40,11 +40,11 @@ WRITTEN: Final = ("corrections", "awards", "award_steps")
 
 def _correct(casino: history.Casino, jackpot_id: str, table: str, round_id: str, bet_count: int, **hands: str) -> None:
     """Correct a round by hands whose cards are given; no cards make a hand dead."""
-    told = tuple(
+    hands_ = tuple(
         Hand(name, HandStatus.DEALT if cards else HandStatus.DEAD, parse_cards(cards.split()))
         for name, cards in hands.items()
     )
-    result = Result(bet_count, told)
+    result = Result(bet_count, hands_)
     name = RoundName(table, round_id)
     casino.act(lambda session: two_people.correct(session, jackpot_id, name, result, now=casino.now))
 

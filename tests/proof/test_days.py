@@ -33,14 +33,14 @@ LEAVES_BEHIND: Final = True
 IN_RIGA: Final = "casino_id = 'riga' AND day <> gaming_day AND currency = 'EUR'"
 
 
-def one(table: str, condition: str) -> str:
+def changed(table: str, condition: str) -> str:
     """The condition that a row is the first of those that fit."""
     return f"ctid = (SELECT min(ctid) FROM {table} WHERE {condition})"  # noqa: S608  constants of the tests
 
 
 def of(kind: str, condition: str = "true") -> str:
     """The condition that a day is the first of a kind that fits."""
-    return one("days", f"kind = '{kind}' AND {condition}")
+    return changed("days", f"kind = '{kind}' AND {condition}")
 
 
 BETS: Final = of("bets", IN_RIGA)
@@ -61,7 +61,7 @@ def at_another_table(kind: FigureKind) -> Corruption:
 
 def entry(kind: str, condition: str = "true") -> str:
     """The condition that an entry is the first of a kind that fits, and has figures."""
-    return one("entries", f"kind = '{kind}' AND cardinality(figures) > 0 AND {condition}")
+    return changed("entries", f"kind = '{kind}' AND cardinality(figures) > 0 AND {condition}")
 
 
 A_GROUP: Final = entry("bets", "cardinality(figures) > 1")
@@ -100,9 +100,9 @@ CORRUPTIONS: Final = (
     change("entries", "figures[1].made_on = (figures[1]).made_on - 1", OF_A_CORRECTION, ENTRY),
     change("entries", "figures[1].tier = 'pair'", OF_A_CORRECTION, ENTRY),
     remove("days", A_RELEASE, "day-figures"),
-    change("stripes", "summed_to = seq", one("stripes", "summed_to < seq"), "day-figures"),
-    change("stripes", "summed_to = 0", one("stripes", "summed_to > 0 AND jackpot_id = 'j1'"), "day-figures"),
-    change("stripes", "summed_to = seq + 1", one("stripes", "summed_to = seq"), "day-figures"),
+    change("stripes", "summed_to = seq", changed("stripes", "summed_to < seq"), "day-figures"),
+    change("stripes", "summed_to = 0", changed("stripes", "summed_to > 0 AND jackpot_id = 'j1'"), "day-figures"),
+    change("stripes", "summed_to = seq + 1", changed("stripes", "summed_to = seq"), "day-figures"),
     change("entries", "figures[1].number = figures[1].number + 1", A_BET_BEHIND, ENTRY),
     change("entries", "figures[2].minor = figures[2].minor + 1", A_GROUP, ENTRY),
     change("entries", "figures[2].value = figures[2].value + 1e-18", A_GROUP, ENTRY),
@@ -125,8 +125,8 @@ CORRUPTIONS: Final = (
     change("entries", "figures[1].detail = 'j2'", entry("award_paid"), ENTRY),
     change("entries", "figures = figures || figures[1]", entry("award_paid"), ENTRY),
     change("entries", "table_id = 'T9'", entry("award_paid"), ENTRY),
-    change("entries", "casino_id = 'riga'", one("entries", "kind = 'adjustment' AND casino_id = ''"), ENTRY),
-    change("entries", "casino_id = 'riga'", one("entries", "kind = 'casino_added'"), ENTRY),
+    change("entries", "casino_id = 'riga'", changed("entries", "kind = 'adjustment' AND casino_id = ''"), ENTRY),
+    change("entries", "casino_id = 'riga'", changed("entries", "kind = 'casino_added'"), ENTRY),
     change("casinos", "zone = 'Asia/Tokyo'", "casino_id = 'riga'", "entry-digest day-figures"),
     change("casinos", "day_starts = '05:59'", "casino_id = 'riga'", "entry-digest"),
 )
@@ -173,8 +173,8 @@ def test_every_corruption_is_found_under_its_name(superuser: Session, corruption
 def test_a_change_of_any_column_is_found(superuser: Session, column: sqlalchemy.Column[Any]) -> None:
     is_text = isinstance(column.type, sqlalchemy.Text)
     changed = f"{column.name} || 'x'" if is_text else f"{column.name} + 100"
-    found = {mismatch.code for mismatch in mismatches_after_changing(superuser, column, changed)}
-    assert Code.DAY_FIGURES in found
+    codes_ = {mismatch.code for mismatch in mismatches_after_changing(superuser, column, changed)}
+    assert Code.DAY_FIGURES in codes_
 
 
 def test_a_mismatch_tells_the_row_what_it_holds_and_what_is_due(superuser: Session) -> None:
@@ -224,8 +224,8 @@ def test_of_payments_the_days_are_looked_at_on_which_acts_were_recorded_since(su
     later_paid = entry("award_paid", f"seq >= {paid}")
     for place, is_found in ((first_paid, False), (later_paid, True)):
         superuser.execute(text(f"UPDATE entries SET figures[1].minor = 1 WHERE {place}"))  # noqa: S608  constants
-        found = figures.payments_come_to_their_awards(superuser, "j1", since["j1"])
-        assert {mismatch.code for mismatch in found} == ({Code.DAY_FIGURES} if is_found else set())
+        mismatches_ = figures.payments_come_to_their_awards(superuser, "j1", since["j1"])
+        assert {mismatch.code for mismatch in mismatches_} == ({Code.DAY_FIGURES} if is_found else set())
 
 
 @pytest.mark.parametrize("kind", FigureKind)
@@ -260,8 +260,8 @@ def test_a_pool_of_a_day_that_was_verified_before_is_not_changed_unseen(
     place = of(kind, f"jackpot_id = 'j1' {in_pool} AND day = (SELECT min(day) FROM days)")  # noqa: S608
     superuser.execute(text(f"UPDATE days SET {changed} WHERE {place}"))  # noqa: S608  constants
 
-    found = verify(superuser, since=reached[-1].books).mismatches
+    mismatches_ = verify(superuser, since=reached[-1].books).mismatches
 
-    differ = [(mismatch.book, mismatch.place) for mismatch in found if mismatch.code is Code.DAY_FIGURES]
+    differ = [(mismatch.book, mismatch.place) for mismatch in mismatches_ if mismatch.code is Code.DAY_FIGURES]
     assert sorted(differ) == sorted(("j1", account) for account in accounts)
-    assert {mismatch.code for mismatch in found} == {Code.DAY_FIGURES, Code.DOCUMENT_WITHOUT_ENTRY}
+    assert {mismatch.code for mismatch in mismatches_} == {Code.DAY_FIGURES, Code.DOCUMENT_WITHOUT_ENTRY}

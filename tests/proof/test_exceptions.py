@@ -147,5 +147,5 @@ def test_a_count_that_its_exception_left_behind_is_named_though_the_chain_ends_b
     set_back = f"(number, head) = (SELECT number, head FROM exceptions WHERE {last})"  # noqa: S608  as above
     superuser.execute(text(f"UPDATE exception_chain SET {set_back}"))  # noqa: S608  as above
 
-    (found,) = verify(superuser).mismatches
-    assert (found.code, found.place) == (Code.EXCEPTION_CHAIN, f"exception {removed}")
+    (mismatch,) = verify(superuser).mismatches
+    assert (mismatch.code, mismatch.place) == (Code.EXCEPTION_CHAIN, f"exception {removed}")

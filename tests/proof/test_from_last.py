@@ -58,8 +58,8 @@ def test_going_on_at_moments_of_a_history_proves_what_one_proof_from_zero_does(
     def verify_now() -> None:
         nonlocal last
         with engine.connect() as session:
-            found, reached = go_on(session, last)
-        assert found.mismatches == ()
+            proof, reached = go_on(session, last)
+        assert proof.mismatches == ()
         last = reached[{ENDED: -1, HALF_WAY: len(reached) // 2, BEGUN: 0}[stood]].books
 
     at_every_look(monkeypatch, ACTS_BETWEEN[stood], verify_now)
@@ -67,10 +67,10 @@ def test_going_on_at_moments_of_a_history_proves_what_one_proof_from_zero_does(
     verify_now()
 
     with engine.connect() as session:
-        (found, at_the_end), (from_zero, all_of_it) = go_on(session, last), go_on(session, {})
-    assert found.mismatches == from_zero.mismatches == ()
+        (from_last, at_the_end), (from_zero, all_of_it) = go_on(session, last), go_on(session, {})
+    assert from_last.mismatches == from_zero.mismatches == ()
     assert at_the_end[-1].books == all_of_it[-1].books
-    assert found.entries == 0 or stood != ENDED
+    assert from_last.entries == 0 or stood != ENDED
     engine.dispose()
 
 
@@ -173,22 +173,22 @@ def codes_from(session: Session, corruption: Corruption, since: Mapping[str, Ver
 def test_of_untouched_books_only_what_came_since_is_looked_at(
     superuser: Session, before: Mapping[str, Verified]
 ) -> None:
-    found, all_of_it = verify(superuser, since=before), verify(superuser)
+    proof, all_of_it = verify(superuser, since=before), verify(superuser)
 
-    assert found.mismatches == all_of_it.mismatches == ()
+    assert proof.mismatches == all_of_it.mismatches == ()
     live = superuser.scalar(text("SELECT count(*) FROM rounds WHERE jackpot_id = 'live'"))
-    assert found.rounds == all_of_it.rounds - (live or 0)
-    assert 0 < found.entries < all_of_it.entries
+    assert proof.rounds == all_of_it.rounds - (live or 0)
+    assert 0 < proof.entries < all_of_it.entries
 
 
 @pytest.mark.parametrize("corruption", CAME_SINCE, ids=str)
 def test_what_is_changed_of_what_came_since_is_found(
     superuser: Session, before: Mapping[str, Verified], corruption: Corruption
 ) -> None:
-    found = codes_from(superuser, corruption, before)
+    codes_ = codes_from(superuser, corruption, before)
 
-    assert found >= corruption.codes
-    assert found <= {mismatch.code for mismatch in verify(superuser).mismatches}
+    assert codes_ >= corruption.codes
+    assert codes_ <= {mismatch.code for mismatch in verify(superuser).mismatches}
 
 
 @pytest.mark.parametrize("corruption", CAME_BEFORE, ids=str)
@@ -204,18 +204,21 @@ def test_an_entry_at_which_it_stood_must_be_there_with_its_head(
     superuser: Session, before: Mapping[str, Verified]
 ) -> None:
     place = f"jackpot_id = 'live' AND stripe_no = 1 AND seq = {before['live'].seq_on(1)}"
-    for statement, said in (("UPDATE entries SET head = sha256(head)", "differs"), ("DELETE FROM entries", "is gone")):
+    for statement, ending in (
+        ("UPDATE entries SET head = sha256(head)", "differs"),
+        ("DELETE FROM entries", "is gone"),
+    ):
         with superuser.begin_nested() as savepoint:
             superuser.execute(text(f"{statement} WHERE {place}"))
-            found = {one.code: one.detail for one in verify(superuser, since=before).mismatches}
+            by_code = {mismatch.code: mismatch.detail for mismatch in verify(superuser, since=before).mismatches}
             savepoint.rollback()
-        assert found[Code.VERIFIED_HEAD].endswith(said)
+        assert by_code[Code.VERIFIED_HEAD].endswith(ending)
 
 
 def test_a_jackpot_that_was_verified_must_be_there(superuser: Session, before: Mapping[str, Verified]) -> None:
-    found = verify(superuser, since={**before, "gone": Verified()}).mismatches
+    mismatches_ = verify(superuser, since={**before, "gone": Verified()}).mismatches
 
-    assert [(one.code, one.book) for one in found] == [(Code.VERIFIED_HEAD, "gone")]
+    assert [(mismatch.code, mismatch.book) for mismatch in mismatches_] == [(Code.VERIFIED_HEAD, "gone")]
 
 
 # --- How far it is --------------------------------------------------------------------------------------------------
@@ -228,7 +231,9 @@ def test_going_on_from_an_interruption_tells_how_many_looks_are_left(
 ) -> None:
     monkeypatch.setattr(documents, "PAGE", 2)
     _, reached = go_on(superuser, {})
-    in_live = [one.books for one in reached if "live" in one.books and not one.books["live"].is_whole]
+    in_live = [
+        progress.books for progress in reached if "live" in progress.books and not progress.books["live"].is_whole
+    ]
     half_way = in_live[len(in_live) // 2]
 
     from_zero: list[Progress] = []
@@ -263,7 +268,7 @@ def test_it_also_goes_on_while_the_sums_of_days_are_proved(superuser: Session) -
     seen: list[Progress] = []
     verify(superuser, on_progress=seen.append)
 
-    of_live = [one.done for one in seen if one.book == "live"]
+    of_live = [progress.done for progress in seen if progress.book == "live"]
     assert of_live == sorted(of_live)
     assert len(set(of_live)) > SUMS_ARE_LIKE_DAYS
 
@@ -275,11 +280,11 @@ def test_nothing_is_told_any_more_once_something_is_wrong(superuser: Session, mo
     monkeypatch.setattr(documents, "PAGE", 2)
     superuser.execute(text(f"UPDATE bets SET player_id = 'eve' WHERE {LOST} AND bet_id = 'a'"))  # noqa: S608
 
-    found, reached = go_on(superuser, {})
+    proof, reached = go_on(superuser, {})
 
-    assert found.mismatches
+    assert proof.mismatches
     assert {"capped", "cyber", "live"} <= reached[-1].books.keys()
     assert not reached[-1].is_whole
     again, _ = go_on(superuser, reached[-1].books)
-    assert again.mismatches == found.mismatches
-    assert again.rounds < found.rounds
+    assert again.mismatches == proof.mismatches
+    assert again.rounds < proof.rounds

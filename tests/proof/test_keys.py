@@ -129,8 +129,8 @@ def test_an_act_that_revoked_a_key_cannot_be_made_to_say_something_else(superuse
     for statement in changes:
         attempt = superuser.begin_nested()
         superuser.execute(text(statement))
-        found = {mismatch.code for mismatch in verify(superuser).mismatches}
-        assert found == {Code.ENTRY_DIGEST, Code.KEY_REVOCATION}
+        codes_ = {mismatch.code for mismatch in verify(superuser).mismatches}
+        assert codes_ == {Code.ENTRY_DIGEST, Code.KEY_REVOCATION}
         attempt.rollback()
 
 

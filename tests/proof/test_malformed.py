@@ -144,7 +144,7 @@ def test_the_books_are_right_before(superuser: Session) -> None:
 
 
 def test_every_column_of_json_or_of_an_array_is_listed(superuser: Session) -> None:
-    found = superuser.execute(
+    columns = superuser.execute(
         text(
             """
             SELECT relname || '.' || attname, format_type(atttypid, atttypmod)
@@ -156,7 +156,7 @@ def test_every_column_of_json_or_of_an_array_is_listed(superuser: Session) -> No
             """
         )
     )
-    assert dict(map(tuple, found)) == COLUMNS
+    assert dict(map(tuple, columns)) == COLUMNS
 
 
 @pytest.mark.parametrize("column", COLUMNS)
@@ -164,9 +164,9 @@ def test_a_malformed_value_is_a_named_mismatch(superuser: Session, column: str) 
     table, _, name = column.partition(".")
     longest = f"SELECT ctid::text FROM {table} ORDER BY length({name}::text) DESC NULLS LAST LIMIT 1"  # noqa: S608
     row = superuser.scalar(text(longest))
-    for value in (one.format(name) for one in ARRAYS[COLUMNS[column]]) if COLUMNS[column] in ARRAYS else JSON:
-        found = _found_after(superuser, column, row, value)
-        assert found is None or column in NOT_PROVED or _is_named(found), f"{value[:80]}: {found}"
+    for value in (form.format(name) for form in ARRAYS[COLUMNS[column]]) if COLUMNS[column] in ARRAYS else JSON:
+        mismatches_ = _found_after(superuser, column, row, value)
+        assert mismatches_ is None or column in NOT_PROVED or _is_named(mismatches_), f"{value[:80]}: {mismatches_}"
 
 
 @pytest.mark.parametrize("column", sorted(name for name, kind in COLUMNS.items() if kind == "jsonb"))
@@ -177,8 +177,8 @@ def test_a_malformed_value_inside_of_a_document_is_a_named_mismatch(superuser: S
     rows = superuser.execute(text(f"SELECT ctid::text, {name}::text FROM {table} WHERE {name} IS NOT NULL"))  # noqa: S608
     changes = [(row, change) for row, content in rows for change in _changes(json.loads(content))]
     for row, change in chance.sample(changes, min(len(changes), int(os.environ.get("JACKPOT_TEST_CASES", "10")))):
-        found = _found_after(superuser, column, row, "'{}'".format(change.replace("'", "''")))
-        assert found is None or column in NOT_PROVED or _is_named(found), f"{change[:2000]}: {found}"
+        mismatches_ = _found_after(superuser, column, row, "'{}'".format(change.replace("'", "''")))
+        assert mismatches_ is None or column in NOT_PROVED or _is_named(mismatches_), f"{change[:2000]}: {mismatches_}"
 
 
 def _found_after(session: Session, column: str, row: Any, value: str) -> tuple[Mismatch, ...] | None:
@@ -198,21 +198,21 @@ def _found_after(session: Session, column: str, row: Any, value: str) -> tuple[M
             change.rollback()
 
 
-def _is_named(found: tuple[Mismatch, ...]) -> bool:
+def _is_named(mismatches: tuple[Mismatch, ...]) -> bool:
     """Whether something is named, and not only that something cannot be derived."""
-    return bool({mismatch.code for mismatch in found} - {Code.ENTRY_UNDERIVABLE})
+    return bool({mismatch.code for mismatch in mismatches} - {Code.ENTRY_UNDERIVABLE})
 
 
 def _changes(document: Any) -> Iterator[str]:
     """Other documents: something of it replaced, removed, repeated or added."""
     for path in _paths(document):
         here = _at(document, path)
-        others = [*INSIDE, json.dumps({**here, "x": 1}) if isinstance(here, dict) else "[1, 2]"]
+        variants = [*INSIDE, json.dumps({**here, "x": 1}) if isinstance(here, dict) else "[1, 2]"]
         if isinstance(here, list):
-            others += [json.dumps([*here, *here]), json.dumps(here[1:])]
+            variants += [json.dumps([*here, *here]), json.dumps(here[1:])]
         elif isinstance(here, dict) and here:
-            others.append(json.dumps(dict(list(here.items())[1:])))
-        yield from (_with(document, path, other) for other in others)
+            variants.append(json.dumps(dict(list(here.items())[1:])))
+        yield from (_with(document, path, other) for other in variants)
 
 
 def _paths(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:

@@ -47,20 +47,20 @@ def test_bets_of_all_partitions_are_proved(superuser: Session) -> None:
     places = set(superuser.scalars(text("SELECT DISTINCT tableoid::regclass::text FROM bets")))
     assert len(places) == 4
     assert {"bets_before", "bets_default"} < places
-    found = verify(superuser)
-    assert (found.rounds, found.bets, found.mismatches) == (len(ROUNDS), 2 * len(ROUNDS), ())
+    proof = verify(superuser)
+    assert (proof.rounds, proof.bets, proof.mismatches) == (len(ROUNDS), 2 * len(ROUNDS), ())
 
 
 @pytest.mark.parametrize("round_id", ROUNDS)
 def test_a_bet_that_is_changed_is_found_in_any_partition(superuser: Session, round_id: str) -> None:
-    found = mismatches_after(superuser, f"UPDATE bets SET stake_minor = 101 WHERE {_bet(round_id)}")  # noqa: S608
-    assert {Code.ENTRY_DIGEST, Code.ENTRY_POSTINGS} <= {mismatch.code for mismatch in found}
+    mismatches_ = mismatches_after(superuser, f"UPDATE bets SET stake_minor = 101 WHERE {_bet(round_id)}")  # noqa: S608
+    assert {Code.ENTRY_DIGEST, Code.ENTRY_POSTINGS} <= {mismatch.code for mismatch in mismatches_}
 
 
 @pytest.mark.parametrize("round_id", ROUNDS)
 def test_a_bet_that_is_gone_is_missed_in_any_partition(superuser: Session, round_id: str) -> None:
-    found = mismatches_after(superuser, f"DELETE FROM bets WHERE {_bet(round_id)}")  # noqa: S608
-    assert Code.ENTRY_DIGEST in {mismatch.code for mismatch in found}
+    mismatches_ = mismatches_after(superuser, f"DELETE FROM bets WHERE {_bet(round_id)}")  # noqa: S608
+    assert Code.ENTRY_DIGEST in {mismatch.code for mismatch in mismatches_}
 
 
 def test_a_month_that_was_taken_away_is_missed_until_it_is_back(superuser: Session) -> None:

@@ -256,6 +256,6 @@ OF_ANOTHER_CASINO: Final = f"""
 def test_the_proof_says_why_somebody_could_not_have_done_it(
     superuser: Session, statement: str, code: Code, reason: str
 ) -> None:
-    reasons = [found.detail for found in mismatches_after(superuser, statement) if found.code == code]
+    reasons = [mismatch.detail for mismatch in mismatches_after(superuser, statement) if mismatch.code == code]
 
-    assert [found for found in reasons if found.endswith(reason)] != []
+    assert [reason_ for reason_ in reasons if reason_.endswith(reason)] != []

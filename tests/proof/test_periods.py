@@ -48,12 +48,14 @@ def test_reports_of_another_version_are_told_and_are_no_mismatch(
 ) -> None:
     assert verify(superuser).not_compared == {}
     raise_version(monkeypatch, "trial-balance")
-    monkeypatch.setattr(registry, "REPORTS", {name: one for name, one in registry.REPORTS.items() if name != "fx"})
+    monkeypatch.setattr(
+        registry, "REPORTS", {name: report for name, report in registry.REPORTS.items() if name != "fx"}
+    )
 
-    found = verify(superuser)
+    proof = verify(superuser)
 
-    assert found.mismatches == ()
-    assert found.not_compared == {NotCompared("trial-balance", 2, 3): 2, NotCompared("fx", 1, None): 2}
+    assert proof.mismatches == ()
+    assert proof.not_compared == {NotCompared("trial-balance", 2, 3): 2, NotCompared("fx", 1, None): 2}
 
 
 FIRST = "starts_at IS NULL"

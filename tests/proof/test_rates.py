@@ -153,10 +153,10 @@ def test_a_sheet_that_was_forged_with_its_act_is_not_what_was_asked_for(superuse
     act = "UPDATE acts SET after = replace(after::text, '1.18', '1.19')::jsonb WHERE subject = 'rate sheet EUR 2'"
     superuser.execute(text(act))
     rate = f"UPDATE rates SET base_per_unit = 1.19 WHERE {POUND}"  # noqa: S608  constants
-    found = {(mismatch.code, mismatch.place) for mismatch in mismatches_after(superuser, rate)}
+    codes_ = {(mismatch.code, mismatch.place) for mismatch in mismatches_after(superuser, rate)}
 
-    assert (Code.SHEET_CHANGE, "rate sheet EUR 2") in found
-    assert {code for code, _ in found} == {Code.ENTRY_DIGEST, Code.SHEET_CHANGE}
+    assert (Code.SHEET_CHANGE, "rate sheet EUR 2") in codes_
+    assert {code for code, _ in codes_} == {Code.ENTRY_DIGEST, Code.SHEET_CHANGE}
 
 
 CHANGES: Final = {

@@ -173,17 +173,17 @@ def test_one_that_goes_on_reads_the_days_again_that_were_reconciled_or_booked_on
     world.engine.dispose()
     owner = sqlalchemy.create_engine(owner_url(database_url), isolation_level="REPEATABLE READ", poolclass=NullPool)
 
-    found = []
+    codes_by_day = []
     with owner.connect() as session:
         session.execute(text("SET LOCAL session_replication_role = replica"))
         for (day,) in session.execute(text("SELECT day FROM reconciled_days ORDER BY day")).all():
             emptied = change(TABLE, "sums = '[]'", f"day = '{day}'", WRONG).statement
             with session.begin_nested() as changed:
                 mismatches = mismatches_after(session, emptied, since=reached[-1].books)
-                found.append({mismatch.code.value for mismatch in mismatches})
+                codes_by_day.append({mismatch.code.value for mismatch in mismatches})
                 changed.rollback()
 
-    assert found == [set(), {WRONG}, {WRONG}, {WRONG}]
+    assert codes_by_day == [set(), {WRONG}, {WRONG}, {WRONG}]
 
 
 def test_one_that_goes_on_looks_at_past_days_that_were_written_since(database_url: str) -> None:

@@ -77,24 +77,24 @@ def write(url: str) -> None:
 
 def handed_out(session: Session) -> list[GivenSeal]:
     """The seals as they were handed out, before anything was rewritten."""
-    return [GivenSeal(f"s{kept.number}.json", seals.read(kept.content)) for kept in records.every_seal(session)]
+    return [GivenSeal(f"s{stored.number}.json", seals.read(stored.content)) for stored in records.every_seal(session)]
 
 
-def codes(session: Session, given: Sequence[GivenSeal]) -> set[Code]:
-    return {mismatch.code for mismatch in given_seals_hold(session, given, KEYS)}
+def codes(session: Session, seals_: Sequence[GivenSeal]) -> set[Code]:
+    return {mismatch.code for mismatch in given_seals_hold(session, seals_, KEYS)}
 
 
 def test_untouched_books_are_those_that_were_sealed(superuser: Session) -> None:
-    given = handed_out(superuser)
+    given_seals = handed_out(superuser)
 
-    assert [one.seal.number for one in given] == [1, 2]
+    assert [seal_.seal.number for seal_ in given_seals] == [1, 2]
     assert verify(superuser).mismatches == ()
-    assert codes(superuser, given) == set()
+    assert codes(superuser, given_seals) == set()
 
 
 def test_a_seal_covers_every_stripe_of_every_book(superuser: Session) -> None:
     [_, last] = handed_out(superuser)
-    assert {(one.book, one.stripe_no) for one in last.seal.stripes} == {
+    assert {(stripe.book, stripe.stripe_no) for stripe in last.seal.stripes} == {
         ("-", 0),
         *(("capped", number) for number in range(2)),
         *(("cyber", number) for number in range(2)),
@@ -113,19 +113,21 @@ def test_every_column_is_changed_by_one_of_them() -> None:
 
 
 def test_a_rewritten_posting_with_all_its_chain_is_caught_by_seals_alone(superuser: Session) -> None:
-    given = handed_out(superuser)
+    given_seals = handed_out(superuser)
 
     was = rewrite_stake(superuser, "live", "r1", "a", stake_minor=9_000)
 
-    found = {mismatch.code for mismatch in verify(superuser).mismatches}
-    assert found == {Code.SEAL_HEAD}, "the kept seal knows, and nothing else does"
-    wrong = list(given_seals_hold(superuser, given, KEYS))
-    assert {(one.code, one.book) for one in wrong} >= {(Code.SEAL_HEAD, "live")}
-    assert f"stripe {was.stripe_no}, seq" in next(one.place for one in wrong if one.code is Code.SEAL_HEAD)
+    codes_ = {mismatch.code for mismatch in verify(superuser).mismatches}
+    assert codes_ == {Code.SEAL_HEAD}, "the kept seal knows, and nothing else does"
+    wrong = list(given_seals_hold(superuser, given_seals, KEYS))
+    assert {(mismatch.code, mismatch.book) for mismatch in wrong} >= {(Code.SEAL_HEAD, "live")}
+    assert f"stripe {was.stripe_no}, seq" in next(
+        mismatch.place for mismatch in wrong if mismatch.code is Code.SEAL_HEAD
+    )
 
 
 def test_who_removes_the_kept_seals_too_deceives_verify_but_not_the_seal_outside(superuser: Session) -> None:
-    given = handed_out(superuser)
+    given_seals = handed_out(superuser)
     superuser.exec_driver_sql("SAVEPOINT before")
     rewrite_stake(superuser, "live", "r7", "a", stake_minor=9_000)
     assert verify(superuser).mismatches == (), "what came after the last seal is covered by none"
@@ -136,7 +138,7 @@ def test_who_removes_the_kept_seals_too_deceives_verify_but_not_the_seal_outside
     rewrite_stake(superuser, "live", "r1", "a", stake_minor=9_000)
 
     assert verify(superuser).mismatches == ()
-    assert codes(superuser, given) == {Code.SEAL_HEAD, Code.SEAL_CHAIN, Code.SEAL_STRIPE}
+    assert codes(superuser, given_seals) == {Code.SEAL_HEAD, Code.SEAL_CHAIN, Code.SEAL_STRIPE}
 
 
 def test_a_seal_that_says_something_else_than_was_signed_is_named(superuser: Session) -> None:
@@ -152,7 +154,7 @@ def test_a_seal_by_another_key_than_those_given_is_named(superuser: Session) -> 
     another = signing.new_key()
     keys = {another.public.key_id: another.public}
 
-    assert {one.code for one in given_seals_hold(superuser, [first], keys)} == {Code.SEAL_SIGNATURE}
+    assert {mismatch.code for mismatch in given_seals_hold(superuser, [first], keys)} == {Code.SEAL_SIGNATURE}
     assert codes(superuser, [signed(last, another)]) == {Code.SEAL_SIGNATURE, Code.SEAL_CHAIN}
 
 
@@ -162,26 +164,31 @@ def test_seals_that_do_not_follow_one_another_are_named(superuser: Session) -> N
 
     wrong = list(given_seals_hold(superuser, [other_first, last], KEYS))
 
-    assert [(one.code, one.place) for one in wrong] == [(Code.SEAL_CHAIN, "s1.json"), (Code.SEAL_CHAIN, "s2.json")]
+    assert [(mismatch.code, mismatch.place) for mismatch in wrong] == [
+        (Code.SEAL_CHAIN, "s1.json"),
+        (Code.SEAL_CHAIN, "s2.json"),
+    ]
     twice = list(given_seals_hold(superuser, [first, other_first], KEYS))
-    assert {one.code for one in twice} == {Code.SEAL_CHAIN}
+    assert {mismatch.code for mismatch in twice} == {Code.SEAL_CHAIN}
     assert codes(superuser, [first, last, first]) == set()
 
 
 def test_a_stripe_that_is_gone_is_named(superuser: Session) -> None:
-    given = handed_out(superuser)
+    given_seals = handed_out(superuser)
     mismatches_after(superuser, "DELETE FROM stripes WHERE jackpot_id = 'live' AND stripe_no = 2")
 
-    wrong = [one for one in given_seals_hold(superuser, given, KEYS) if one.code is Code.SEAL_STRIPE]
+    wrong = [
+        mismatch for mismatch in given_seals_hold(superuser, given_seals, KEYS) if mismatch.code is Code.SEAL_STRIPE
+    ]
 
-    assert [(one.book, one.place.partition(",")[0]) for one in wrong] == [("live", "stripe 2")] * 2
+    assert [(mismatch.book, mismatch.place.partition(",")[0]) for mismatch in wrong] == [("live", "stripe 2")] * 2
     assert "the stripe is not there" in wrong[0].detail
 
 
-def changed(one: GivenSeal, **fields: object) -> GivenSeal:
-    return GivenSeal(one.name, replace(one.seal, **fields))  # type: ignore[arg-type]
+def changed(given_seal: GivenSeal, **fields: object) -> GivenSeal:
+    return GivenSeal(given_seal.name, replace(given_seal.seal, **fields))  # type: ignore[arg-type]
 
 
-def signed(one: GivenSeal, key: signing.SigningKey) -> GivenSeal:
-    unsigned: Seal = replace(one.seal, public_key_id=key.public.key_id)
-    return GivenSeal(one.name, replace(unsigned, signature=key.sign(unsigned.signed_bytes)))
+def signed(given_seal: GivenSeal, key: signing.SigningKey) -> GivenSeal:
+    unsigned: Seal = replace(given_seal.seal, public_key_id=key.public.key_id)
+    return GivenSeal(given_seal.name, replace(unsigned, signature=key.sign(unsigned.signed_bytes)))

@@ -408,5 +408,5 @@ def test_what_would_be_refused_now_is_a_named_mismatch(
 
     monkeypatch.setattr(kind, "decide", refused)
 
-    (*_, found) = verify(superuser).mismatches
-    assert (found.code, "BadAmount: Not so." in found.detail) == (Code.EFFECT_FIGURES, True)
+    (*_, mismatch) = verify(superuser).mismatches
+    assert (mismatch.code, "BadAmount: Not so." in mismatch.detail) == (Code.EFFECT_FIGURES, True)

@@ -27,7 +27,7 @@ def longest(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def codes(entry: BookedEntry) -> list[Code]:
-    return [found.code for found in Times(NOW, ()).check(entry)]
+    return [mismatch.code for mismatch in Times(NOW, ()).check(entry)]
 
 
 def test_no_entry_is_booked_later_than_a_request_may_take() -> None:
@@ -57,11 +57,11 @@ def test_an_idle_stripe_stands_between_the_last_hit_and_the_clock(booked_at: dat
     times = Times(NOW, (replace(IDLE, booked_at=booked_at),), (HIT,))
     assert list(times.check(ENTRY)) == []
 
-    assert [found.code for found in times.check_stripes("j1")] == expected
+    assert [mismatch.code for mismatch in times.check_stripes("j1")] == expected
 
 
 def test_a_stripe_stands_where_the_entry_added_it_or_later() -> None:
     times = Times(NOW, (replace(IDLE, booked_at=NOW - A_MICROSECOND, added_by=5),))
     assert list(times.check(ENTRY)) == []
 
-    assert [found.code for found in times.check_stripes("j1")] == [Code.STRIPE_END]
+    assert [mismatch.code for mismatch in times.check_stripes("j1")] == [Code.STRIPE_END]

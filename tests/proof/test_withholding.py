@@ -95,8 +95,8 @@ CORRUPTIONS: Final = (
 
 def test_the_books_of_an_untouched_history_are_right(superuser: Session) -> None:
     assert verify(superuser).mismatches == ()
-    found = superuser.execute(text("SELECT version, percent FROM withholding_rules ORDER BY version")).all()
-    assert [(version, f"{percent:f}") for version, percent in found] == [(1, "20"), (2, "30")]
+    rows = superuser.execute(text("SELECT version, percent FROM withholding_rules ORDER BY version")).all()
+    assert [(version, f"{percent:f}") for version, percent in rows] == [(1, "20"), (2, "30")]
     assert superuser.scalar(text("SELECT withheld_minor FROM payments")) == 500
 
 

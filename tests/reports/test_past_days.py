@@ -61,13 +61,13 @@ def questions(now: datetime) -> Iterator[tuple[str, Parameters]]:
 
 
 def answers(world: World, now: datetime) -> dict[str, Any]:
-    found = {}
-    for name, asked in questions(now):
+    by_report = {}
+    for name, parameters in questions(now):
         if name == "reconciliation":
             continue  # It reads what this test brings about.
-        with made(world.engine, REPORTS[name], asked, now=now) as document:
-            found[f"{name} to {asked.end}"] = [[*section.rows] for section in document.sections]
-    return found
+        with made(world.engine, REPORTS[name], parameters, now=now) as document:
+            by_report[f"{name} to {parameters.end}"] = [[*section.rows] for section in document.sections]
+    return by_report
 
 
 def test_reports_say_the_same_before_and_after_days_are_summed_over_their_stripes(played: World) -> None:

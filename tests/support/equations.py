@@ -97,7 +97,9 @@ def _contributions(sections: Sections) -> None:
         assert sum(amounts(row, PARTS), ZERO) == amount(row, "value")
         for part in ("reversed_", "net_"):
             charged = amount(row, f"{part}adjustments")
-            assert sum((*amounts(row, [f"{part}{name}" for name in PARTS]), charged), ZERO) == amount(row, f"{part}value")
+            assert sum((*amounts(row, [f"{part}{name}" for name in PARTS]), charged), ZERO) == amount(
+                row, f"{part}value"
+            )
         for name in ("bets", "value", *PARTS, *(["stakes"] if "stakes" in row else [])):
             left = amount(row, name) - amount(row, f"reversed_{name}")
             assert amount(row, f"net_{name}") == left

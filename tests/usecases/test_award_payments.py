@@ -72,7 +72,7 @@ def test_a_casino_that_meets_a_request_id_of_the_house_is_not_told_what_it_stand
     answer = pay(won, award_of(won), request_id="q1")
 
     answer.problem(409, "request-conflict")
-    assert not {said for said in ("Ann", "change", "held") if said in answer.text}
+    assert not {word for word in ("Ann", "change", "held") if word in answer.text}
 
 
 def test_the_same_payment_again_is_no_further_one(won: World) -> None:

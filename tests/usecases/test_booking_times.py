@@ -31,7 +31,7 @@ def retire(world: World) -> None:
 
 def times(world: World, act: str) -> tuple[datetime, list[datetime]]:
     """When the act was booked, and when each of its effects."""
-    (found,) = world.books.rows(
+    (row,) = world.books.rows(
         """
         SELECT e.booked_at, array_agg(f.booked_at) AS effects
         FROM entries e
@@ -43,7 +43,7 @@ def times(world: World, act: str) -> tuple[datetime, list[datetime]]:
         """,
         act=act,
     )
-    return found["booked_at"], found["effects"]
+    return row["booked_at"], row["effects"]
 
 
 @pytest.mark.parametrize(

@@ -43,11 +43,11 @@ def policy(world: World) -> Body:
 
 
 def policy_of_kind(world: World, kind: str) -> Body:
-    (found,) = (one for one in policy(world)["kinds"] if one["kind"] == kind)
-    return {name: value for name, value in found.items() if name != "kind"}
+    (kind_policy,) = (kind_policy for kind_policy in policy(world)["kinds"] if kind_policy["kind"] == kind)
+    return {name: value for name, value in kind_policy.items() if name != "kind"}
 
 
-def asked(world: World, kinds: Any, **more: Any) -> Any:
+def ask_policy(world: World, kinds: Any, **more: Any) -> Any:
     return world.ask("change-policy", {"kinds": kinds}, **more)
 
 
@@ -92,13 +92,15 @@ def test_a_policy_that_was_changed_back_is_a_further_version(opened: World) -> N
 def test_nobody_changes_the_policy_alone_whatever_it_says(opened: World) -> None:
     for name in ("Rita", "Rolf"):
         opened.person(name, Role.RATES)
-    asked(opened, {"change-policy": {"requested_by": ["rates"], "decided_by": ["rates"]}}, request_id="policy").ok(201)
+    ask_policy(opened, {"change-policy": {"requested_by": ["rates"], "decided_by": ["rates"]}}, request_id="policy").ok(
+        201
+    )
     opened.approve("policy", by="Ann").problem(403, "same-user")
     opened.approve("policy", by="Ann", emergency=True).problem(403, "emergency-off")
     opened.approve("policy").ok()
 
-    asked(opened, {"rules": BY_OPERATORS}).problem(403, "role-forbidden")
-    asked(opened, {"rules": BY_OPERATORS}, by="Rita").ok(201)
+    ask_policy(opened, {"rules": BY_OPERATORS}).problem(403, "role-forbidden")
+    ask_policy(opened, {"rules": BY_OPERATORS}, by="Rita").ok(201)
     opened.approve(by="Rita").problem(403, "same-user")
     opened.approve(by="Rolf").ok()
 
@@ -160,7 +162,7 @@ def test_an_emergency_is_the_makers_who_need_not_decide_such_changes_otherwise(o
 
 
 def test_a_policy_made_against_an_older_one_is_stale(opened: World) -> None:
-    asked(opened, {"rules": BY_OPERATORS}, request_id="late").ok(201)
+    ask_policy(opened, {"rules": BY_OPERATORS}, request_id="late").ok(201)
     opened.change("change-policy", {"kinds": {"adjustment": BY_OPERATORS}}, request_id="first")
 
     opened.approve("late").problem(409, "change-stale")
@@ -187,26 +189,26 @@ def test_a_policy_that_leaves_a_kind_with_nobody_to_ask_or_decide_is_refused(ope
     opened.person("Otto", Role.OPERATOR)
     opened.key_of(Principal("robot", Role.RATES, is_automaton=True))
 
-    asked(opened, {"rules": BY_OPERATORS, "change-policy": of_rates}).problem(
+    ask_policy(opened, {"rules": BY_OPERATORS, "change-policy": of_rates}).problem(
         422, "payload-invalid", f"{KINDS}/change-policy"
     )
-    asked(opened, {"held-awards": of_rates}, query="?dry_run=true").problem(
+    ask_policy(opened, {"held-awards": of_rates}, query="?dry_run=true").problem(
         422, "payload-invalid", f"{KINDS}/held-awards"
     )
-    asked(opened, {"held-awards": {"requested_by": ["finance"], "decided_by": ["operator"]}}).problem(
+    ask_policy(opened, {"held-awards": {"requested_by": ["finance"], "decided_by": ["operator"]}}).problem(
         422, "payload-invalid", f"{KINDS}/held-awards"
     )
-    asked(opened, {"rules": two_desks}).problem(422, "payload-invalid", f"{KINDS}/rules")
+    ask_policy(opened, {"rules": two_desks}).problem(422, "payload-invalid", f"{KINDS}/rules")
 
     opened.person("Rita", Role.RATES)
     opened.key_of(Principal("Nina", Role.OPERATOR, department="night-shift"))
-    asked(opened, {"rules": two_roles}).problem(422, "payload-invalid", f"{KINDS}/rules")
-    asked(opened, {"change-policy": of_rates, "rules": two_desks}).ok(201)
+    ask_policy(opened, {"rules": two_roles}).problem(422, "payload-invalid", f"{KINDS}/rules")
+    ask_policy(opened, {"change-policy": of_rates, "rules": two_desks}).ok(201)
 
 
 def test_who_has_no_key_any_more_decides_nothing_and_an_approval_sees_that_too(opened: World) -> None:
     key = opened.person("Rita", Role.RATES)
-    asked(opened, {"rules": {"requested_by": ["operator"], "decided_by": ["rates"]}}).ok(201)
+    ask_policy(opened, {"rules": {"requested_by": ["operator"], "decided_by": ["rates"]}}).ok(201)
     revoking = {"request_id": "gone", "reason": "she left"}
     operator = opened.person("Otto", Role.OPERATOR)
     opened.post(f"/v1/keys/{key.split('_')[1]}/revocation", revoking, key=operator).ok(201)
@@ -218,9 +220,9 @@ def test_nobody_decides_what_they_alone_may_ask_for(world: World) -> None:
     world.person("Rita", Role.RATES)
     of_rates = {"requested_by": ["rates"], "decided_by": ["rates"]}
 
-    asked(world, {"rules": of_rates}).problem(422, "payload-invalid", f"{KINDS}/rules")
+    ask_policy(world, {"rules": of_rates}).problem(422, "payload-invalid", f"{KINDS}/rules")
     world.person("Rolf", Role.RATES)
-    asked(world, {"rules": of_rates}).ok(201)
+    ask_policy(world, {"rules": of_rates}).ok(201)
 
 
 KINDS: Final = "/payload/kinds"
@@ -258,7 +260,7 @@ def test_a_policy_that_leaves_a_kind_with_nobody_or_names_what_is_not_is_refused
 
     for kinds, pointer in BAD:
         with subtests.test(str(kinds)):
-            asked(world, kinds).problem(422, "payload-invalid", pointer)
+            ask_policy(world, kinds).problem(422, "payload-invalid", pointer)
     assert world.books.counts() == before
 
 
@@ -268,5 +270,5 @@ def test_the_trail_and_the_feed_tell_who_changed_the_policy(opened: World) -> No
     done, *_ = opened.get("/v1/audit?kind=change_policy_changed").ok()["items"]
     assert (done["principal"], done["decides"], done["subject"]) == ("Oskar", "policy", "change policy")
     assert done["after"]["kinds"]["rules"] == {**BY_OPERATORS, **UNBOUND}
-    told = opened.get("/v1/events").ok()["items"][-1]
-    assert (told["type"], told["data"]["version"]) == ("jackpot.change-policy.changed", 2)
+    event = opened.get("/v1/events").ok()["items"][-1]
+    assert (event["type"], event["data"]["version"]) == ("jackpot.change-policy.changed", 2)

@@ -32,9 +32,9 @@ def sheet_number(world: World) -> int:
 
 
 def test_what_one_asks_for_another_approves_and_only_then_it_is_done(world: World) -> None:
-    asked = ask(world).ok(201)
-    assert (asked["state"], asked["maker"], sheet_number(world)) == ("pending", "Ann", 1)
-    assert asked["effect"]["after"]["number"] == 2
+    requested = ask(world).ok(201)
+    assert (requested["state"], requested["maker"], sheet_number(world)) == ("pending", "Ann", 1)
+    assert requested["effect"]["after"]["number"] == 2
 
     approved = approve(world).ok()
     assert (approved["state"], approved["decision"]["checker"], sheet_number(world)) == ("approved", "Bob", 2)
@@ -78,8 +78,8 @@ def test_a_machine_asks_and_never_approves(world: World) -> None:
     ask(world).ok(201)
 
     world.post("/v1/change-requests/q1/approval", {"reason": "checked"}, key=key).problem(403, "user-approval-required")
-    asked = {"request_id": "q2", "kind": "rate-sheet", "payload": NEW_RATE, "reason": "the morning's rates"}
-    assert world.post("/v1/change-requests", asked, key=key).status == 201
+    body = {"request_id": "q2", "kind": "rate-sheet", "payload": NEW_RATE, "reason": "the morning's rates"}
+    assert world.post("/v1/change-requests", body, key=key).status == 201
 
 
 def test_the_same_request_again_is_a_replay_and_another_is_a_conflict(world: World) -> None:
@@ -187,8 +187,8 @@ def test_one_person_alone_acts_only_where_that_is_switched_on_and_it_is_told(wor
 
 
 def test_a_figure_outside_the_band_must_be_repeated_by_the_approver(world: World) -> None:
-    asked = world.ask("rate-sheet", {"base": "EUR", "rates": {"GBP": "1.40"}}, role=Role.RATES).ok(201)
-    assert asked["confirm"] == {"GBP": "1.4"}
+    requested = world.ask("rate-sheet", {"base": "EUR", "rates": {"GBP": "1.40"}}, role=Role.RATES).ok(201)
+    assert requested["confirm"] == {"GBP": "1.4"}
 
     approve(world).problem(422, "confirmation-required")
     approve(world, confirm={"GBP": "1.41"}).problem(422, "confirmation-required")

@@ -64,7 +64,7 @@ def test_a_closed_period_keeps_what_its_reports_said(busy: World) -> None:
     closed = close(busy, end).ok(201)
 
     assert (closed["from"], closed["to"]) == (None, instant(end))
-    assert closed["reports"].keys() == {one.name for one in REPORTS.values() if one.is_kept}
+    assert closed["reports"].keys() == {value.name for value in REPORTS.values() if value.is_kept}
     assert busy.get(PATH, key=busy.person("Fay", Role.FINANCE)).ok()["items"] == [closed]
     shown = report(busy, "trial-balance", f"to={instant(end)}")
     assert shown["content_sha256"] == closed["reports"]["trial-balance"]["sha256"]
@@ -76,35 +76,35 @@ def test_a_report_shows_the_hash_only_if_it_is_that_of_its_own_version(
     busy: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     query = f"to={instant(midnight(busy))}"
-    kept = close(busy, midnight(busy)).ok(201)["reports"]
+    reports = close(busy, midnight(busy)).ok(201)["reports"]
     first = report(busy, "rtp", query)
-    assert raise_version(monkeypatch, "rtp") == kept["rtp"]["report_version"] + 1
+    assert raise_version(monkeypatch, "rtp") == reports["rtp"]["report_version"] + 1
 
     shown, open_period, other = (
-        report(busy, *asked) for asked in (("rtp", query), ("rtp", ""), ("trial-balance", query))
+        report(busy, *query_) for query_ in (("rtp", query), ("rtp", ""), ("trial-balance", query))
     )
 
-    told = ("report_version", "closed_report_version", "content_sha256")
-    report_version, sha256 = kept["rtp"]["report_version"], kept["rtp"]["sha256"]
-    assert [first[name] for name in told] == [report_version, report_version, sha256]
-    assert [shown[name] for name in told] == [report_version + 1, report_version, None]
-    assert [open_period[name] for name in told] == [report_version + 1, None, None]
-    assert [other[name] for name in told] == [
-        *[kept["trial-balance"]["report_version"]] * 2,
-        kept["trial-balance"]["sha256"],
+    members = ("report_version", "closed_report_version", "content_sha256")
+    report_version, sha256 = reports["rtp"]["report_version"], reports["rtp"]["sha256"]
+    assert [first[name] for name in members] == [report_version, report_version, sha256]
+    assert [shown[name] for name in members] == [report_version + 1, report_version, None]
+    assert [open_period[name] for name in members] == [report_version + 1, None, None]
+    assert [other[name] for name in members] == [
+        *[reports["trial-balance"]["report_version"]] * 2,
+        reports["trial-balance"]["sha256"],
     ]
 
 
 def test_a_file_says_in_which_version_the_report_was_closed(busy: World, monkeypatch: pytest.MonkeyPatch) -> None:
     path = f"/v1/reports/trial-balance?format=xlsx&to={instant(midnight(busy))}"
-    kept = close(busy, midnight(busy)).ok(201)["reports"]["trial-balance"]
+    closed = close(busy, midnight(busy)).ok(201)["reports"]["trial-balance"]
 
     def head() -> dict[str, str]:
         headers = {"Authorization": f"Bearer {busy.person('Fay', Role.FINANCE)}"}
         with busy.app.test_client().get(path, headers=headers) as response:
             return dict(workbooks.texts(workbooks.read(response.get_data())["head"]))
 
-    assert head()["closed as"] == kept["sha256"]
+    assert head()["closed as"] == closed["sha256"]
     now = raise_version(monkeypatch, "trial-balance")
     later = head()
     assert "closed as" not in later
@@ -128,7 +128,7 @@ def test_a_stranger_figures_the_hashes_from_the_answers_alone(
 
     for period in (first, second):
         start = "" if period["from"] is None else f"from={period['from']}&"
-        for name, kept in period["reports"].items():
+        for name, closed in period["reports"].items():
             with subtests.test(name, start=period["from"]):
                 path = f"/v1/reports/{name}?{start}to={period['to']}"
                 answered = busy.get(path, key=busy.person("Fay", Role.FINANCE))
@@ -141,7 +141,7 @@ def test_a_stranger_figures_the_hashes_from_the_answers_alone(
                     check=True,
                 )
 
-                assert figured.stdout == f"{kept['sha256']}\n" == f"{answered.ok()['content_sha256']}\n"
+                assert figured.stdout == f"{closed['sha256']}\n" == f"{answered.ok()['content_sha256']}\n"
 
 
 def test_what_is_found_later_is_booked_in_the_open_period(busy: World) -> None:

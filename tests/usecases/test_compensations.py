@@ -51,11 +51,18 @@ def test_the_record_of_the_round_shows_its_compensations(cancelled: World) -> No
     cancelled.change("compensation", GIVEN, request_id="q1")
     cancelled.change("compensation", GIVEN | {"amount_minor": 1, "bet_id": "a", "currency": "EUR"}, request_id="q2")
 
-    given = [
-        (one["bet_id"], one["player_id"], one["amount_minor"], one["currency"], one["cost_base"], one["document"])
-        for one in cancelled.round()["compensations"]
+    granted = [
+        (
+            compensation["bet_id"],
+            compensation["player_id"],
+            compensation["amount_minor"],
+            compensation["currency"],
+            compensation["cost_base"],
+            compensation["document"],
+        )
+        for compensation in cancelled.round()["compensations"]
     ]
-    assert given == [
+    assert granted == [
         ("b", "player-of-b", 2500, "GBP", "29.25", "incident 12"),
         ("a", "player-of-a", 1, "EUR", "0.01", "incident 12"),
     ]
@@ -84,7 +91,12 @@ def test_what_was_given_is_taken_back_and_no_more(cancelled: World) -> None:
     assert effect["after"]["cost"] == "-29.25"
     assert cancelled.books.balance("j1", "casino:c1", "GBP") == owed - 25
     assert cancelled.books.balance("j1", "house:adjustments") == house + Decimal("29.25")
-    assert [one["amount_minor"] for one in cancelled.round()["compensations"]] == [2500, 2500, 2500, -2500]
+    assert [compensation["amount_minor"] for compensation in cancelled.round()["compensations"]] == [
+        2500,
+        2500,
+        2500,
+        -2500,
+    ]
     cancelled.ask("compensation", GIVEN | {"amount_minor": -1}, request_id="q5").problem(
         409, "compensation-not-granted"
     )

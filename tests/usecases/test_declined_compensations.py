@@ -30,9 +30,9 @@ def denied(world: World) -> World:
 
 
 def exception(world: World) -> Body:
-    (found,) = world.get("/v1/exceptions?kind=prize-denied").ok()["items"]
-    assert isinstance(found, dict)
-    return found
+    (prize,) = world.get("/v1/exceptions?kind=prize-denied").ok()["items"]
+    assert isinstance(prize, dict)
+    return prize
 
 
 def test_two_people_decline_and_the_exception_says_who_and_why(denied: World) -> None:
@@ -204,7 +204,7 @@ def test_the_report_and_the_feed_say_how_it_ended(denied: World) -> None:
     (row,) = next(section["rows"] for section in report["sections"] if section["name"] == "exceptions")
     assert (row["kind"], row["acknowledged_by"], row["reason"]) == ("prize-denied", "Bob", "checked")
     assert row["resolution"] == "declined"
-    (event,) = (one for one in follow(denied, after=before) if one["type"] == "jackpot.compensation.declined")
+    (event,) = (event for event in follow(denied, after=before) if event["type"] == "jackpot.compensation.declined")
     assert (event["data"]["bet_id"], event["data"]["exception_id"]) == ("b1", row["exception_id"])
     assert (event["data"]["table_id"], event["data"]["round_id"]) == ("T1", "r1")
 
@@ -231,5 +231,5 @@ def test_a_bet_that_was_compensated_is_not_awarded_by_a_correction_until_it_is_t
     correcting.ask(denied, *RIGHT, request_id="second").problem(409, "bet-compensated")
     denied.change("compensation", GIVEN | {"amount_minor": -2500}, request_id="back")
     correcting.correct(denied, *RIGHT, request_id="third")
-    assert [one["amount_minor"] for one in denied.get("/v1/awards").ok()["items"]] == [2500]
+    assert [item["amount_minor"] for item in denied.get("/v1/awards").ok()["items"]] == [2500]
     assert denied.books.mismatches() == ()

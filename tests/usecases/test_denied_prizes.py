@@ -38,12 +38,14 @@ def betting(world: World) -> World:
 
 def denied(world: World) -> list[Body]:
     """The facts of the exceptions for denied prizes, in the order of bets."""
-    found = world.get("/v1/exceptions?kind=prize-denied").ok()["items"]
-    return sorted((item["facts"] for item in found), key=lambda facts: facts["bet_id"])
+    exceptions = world.get("/v1/exceptions?kind=prize-denied").ok()["items"]
+    return sorted((item["facts"] for item in exceptions), key=lambda facts: facts["bet_id"])
 
 
-def said(world: World) -> list[tuple[Any, ...]]:
-    return [tuple(one[name] for name in ("bet_id", "denial", "tier", "amount_minor")) for one in denied(world)]
+def denied_rows(world: World) -> list[tuple[Any, ...]]:
+    return [
+        tuple(exception[name] for name in ("bet_id", "denial", "tier", "amount_minor")) for exception in denied(world)
+    ]
 
 
 def test_a_bet_that_was_made_void_after_the_closing_is_an_exception(betting: World) -> None:
@@ -51,13 +53,13 @@ def test_a_bet_that_was_made_void_after_the_closing_is_an_exception(betting: Wor
     betting.post_voids("b1", reason="the player left").ok()
     betting.settle(hand("1", ROYAL_FLUSH), hand("2", NOTHING))
 
-    assert said(betting) == [("b1", "void", "royal_flush", SHARE)]
+    assert denied_rows(betting) == [("b1", "void", "royal_flush", SHARE)]
 
 
 def test_a_winning_hand_of_a_cancelled_round_is_an_exception(betting: World) -> None:
     betting.put_cancellation(hands=[hand("1", ROYAL_FLUSH)]).ok(201)
 
-    assert said(betting) == [("b1", "cancelled", "royal_flush", SHARE)]
+    assert denied_rows(betting) == [("b1", "cancelled", "royal_flush", SHARE)]
 
 
 def test_a_fixed_prize_that_is_denied_is_told_in_the_bets_own_currency(world: World) -> None:
@@ -65,8 +67,8 @@ def test_a_fixed_prize_that_is_denied_is_told_in_the_bets_own_currency(world: Wo
     world.bet(bet("b1", stake_minor=200), bet("b2", stake_minor=100, currency="GBP"))
     world.settle(forfeited("1", FLUSH))
 
-    assert said(world) == [("b1", "forfeited", "flush", 5_000), ("b2", "forfeited", "flush", 2_500)]
-    assert [one["currency"] for one in denied(world)] == ["EUR", "GBP"]
+    assert denied_rows(world) == [("b1", "forfeited", "flush", 5_000), ("b2", "forfeited", "flush", 2_500)]
+    assert [exception["currency"] for exception in denied(world)] == ["EUR", "GBP"]
 
 
 def test_what_a_dead_hand_that_plays_on_shared_is_no_part_of_what_it_was_denied(world: World) -> None:
@@ -75,7 +77,7 @@ def test_what_a_dead_hand_that_plays_on_shared_is_no_part_of_what_it_was_denied(
     awards = world.settle(dead("1", FLUSH), hand("2", ROYAL_FLUSH))["awards"]
 
     assert {award["bet_id"]: award["amount_minor"] for award in awards} == {"b1": 50_045, "b2": 50_045}
-    assert said(world) == [("b1", "dead", "flush", 2_500)]
+    assert denied_rows(world) == [("b1", "dead", "flush", 2_500)]
 
 
 BETS = (
@@ -108,7 +110,7 @@ def test_what_was_denied_is_what_the_same_round_pays_where_its_bets_count(
     """Two jackpots alike, beside a real winner and a hand that lost: one pays, the other denies two bets."""
     for jackpot_id, table_id in (("j1", "T1"), ("j2", "T2")):
         world.open(rulebook, jackpot_id=jackpot_id, tables=(table_id,), base_amount="10000", settings=settings)
-        bets = BETS if rulebook == LIVE else [{**one, "currency": "EUR", "stake_minor": 100} for one in BETS]
+        bets = BETS if rulebook == LIVE else [{**bet, "currency": "EUR", "stake_minor": 100} for bet in BETS]
         world.bet(*bets, table_id=table_id)
     paid: Counter[str] = Counter()
     for award in world.settle(hand("1", cards), hand("2", FLUSH), *OTHERS, table_id="T2")["awards"]:
@@ -116,7 +118,9 @@ def test_what_was_denied_is_what_the_same_round_pays_where_its_bets_count(
 
     deny(world, cards)
 
-    assert {one["bet_id"]: one["amount_minor"] for one in denied(world)} == {name: paid[name] for name in DENIED}
+    assert {exception["bet_id"]: exception["amount_minor"] for exception in denied(world)} == {
+        name: paid[name] for name in DENIED
+    }
     assert all(paid[name] > 0 for name in DENIED)
     assert world.books.mismatches() == ()
 
@@ -126,7 +130,10 @@ def test_all_who_are_denied_would_have_shared_one_jackpot(betting: World) -> Non
     betting.bet(bet("b3", player_id="p3", stake_minor=600))
     betting.settle(forfeited("1", ROYAL_FLUSH), hand("2", NOTHING))
 
-    assert [(one["bet_id"], one["amount_minor"]) for one in denied(betting)] == [("b1", 10_045), ("b3", 60_270)]
+    assert [(exception["bet_id"], exception["amount_minor"]) for exception in denied(betting)] == [
+        ("b1", 10_045),
+        ("b3", 60_270),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -143,7 +150,7 @@ def test_all_who_are_denied_would_have_shared_one_jackpot(betting: World) -> Non
 def test_nobody_is_denied_what_was_paid_or_what_no_bet_had(betting: World, hands: list[Body]) -> None:
     betting.settle(*hands)
 
-    assert said(betting) == []
+    assert denied_rows(betting) == []
 
 
 def test_a_bet_that_was_void_before_the_closing_was_not_denied(betting: World) -> None:
@@ -151,17 +158,17 @@ def test_a_bet_that_was_void_before_the_closing_was_not_denied(betting: World) -
     betting.put_closing(bet_count=1).ok(201)
     betting.settle(hand("1", ROYAL_FLUSH), hand("2", NOTHING))
 
-    assert said(betting) == []
+    assert denied_rows(betting) == []
 
 
 def test_a_repeated_result_and_a_refused_one_note_nothing_more(betting: World) -> None:
     hands = (forfeited("1", ROYAL_FLUSH), hand("2", NOTHING))
     betting.put_result(*hands, bet_count=3).problem(409, "bet-count-mismatch")
-    assert said(betting) == []
+    assert denied_rows(betting) == []
 
     betting.settle(*hands)
     betting.put_result(*hands).ok(200)
-    assert said(betting) == [("b1", "forfeited", "royal_flush", SHARE)]
+    assert denied_rows(betting) == [("b1", "forfeited", "royal_flush", SHARE)]
 
 
 def test_each_of_more_bets_than_one_statement_writes_is_an_exception(world: World) -> None:
@@ -184,14 +191,14 @@ def test_a_late_void_of_an_earlier_cycle_adds_nothing_to_the_running_meter(betti
 
     betting.settle(hand("1", ROYAL_FLUSH), hand("2", NOTHING))
 
-    assert said(betting) == [("b1", "void", "royal_flush", int(offered * 100 / 4))]
+    assert denied_rows(betting) == [("b1", "void", "royal_flush", int(offered * 100 / 4))]
 
 
 def test_a_denied_prize_beside_a_hit_has_its_share_of_the_jackpot_too(betting: World) -> None:
     """A flush pays 25 times the stake; the royal flush of hand 2 is shared by all who count."""
     betting.settle(forfeited("1", FLUSH), hand("2", ROYAL_FLUSH))
 
-    assert said(betting) == [("b1", "forfeited", "flush", 2_500 + SHARE)]
+    assert denied_rows(betting) == [("b1", "forfeited", "flush", 2_500 + SHARE)]
 
 
 def test_a_late_void_of_a_cancelled_round_is_void_and_the_others_are_cancelled(betting: World) -> None:
@@ -200,4 +207,4 @@ def test_a_late_void_of_a_cancelled_round_is_void_and_the_others_are_cancelled(b
     betting.post_voids("b1", reason="the player left").ok()
     betting.put_cancellation(hands=[hand("1", ROYAL_FLUSH)]).ok(201)
 
-    assert said(betting) == [("b1", "void", "royal_flush", 10_045), ("b3", "cancelled", "royal_flush", 60_270)]
+    assert denied_rows(betting) == [("b1", "void", "royal_flush", 10_045), ("b3", "cancelled", "royal_flush", 60_270)]

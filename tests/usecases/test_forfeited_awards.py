@@ -51,7 +51,7 @@ def pay(world: World, reference: str = "slip", **more: Any) -> Answer:
 
 
 def in_state(world: World, state: str) -> list[str]:
-    return [one["bet_id"] for one in world.get(f"/v1/awards?state={state}").ok()["items"]]
+    return [item["bet_id"] for item in world.get(f"/v1/awards?state={state}").ok()["items"]]
 
 
 def note(world: World) -> Noted:
@@ -123,12 +123,12 @@ def test_an_unclaimed_award_is_an_exception_once_which_one_person_acknowledges(w
     assert note(won) == Noted(1, 1, None)
     assert note(won) == Noted(1, 0, None)
 
-    (found,) = noted(won)
-    assert (found["kind"], found["table_id"], found["round_id"]) == ("award-unclaimed", "T1", "r1")
-    assert found["facts"]["award_id"] == award_of(won)["award_id"]
-    assert (found["facts"]["unpaid_minor"], found["facts"]["currency"]) == (2500, "GBP")
+    (exception,) = noted(won)
+    assert (exception["kind"], exception["table_id"], exception["round_id"]) == ("award-unclaimed", "T1", "r1")
+    assert exception["facts"]["award_id"] == award_of(won)["award_id"]
+    assert (exception["facts"]["unpaid_minor"], exception["facts"]["currency"]) == (2500, "GBP")
     seen = {"request_id": "seen", "reason": "the player was written to"}
-    path = f"/v1/exceptions/{found['exception_id']}/acknowledgement"
+    path = f"/v1/exceptions/{exception['exception_id']}/acknowledgement"
     won.post(path, seen, key=won.person("Fay", Role.FINANCE)).ok(201)
     assert note(won) == Noted(1, 0, None)
     assert won.books.mismatches() == ()

@@ -109,10 +109,10 @@ def test_a_server_of_a_casino_is_no_server_of_another(world: World) -> None:
 def test_which_tables_it_may_see_each_key_of_a_server_says(world: World) -> None:
     world.open(tables=("T1", "T2"))
     server = Principal("server", Role.TABLE, "c1")
-    one = create(world, replace(server, table_ids=frozenset({"T1"}))).whole
+    key = create(world, replace(server, table_ids=frozenset({"T1"}))).whole
     two = create(world, replace(server, table_ids=frozenset({"T2"}))).whole
 
-    world.send("POST", "T1", "r1/bets", {"bets": [bet()]}, key=one).ok(201)
+    world.send("POST", "T1", "r1/bets", {"bets": [bet()]}, key=key).ok(201)
     world.send("POST", "T1", "r2/bets", {"bets": [bet()]}, key=two).problem(404, "table-unknown")
 
 
@@ -319,8 +319,8 @@ def test_a_person_may_show_tokens_as_well_as_keys_and_stays_one_principal(world:
 
     assert add(world) is True
     assert add(world) is False
-    (found,) = world.books.rows("SELECT count(*) AS people FROM principals WHERE name = 'Ann'")
-    assert found["people"] == 1
+    (row,) = world.books.rows("SELECT count(*) AS people FROM principals WHERE name = 'Ann'")
+    assert row["people"] == 1
     assert world.books.mismatches() == ()
 
 

@@ -183,9 +183,9 @@ def test_an_adjustment_states_everything(opened: World, subtests: pytest.Subtest
         with subtests.test(missing=missing):
             payload = {name: value for name, value in adjustment().items() if name != missing}
 
-            asked = opened.ask("adjustment", payload, request_id=f"without-{missing}")
+            answer = opened.ask("adjustment", payload, request_id=f"without-{missing}")
 
-            asked.problem(422, "payload-invalid", f"/payload/{missing}")
+            answer.problem(422, "payload-invalid", f"/payload/{missing}")
 
 
 def test_every_cause_of_the_closed_list_is_taken(opened: World, subtests: pytest.Subtests) -> None:

@@ -54,10 +54,10 @@ def unpaid(world: World) -> list[tuple[int, str]]:
 
 
 def test_a_reference_names_one_payment_and_the_same_said_again_is_no_other(won: World) -> None:
-    said = pay(won, "slip 1", 40).ok(201)
+    paid = pay(won, "slip 1", 40).ok(201)
     before = won.books.counts()
 
-    assert pay(won, "slip 1", 40, request_id="again").ok(200) == said
+    assert pay(won, "slip 1", 40, request_id="again").ok(200) == paid
     pay(won, "slip 1", 41, request_id="other").problem(409, "payment-reference-taken")
     pay(won, "slip 1", 40, channel="bank", request_id="other").problem(409, "payment-reference-taken")
     pay(won, "slip 2", 40, request_id="slip-1").problem(409, "request-conflict")
@@ -80,7 +80,7 @@ def test_two_people_reverse_a_wrong_payment_and_the_award_is_paid_anew(won: Worl
     assert effect["before"] == {"state": "paid"}
     award = award_of(won)
     assert (award["state"], award["paid_minor"]) == ("part-paid", whole - 40)
-    assert [one["reversed_by"] is None for one in award["payments"]] == [False, True]
+    assert [payment["reversed_by"] is None for payment in award["payments"]] == [False, True]
     assert totals(won) == {"payable": (1, "0.4"), "paid": (0, f"{(whole - 40) / 100:g}")}
     pay(won, "slip 1", 40, request_id="again").problem(409, "payment-reference-taken")
     assert pay(won, "slip 3", 40).ok(201)["state"] == "paid"

@@ -99,8 +99,8 @@ def test_evidence_on_a_paid_award_is_refused(hit: World) -> None:
 
 def test_who_made_a_key_of_the_round_records_no_evidence_of_it(world: World) -> None:
     world.open(base_amount="1000", settings=shipped())
-    asked = {"principal": "a table", "role": "table", "casino_id": "c1", "request_id": "k1", "reason": "rotated"}
-    world.post("/v1/keys", asked, key=world.person("Olga", Role.OPERATOR)).ok(201)
+    body = {"principal": "a table", "role": "table", "casino_id": "c1", "request_id": "k1", "reason": "rotated"}
+    world.post("/v1/keys", body, key=world.person("Olga", Role.OPERATOR)).ok(201)
     world.bet(bet("b1"))
     world.settle(hand("1", ROYAL_FLUSH))
 
@@ -113,7 +113,9 @@ def test_who_made_a_key_of_the_round_records_no_evidence_of_it(world: World) -> 
 def test_a_casino_does_not_see_who_recorded_evidence(hit: World) -> None:
     evidence(hit, "surveillance").ok(201)
     hit.add_casino("c2")
-    own, other = (hit.key_of(Principal(f"finance of {one}", Role.FINANCE, one)) for one in ("c1", "c2"))
+    own, other = (
+        hit.key_of(Principal(f"finance of {casino_id}", Role.FINANCE, casino_id)) for casino_id in ("c1", "c2")
+    )
 
     [recorded] = hit.get("/v1/tables/T1/rounds/r1/evidence", key=own).ok()["recorded"]
 
@@ -209,7 +211,7 @@ def test_one_rejection_ends_it_after_two_approvals(large: World) -> None:
 
     assert (rejected["state"], rejected["decision"]["checker"]) == ("rejected", "Dan")
     large.approve(by="Eve").problem(409, "change-decided")
-    assert [one["state"] for one in large.get("/v1/change-requests?state=rejected").ok()["items"]] == ["rejected"]
+    assert [item["state"] for item in large.get("/v1/change-requests?state=rejected").ok()["items"]] == ["rejected"]
     assert large.get("/v1/change-requests?state=pending").ok()["items"] == []
     assert large.books.mismatches() == ()
 
@@ -220,7 +222,7 @@ def test_a_request_that_two_of_three_approved_is_listed_as_pending(large: World)
 
     [waiting] = large.get("/v1/change-requests?state=pending").ok()["items"]
 
-    assert [one["checker"] for one in waiting["decisions"]] == ["Bob"]
+    assert [decision["checker"] for decision in waiting["decisions"]] == ["Bob"]
     assert waiting["decision"] is None
     assert large.get("/v1/change-requests?state=approved").ok()["items"] == []
 
@@ -238,10 +240,10 @@ def test_an_emergency_is_one_persons_and_final(large: World) -> None:
 def test_an_award_that_reaches_no_tier_needs_one_approval_though_it_was_held(large: World) -> None:
     flush = APPROVE | {"bets": ["b2"]}
 
-    asked = large.ask("held-awards", flush).ok(201)
+    requested = large.ask("held-awards", flush).ok(201)
 
-    assert asked["approvals_due"] == 1
-    assert asked["effect"]["after"]["requirement"] == {"approvals": 1, "evidence": []}
+    assert requested["approvals_due"] == 1
+    assert requested["effect"]["after"]["requirement"] == {"approvals": 1, "evidence": []}
     large.approve().ok()
     assert states(large) == {"held", "payable"}
 
@@ -280,10 +282,10 @@ def test_a_correction_that_awards_a_royal_flush_takes_what_its_tier_asks_for(los
     assert lost.ask("round-correction", CORRECTION).problem(409, "evidence-missing")["missing"] == ["witness"]
     evidence(lost, "witness").ok(201)
 
-    asked = lost.ask("round-correction", CORRECTION).ok(201)
+    requested = lost.ask("round-correction", CORRECTION).ok(201)
     first, second = lost.approve(by="Bob").ok(), lost.approve(by="Cleo").ok()
 
-    assert asked["approvals_due"] == 3
+    assert requested["approvals_due"] == 3
     assert (first["state"], second["state"]) == ("pending", "pending")
     assert lost.books.value("SELECT count(*) FROM awards") == 0
     assert lost.approve(by="Dan").ok()["state"] == "approved"
@@ -292,9 +294,11 @@ def test_a_correction_that_awards_a_royal_flush_takes_what_its_tier_asks_for(los
 
 
 def test_a_correction_that_awards_nothing_above_a_tier_takes_two_people(lost: World) -> None:
-    asked = lost.ask("round-correction", CORRECTION | {"result": RIGHT_RESULT | {"hands": [hand("1", FLUSH)]}}).ok(201)
+    requested = lost.ask("round-correction", CORRECTION | {"result": RIGHT_RESULT | {"hands": [hand("1", FLUSH)]}}).ok(
+        201
+    )
 
-    assert asked["approvals_due"] == 1
+    assert requested["approvals_due"] == 1
     lost.approve().ok()
     assert lost.books.mismatches() == ()
 
@@ -320,7 +324,7 @@ def test_who_approved_may_still_reject(large: World) -> None:
 
     rejected = large.post(path, body, key=large.person("Bob", Role.FINANCE)).ok()
 
-    assert [(one["checker"], one["outcome"]) for one in rejected["decisions"]] == [
+    assert [(decision["checker"], decision["outcome"]) for decision in rejected["decisions"]] == [
         ("Bob", "approved"),
         ("Bob", "rejected"),
     ]
@@ -444,6 +448,6 @@ def test_readiness_warns_of_a_jackpot_without_tiers(world: World) -> None:
 
     warnings = world.get("/readyz").ok()["warnings"]
 
-    assert [one for one in warnings if "payout tiers" in one] == [
+    assert [warning for warning in warnings if "payout tiers" in warning] == [
         "Jackpot j1 has no payout tiers: every award is payable at once."
     ]

@@ -35,14 +35,14 @@ def approve(world: World, request_id: str = "q1", **more: Any) -> Answer:
 
 def change(world: World, request_id: str = "q1", **payload: Any) -> Body:
     """Have a change asked for and approved, with whatever must be confirmed; what it did."""
-    asked = ask(world, request_id, **payload).ok(201)
-    effect: Body = approve(world, request_id, confirm=asked["confirm"]).ok()["effect"]
+    requested = ask(world, request_id, **payload).ok(201)
+    effect: Body = approve(world, request_id, confirm=requested["confirm"]).ok()["effect"]
     return effect
 
 
 def rates(world: World, query: str = "base=EUR") -> dict[str, str]:
-    found = world.get(f"/v1/rates?{query}").ok()["rates"]
-    return {rate["currency"]: rate["rate"] for rate in found if rate["currency"] not in query}
+    listed = world.get(f"/v1/rates?{query}").ok()["rates"]
+    return {rate["currency"]: rate["rate"] for rate in listed if rate["currency"] not in query}
 
 
 def soon(world: World, **duration: float) -> str:
@@ -112,8 +112,8 @@ def test_a_currency_that_is_no_money_any_more_has_to_leave(world: World) -> None
 
 
 def test_a_first_sheet_may_come_from_two_people_as_well(world: World) -> None:
-    asked = ask(world, base="USD", rates={"EUR": "1.05"}).ok(201)
-    assert (asked["base_version"], asked["confirm"], asked["effect"]["before"]) == ("0", {"EUR": "1.05"}, None)
+    requested = ask(world, base="USD", rates={"EUR": "1.05"}).ok(201)
+    assert (requested["base_version"], requested["confirm"], requested["effect"]["before"]) == ("0", {"EUR": "1.05"}, None)
 
     approve(world, confirm={"EUR": "1.05"}).ok()
     assert rates(world, "base=USD") == {"EUR": "1.05"}
@@ -242,9 +242,9 @@ WITHOUT_OFFSET: Final[tuple[object, ...]] = (
 def test_a_time_without_its_offset_could_be_two_and_is_refused(world: World, subtests: pytest.Subtests) -> None:
     for number, time in enumerate(WITHOUT_OFFSET):
         with subtests.test(time=time):
-            asked = ask(world, f"q{number}", rates={"GBP": "1.18"}, effective_at=time)
+            answer = ask(world, f"q{number}", rates={"GBP": "1.18"}, effective_at=time)
 
-            asked.problem(422, "payload-invalid", "/payload/effective_at")
+            answer.problem(422, "payload-invalid", "/payload/effective_at")
 
 
 def test_the_two_hours_of_one_name_are_told_apart_by_their_offsets(world: World) -> None:
@@ -263,8 +263,8 @@ def test_the_two_hours_of_one_name_are_told_apart_by_their_offsets(world: World)
 
 
 def test_an_inverted_quote_is_named_as_one_and_has_to_be_repeated_as_one(world: World) -> None:
-    asked = ask(world, rates={"GBP": "0.8547", "SEK": "0.09"}).ok(201)
-    assert asked["confirm"] == {"GBP:inverted": "0.8547"}
+    requested = ask(world, rates={"GBP": "0.8547", "SEK": "0.09"}).ok(201)
+    assert requested["confirm"] == {"GBP:inverted": "0.8547"}
 
     approve(world).problem(422, "confirmation-required")
     approve(world, confirm={"GBP": "0.8547"}).problem(422, "confirmation-required")

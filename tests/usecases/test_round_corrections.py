@@ -29,8 +29,8 @@ def test_nothing_is_corrected_until_another_person_approves(world: World) -> Non
     settled(world)
     before = world.books.pools("j1")
 
-    asked = ask(world, hand("1", STRAIGHT)).ok(201)
-    assert (asked["subject"], asked["jackpot_id"], asked["state"]) == ("round T1/r1", "j1", "pending")
+    requested = ask(world, hand("1", STRAIGHT)).ok(201)
+    assert (requested["subject"], requested["jackpot_id"], requested["state"]) == ("round T1/r1", "j1", "pending")
     world.approve(by="Ann").problem(403, "same-user")
 
     assert world.books.pools("j1") == before
@@ -40,9 +40,9 @@ def test_nothing_is_corrected_until_another_person_approves(world: World) -> Non
 def test_a_dry_run_shows_the_correction_and_does_nothing(world: World) -> None:
     settled(world)
     before = world.books.counts()
-    asked = payload(hand("1", STRAIGHT))
+    payload_ = payload(hand("1", STRAIGHT))
 
-    shown = world.ask("round-correction", asked, query="?dry_run=true").ok()
+    shown = world.ask("round-correction", payload_, query="?dry_run=true").ok()
 
     assert awards(shown["effect"]) == [("a", "straight", 1000)]
     assert world.books.counts() == before
@@ -141,10 +141,10 @@ def test_a_payload_that_tells_no_result_is_refused(world: World, subtests: pytes
         with subtests.test(result=result):
             before = world.books.counts()
 
-            told = {**payload(hand("1")), "result": result}
-            asked = world.ask("round-correction", told, request_id=f"q{number}")
+            payload_ = {**payload(hand("1")), "result": result}
+            answer = world.ask("round-correction", payload_, request_id=f"q{number}")
 
-            asked.problem(422, "payload-invalid", *pointers)
+            answer.problem(422, "payload-invalid", *pointers)
             assert world.books.counts() == before
 
 
@@ -155,8 +155,8 @@ def test_an_omitted_dealer_equals_none(world: World) -> None:
 
 def test_corrections_are_for_operators(world: World) -> None:
     settled(world)
-    asked = payload(hand("1", STRAIGHT))
-    world.ask("round-correction", asked, by="Rita", role=Role.RATES).problem(403, "role-forbidden")
+    payload_ = payload(hand("1", STRAIGHT))
+    world.ask("round-correction", payload_, by="Rita", role=Role.RATES).problem(403, "role-forbidden")
 
 
 def retire(world: World) -> None:
@@ -251,9 +251,14 @@ def test_the_awards_of_a_correction_have_ids_of_their_own(world: World) -> None:
     correct(world, hand("1", STRAIGHT), request_id="q3")
 
     record: Body = world.round()
-    ids = [award["award_id"] for one in (record["settlement"], *record["corrections"]) for award in one["awards"]]
+    ids = [
+        award["award_id"] for verdict in (record["settlement"], *record["corrections"]) for award in verdict["awards"]
+    ]
     assert len(set(ids)) == 3
-    assert [award["state"] for one in record["corrections"] for award in one["awards"]] == ["reversed", "payable"]
+    assert [award["state"] for correction in record["corrections"] for award in correction["awards"]] == [
+        "reversed",
+        "payable",
+    ]
 
 
 def test_a_repeated_result_of_the_table_server_stays_a_replay_of_the_first_verdict(world: World) -> None:
@@ -264,7 +269,9 @@ def test_a_repeated_result_of_the_table_server_stays_a_replay_of_the_first_verdi
     again = world.put_result(hand("1", THREE_OF_A_KIND)).ok(200)
     world.put_result(hand("1", STRAIGHT)).problem(409, "result-conflict")
 
-    assert [(one["tier"], one["state"]) for one in again["settlement"]["awards"]] == [("three_of_a_kind", "payable")]
+    assert [(award["tier"], award["state"]) for award in again["settlement"]["awards"]] == [
+        ("three_of_a_kind", "payable")
+    ]
     assert world.books.counts_but_exceptions() == before
 
 

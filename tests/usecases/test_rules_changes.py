@@ -144,9 +144,9 @@ def test_a_prize_that_was_taken_away_comes_back_as_an_amount(world: World) -> No
 def test_the_prizes_cost_is_shown_against_their_split(world: World) -> None:
     world.open()
 
-    asked = ask(world, {"split.prize_fund": "0.3185"}).ok(201)
+    requested = ask(world, {"split.prize_fund": "0.3185"}).ok(201)
 
-    assert asked["effect"]["after"]["fixed_prizes"] == {
+    assert requested["effect"]["after"]["fixed_prizes"] == {
         "paid_from": "prize_fund",
         "cost": "206909/649740",
         "cost_percent": "31.8448918029",
@@ -157,9 +157,9 @@ def test_the_prizes_cost_is_shown_against_their_split(world: World) -> None:
 def test_of_a_meter_that_pays_fixed_prizes_the_cost_is_shown_against_its_part(world: World) -> None:
     world.open(CYBER)
 
-    asked = ask(world, {"prizes.flush": "55"}).ok(201)
+    requested = ask(world, {"prizes.flush": "55"}).ok(201)
 
-    shown = asked["effect"]["after"]["fixed_prizes"]
+    shown = requested["effect"]["after"]["fixed_prizes"]
     assert (shown["paid_from"], shown["split_percent"]) == ("meter", "70")
     assert shown["cost_percent"].startswith("37.2")
 

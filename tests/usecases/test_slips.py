@@ -40,10 +40,10 @@ def test_a_share_of_the_top_prize_shows_m_and_w_and_the_exact_fraction(world: Wo
     world.bet(bet("a"), bet("b", hand="2", stake_minor=200))
     award = world.settle(hand("1", ROYAL_FLUSH), hand("2", NOTHING))["awards"][0]
 
-    said = text_of(printed(world, award["award_id"]))
+    slip_text = text_of(printed(world, award["award_id"]))
 
-    assert "On offer, M 1,001.35 EUR Value of the round's stakes, W 3 EUR Formula stake x M / W" in said
-    assert "Due, exactly 20027/60 = 333.783333333333333333 EUR Payable, rounded down 333.78 EUR" in said
+    assert "On offer, M 1,001.35 EUR Value of the round's stakes, W 3 EUR Formula stake x M / W" in slip_text
+    assert "Due, exactly 20027/60 = 333.783333333333333333 EUR Payable, rounded down 333.78 EUR" in slip_text
 
 
 def test_numbers_have_no_gap_and_each_further_print_is_a_duplicate(world: World) -> None:
@@ -70,9 +70,9 @@ def test_numbers_have_no_gap_and_each_further_print_is_a_duplicate(world: World)
 
 def test_a_slip_is_printed_in_german(world: World) -> None:
     world.open(base_amount="1000")
-    said = text_of(printed(world, win(world), query="?lang=de"))
-    assert "Beleg 1 des Casinos c1" in said
-    assert "Zahlbar, abgerundet 50,00 GBP" in said
+    slip_text = text_of(printed(world, win(world), query="?lang=de"))
+    assert "Beleg 1 des Casinos c1" in slip_text
+    assert "Zahlbar, abgerundet 50,00 GBP" in slip_text
 
 
 def test_the_evidence_that_was_asked_for_stands_on_the_slip(world: World) -> None:
@@ -86,9 +86,9 @@ def test_the_evidence_that_was_asked_for_stands_on_the_slip(world: World) -> Non
     printed(world, award["award_id"]).problem(409, "award-state")
     world.change("held-awards", {"jackpot_id": "j1", "table_id": "T1", "round_id": "r1", "decision": "approve"})
 
-    said = text_of(printed(world, award["award_id"]))
+    slip_text = text_of(printed(world, award["award_id"]))
 
-    assert "Evidence the recording of the surveillance memo 0 a check of the cards memo 1" in said
+    assert "Evidence the recording of the surveillance memo 0 a check of the cards memo 1" in slip_text
 
 
 def test_an_award_of_a_correction_shows_the_figures_of_that_correction(world: World) -> None:
@@ -100,11 +100,11 @@ def test_an_award_of_a_correction_shows_the_figures_of_that_correction(world: Wo
     world.change("round-correction", {"jackpot_id": "j1", "table_id": "T1", "round_id": "r1", "result": result})
     [award] = world.get("/v1/awards").ok()["items"]
 
-    said = text_of(printed(world, award["award_id"]))
+    slip_text = text_of(printed(world, award["award_id"]))
 
-    assert f"Payable, rounded down {award['amount_minor'] / 100:.2f} EUR" in said
-    assert "Prize Straight" in said
-    assert "Settled 2026-11-20 12:" in said, "the correction made it, three hours after the settlement"
+    assert f"Payable, rounded down {award['amount_minor'] / 100:.2f} EUR" in slip_text
+    assert "Prize Straight" in slip_text
+    assert "Settled 2026-11-20 12:" in slip_text, "the correction made it, three hours after the settlement"
 
 
 def test_nobody_prints_what_is_not_to_be_paid_or_is_not_theirs(world: World) -> None:
@@ -130,9 +130,9 @@ def test_a_slip_says_that_an_award_is_not_to_be_paid_any_more_also_where_it_is_a
 
     printed(world, award_id, "s2").problem(409, "award-state")
     for page in (printed(world, award_id), world.get(f"/v1/awards/{award_id}/slip")):
-        said = text_of(page, 200)
-        assert "NOT PAYABLE: stopped" in said
-        assert "Unpaid 0.00 GBP" in said
+        slip_text = text_of(page, 200)
+        assert "NOT PAYABLE: stopped" in slip_text
+        assert "Unpaid 0.00 GBP" in slip_text
 
 
 def test_the_rest_that_a_correction_awards_is_less_by_what_was_paid_before(world: World) -> None:
@@ -145,11 +145,11 @@ def test_the_rest_that_a_correction_awards_is_less_by_what_was_paid_before(world
     world.change("round-correction", {"jackpot_id": "j1", "table_id": "T1", "round_id": "r1", "result": result})
     [rest] = world.get("/v1/awards?state=payable").ok()["items"]
 
-    said = text_of(printed(world, rest["award_id"]))
+    slip_text = text_of(printed(world, rest["award_id"]))
 
     paid, left = first["amount_minor"] / 100, rest["amount_minor"] / 100
-    due = f"Due, exactly {paid + left:g} = {paid + left:g} EUR Paid by earlier verdicts {paid:.2f} EUR"
-    assert f"{due} Payable, rounded down {left:.2f} EUR" in said
+    exact = f"Due, exactly {paid + left:g} = {paid + left:g} EUR Paid by earlier verdicts {paid:.2f} EUR"
+    assert f"{exact} Payable, rounded down {left:.2f} EUR" in slip_text
 
 
 def test_a_slip_shows_what_was_withheld_and_what_was_handed_over(world: World) -> None:

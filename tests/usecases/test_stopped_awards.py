@@ -28,8 +28,8 @@ def won(world: World) -> World:
 
 
 def award(world: World, bet_id: str = "b1", *, round_id: str = "r1") -> Body:
-    found: list[Body] = world.round(round_id)["settlement"]["awards"]
-    return next(one for one in found if one["bet_id"] == bet_id)
+    awards: list[Body] = world.round(round_id)["settlement"]["awards"]
+    return next(award for award in awards if award["bet_id"] == bet_id)
 
 
 def stop(
@@ -53,7 +53,7 @@ def test_two_people_release_it_and_it_is_paid(won: World) -> None:
 
     assert effect["before"] == {"state": "stopped"}
     assert award(won)["state"] == "payable"
-    assert [one["award_id"] for one in won.get("/v1/awards?state=payable").ok()["items"]] == [award_id]
+    assert [item["award_id"] for item in won.get("/v1/awards?state=payable").ok()["items"]] == [award_id]
     assert won.get("/v1/awards?state=stopped").ok()["items"] == []
     assert pay(won, award_id).ok(201)["state"] == "paid"
     assert won.books.mismatches() == ()
@@ -90,7 +90,10 @@ def test_an_award_that_is_paid_or_held_is_not_stopped(world: World) -> None:
     world.open(base_amount="1000", settings={"payout_tiers": held_from("200")})
     world.bet(bet("b1"), bet("b2", hand="2"))
     world.settle(hand("1", ROYAL_FLUSH), hand("2", FLUSH))
-    held, flush = award(world), next(one for one in world.round()["settlement"]["awards"] if one["tier"] == "flush")
+    held, flush = (
+        award(world),
+        next(award for award in world.round()["settlement"]["awards"] if award["tier"] == "flush"),
+    )
     pay(world, flush["award_id"]).ok(201)
 
     stop(world, held["award_id"]).problem(409, "award-state")
@@ -169,8 +172,8 @@ def test_the_reports_show_what_is_stopped_and_still_owed(won: World) -> None:
     stop(won, award_id).ok(201)
 
     def section(report: str, name: str) -> list[Body]:
-        found: Body = won.get(f"/v1/reports/{report}", key=won.key(Role.FINANCE)).ok()
-        return next(one["rows"] for one in found["sections"] if one["name"] == name)
+        document: Body = won.get(f"/v1/reports/{report}", key=won.key(Role.FINANCE)).ok()
+        return next(section["rows"] for section in document["sections"] if section["name"] == name)
 
     (listed,) = section("awards", "awards")
     assert (listed["award_id"], listed["state"]) == (award_id, "stopped")

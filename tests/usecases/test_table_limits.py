@@ -140,11 +140,11 @@ def test_the_limits_in_force_are_listed_to_each_key_for_its_tables(opened: World
     limit(opened, "q2", table_id="T3", token="5")
     limit(opened, "q3", largest_stake="20")
 
-    one = {"table_id": "T1", "version": 3, "limits": {"token": None, "least_stake": None, "largest_stake": "20"}}
+    first = {"table_id": "T1", "version": 3, "limits": {"token": None, "least_stake": None, "largest_stake": "20"}}
     two = {"table_id": "T3", "version": 2, "limits": {"token": "5", "least_stake": None, "largest_stake": None}}
     path = "/v1/jackpots/j1/table-limits"
-    assert opened.get(path).ok()["tables"] == [one, two]
-    assert opened.get(path, key=opened.key(Role.TABLE)).ok()["tables"] == [one]
+    assert opened.get(path).ok()["tables"] == [first, two]
+    assert opened.get(path, key=opened.key(Role.TABLE)).ok()["tables"] == [first]
     assert opened.get(path, key=opened.key(Role.FINANCE, casino_id="c2")).ok()["tables"] == [two]
     opened.get("/v1/jackpots/none/table-limits").problem(404, "jackpot-unknown")
 
@@ -177,7 +177,7 @@ def test_the_events_of_limits_are_seen_by_keys_of_the_table_and_its_casino(opene
     }
     limit(opened, "q1", table_id="T3", token="5")
 
-    told = {
+    by_reader = {
         name: [
             event["data"]["limits"]
             for event in opened.get("/v1/events", key=key).ok()["items"]
@@ -187,4 +187,4 @@ def test_the_events_of_limits_are_seen_by_keys_of_the_table_and_its_casino(opene
     }
 
     seen = [{"version": 1, "document": {"token": "5"}}]
-    assert told == {"house": seen, "casino": seen, "table": seen, "other table": [], "other casino": []}
+    assert by_reader == {"house": seen, "casino": seen, "table": seen, "other table": [], "other casino": []}

@@ -52,12 +52,12 @@ def test_two_people_of_finance_give_a_casino_a_withholding_rule_version_by_versi
     assert second["before"] == first["after"]
     rule(world, "q3", currency="GBP", withhold_at_minor=None, percent=None)
 
-    found = rules(world).ok()
+    answer = rules(world).ok()
 
-    assert found["casino_id"] == "c1"
-    shown = [(one["currency"], one["version"], one["percent"], one["least_multiple"]) for one in found["rules"]]
+    assert answer["casino_id"] == "c1"
+    shown = [(rule["currency"], rule["version"], rule["percent"], rule["least_multiple"]) for rule in answer["rules"]]
     assert shown == [("EUR", 1, "24", None), ("EUR", 2, "24.5", 300), ("GBP", 1, None, None)]
-    assert second["after"] == {"casino_id": "c1", **found["rules"][1]}
+    assert second["after"] == {"casino_id": "c1", **answer["rules"][1]}
 
 
 def test_a_rule_comes_into_force_when_it_says_and_never_in_the_past(world: World) -> None:
@@ -143,7 +143,7 @@ def awards(world: World) -> dict[str, Body]:
     return {item["bet_id"]: item for item in world.get("/v1/awards").ok()["items"]}
 
 
-def due(world: World) -> dict[str, tuple[bool | None, int | None]]:
+def withholdings(world: World) -> dict[str, tuple[bool | None, int | None]]:
     """What is reported and due of each award, by bet; as the list says, and the same of each by itself."""
     listed = awards(world)
     for item in listed.values():
@@ -159,7 +159,7 @@ def pay(world: World, bet_id: str, reference: str, amount_minor: int | None, wit
 
 def test_an_award_stands_under_the_rule_that_was_in_force_when_its_round_was_opened(won: World) -> None:
     won.bet(bet("e", stake_minor=400), round_id="open")
-    before = due(won)
+    before = withholdings(won)
     rule(won, "q2", percent="30.0001", report_at_minor=9000)
     won.clock.advance(timedelta(hours=1))
     won.bet(bet("f", stake_minor=300), bet("g", stake_minor=400), round_id="later")
@@ -167,7 +167,7 @@ def test_an_award_stands_under_the_rule_that_was_in_force_when_its_round_was_ope
     won.settle(hand("1", FLUSH), round_id="open")
     won.settle(hand("1", FLUSH), round_id="later")
 
-    assert due(won) == {**before, "e": (True, 2400), "f": (False, 0), "g": (True, 3000)}
+    assert withholdings(won) == {**before, "e": (True, 2400), "f": (False, 0), "g": (True, 3000)}
 
 
 def test_an_award_below_the_least_multiple_of_its_stake_is_neither_reported_nor_withheld(won: World) -> None:
@@ -175,12 +175,12 @@ def test_an_award_below_the_least_multiple_of_its_stake_is_neither_reported_nor_
     won.clock.advance(timedelta(hours=1))
     won.bet(bet("e", stake_minor=400), round_id="e")
     won.settle(hand("1", FLUSH), round_id="e")
-    assert due(won)["e"] == (False, 0)
+    assert withholdings(won)["e"] == (False, 0)
     rule(won, "q3", least_multiple=25)
     won.clock.advance(timedelta(hours=1))
     won.bet(bet("f", stake_minor=400), round_id="f")
     won.settle(hand("1", FLUSH), round_id="f")
-    assert due(won)["f"] == (True, 2400)
+    assert withholdings(won)["f"] == (True, 2400)
 
 
 def test_a_later_version_takes_the_place_of_one_that_has_not_come(won: World) -> None:
@@ -189,7 +189,7 @@ def test_a_later_version_takes_the_place_of_one_that_has_not_come(won: World) ->
     won.clock.advance(timedelta(hours=3))
     won.bet(bet("e", stake_minor=400), round_id="e")
     won.settle(hand("1", FLUSH), round_id="e")
-    assert due(won)["e"] == (True, 1000)
+    assert withholdings(won)["e"] == (True, 1000)
 
 
 def test_the_report_of_awards_says_the_same_in_units(won: World) -> None:
@@ -225,8 +225,10 @@ def test_what_is_withheld_moves_from_the_casino_to_its_authority_in_the_currency
     balances = {row["account"]: row["closing"] for row in asking.rows(won, "trial-balance", jackpot_id="j1")}
     assert "withheld:c1" in balances
     compared = asking.rows(won, "reconciliation", "accounts", jackpot_id="j1")
-    found = {(row["account"], row["currency"]): row["expected"] for row in compared if row["movement"] == "withholding"}
-    assert found == {
+    expected_by_account = {
+        (row["account"], row["currency"]): row["expected"] for row in compared if row["movement"] == "withholding"
+    }
+    assert expected_by_account == {
         ("casino:c1", "EUR"): "-10",
         ("casino:c1", "GBP"): "-9.99",
         ("withheld:c1", "EUR"): "10",
@@ -266,9 +268,9 @@ def test_a_part_that_cannot_be_withheld_is_refused(
 
 
 def test_the_same_reference_with_another_part_withheld_is_another_payment(won: World) -> None:
-    said = pay(won, "a", "slip-1", 5000, 1000).ok(201)
-    assert pay(won, "a", "slip-1", 5000, 1000).ok(200) == said
+    paid = pay(won, "a", "slip-1", 5000, 1000).ok(201)
+    assert pay(won, "a", "slip-1", 5000, 1000).ok(200) == paid
     pay(won, "a", "slip-1", 5000, 999).problem(409, "request-conflict")
     body = {"request_id": "again", "reference": "slip-1", "amount_minor": 5000}
-    path = f"/v1/awards/{said['award_id']}/payment"
+    path = f"/v1/awards/{paid['award_id']}/payment"
     won.put(path, body, key=won.key(Role.TABLE)).problem(409, "payment-reference-taken")

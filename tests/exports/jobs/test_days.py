@@ -61,18 +61,18 @@ def test_a_jackpot_of_which_a_day_cannot_be_read_is_left_alone_for_longer_and_lo
     reading = Days(played.engine, threading.Event(), clock=played.clock, monotonic=seconds)
     past_the_service(database_url, BROKEN)
 
-    with capture_logs() as told:
+    with capture_logs() as log_lines:
         for _ in range(8):
             assert not reading.reconcile_next()
-            failures = len(told)
-            seconds.at += told[-1]["again_in_s"] - LOOK_EVERY_S - 1
+            failures = len(log_lines)
+            seconds.at += log_lines[-1]["again_in_s"] - LOOK_EVERY_S - 1
             while reading.reconcile_next():
                 pass
-            assert {line["event"] for line in told[failures:]} <= {"day-reconciled"}
+            assert {line["event"] for line in log_lines[failures:]} <= {"day-reconciled"}
             seconds.at += LOOK_EVERY_S + 1
 
     past_the_service(database_url, MENDED)
-    pauses = [line["again_in_s"] for line in told if line["event"] == "day-not-reconciled"]
+    pauses = [line["again_in_s"] for line in log_lines if line["event"] == "day-not-reconciled"]
     assert pauses == [min(FIRST_PAUSE_S * 2**number, LONGEST_PAUSE_S) for number in range(8)]
     assert reconciled(played) == ["j2"]
     assert reading.reconcile_next()
@@ -85,7 +85,9 @@ def test_one_that_is_told_to_stop_keeps_nothing_of_the_day_that_it_reads(
     monkeypatch.setattr(reconciling, "SLICE", 1)
     stop = threading.Event()
     event.listen(
-        played.engine, "before_cursor_execute", lambda *told: stop.set() if "FROM effects" in told[2] else None
+        played.engine,
+        "before_cursor_execute",
+        lambda *statement: stop.set() if "FROM effects" in statement[2] else None,
     )
 
     assert not Days(played.engine, stop, clock=played.clock).reconcile_next()

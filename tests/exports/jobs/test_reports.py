@@ -66,8 +66,8 @@ def interrupted(after: int, act: Callable[[], object]) -> Kinds:
 
 def taken(world: World) -> int:
     """Connections in use, but for those that bets keep."""
-    found: int = world.engine.pool.checkedout()  # type: ignore[attr-defined]
-    return found - len(kept_on_loop(world))
+    connections: int = world.engine.pool.checkedout()  # type: ignore[attr-defined]
+    return connections - len(kept_on_loop(world))
 
 
 def whole(world: World, form: str) -> bytes:

@@ -44,19 +44,19 @@ def played(world: World) -> World:
 
 def running(world: World) -> str:
     """The request whose job is running."""
-    (found,) = world.get("/v1/jobs?state=running").ok()["items"]
-    return str(found["request_id"])
+    (listed_job,) = world.get("/v1/jobs?state=running").ok()["items"]
+    return str(listed_job["request_id"])
 
 
 def job(world: World) -> Body:
-    (found,) = world.get("/v1/jobs").ok()["items"]
-    return dict(found)
+    (listed_job,) = world.get("/v1/jobs").ok()["items"]
+    return dict(listed_job)
 
 
 def written(world: World) -> bytes:
     """The file of the one job, as it is by now."""
-    found = world.books.rows("SELECT content FROM job_chunks ORDER BY number")
-    return b"".join(row["content"] for row in found)
+    chunks = world.books.rows("SELECT content FROM job_chunks ORDER BY number")
+    return b"".join(row["content"] for row in chunks)
 
 
 def whole(world: World) -> bytes:
@@ -313,11 +313,11 @@ def test_a_chunk_that_is_not_what_was_written_is_not_handed_out(played: World) -
     assert done is not None
     change(played, "DELETE FROM job_chunks WHERE number = 3")
 
-    given = requests.file_of(played.engine, done)
+    file_pieces = requests.file_of(played.engine, done)
 
-    assert len([next(given), next(given)]) == 2
+    assert len([next(file_pieces), next(file_pieces)]) == 2
     with pytest.raises(records.ChunkDamaged):
-        next(given)
+        next(file_pieces)
 
 
 @pytest.mark.parametrize(
@@ -330,17 +330,17 @@ def test_a_chunk_that_is_not_what_was_written_is_not_handed_out(played: World) -
 def test_what_is_to_be_done_or_removed_is_found_by_an_index(
     world: World, act: Callable[[transactions.Session], object], index: str
 ) -> None:
-    asked: list[tuple[str, Any]] = []
+    sent_statements: list[tuple[str, Any]] = []
     with world.engine.connect() as session:
         session.begin()
 
         @event.listens_for(session, "before_cursor_execute", named=True)
         def note(**sent: Any) -> None:
-            asked.append((sent["statement"], sent["parameters"]))
+            sent_statements.append((sent["statement"], sent["parameters"]))
 
         act(session)
         event.remove(session, "before_cursor_execute", note)
-        ((statement, parameters),) = asked
+        ((statement, parameters),) = sent_statements
         plan = "\n".join(line for (line,) in session.exec_driver_sql(f"EXPLAIN {statement}", parameters))
 
     assert index in plan

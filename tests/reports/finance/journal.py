@@ -19,20 +19,20 @@ def sums(
     world: World, by: Callable[[Line], Hashable], *, start: datetime | None = None, end: datetime | None = None
 ) -> dict[Any, Decimal]:
     """Sum the lines that were booked from `start` on and before `end`; those of key None are left out."""
-    found: defaultdict[Hashable, Decimal] = defaultdict(lambda: ZERO)
+    sums_by_key: defaultdict[Hashable, Decimal] = defaultdict(lambda: ZERO)
     for line in world.books.rows("SELECT * FROM postings ORDER BY jackpot_id, stripe_no, seq, line"):
         is_within = (start is None or line["booked_at"] >= start) and (end is None or line["booked_at"] < end)
         key = by(line)
         if is_within and key is not None:
-            found[key] = found[key] + line["amount"]
-    return dict(found)
+            sums_by_key[key] = sums_by_key[key] + line["amount"]
+    return dict(sums_by_key)
 
 
 def numbers(document: Body, section: str) -> list[Row]:
     """The rows of a section, their figures as numbers."""
-    (found,) = (one for one in document["sections"] if one["name"] == section)
-    figures = {one["name"] for one in found["columns"] if one["type"] in {"amount", "number", "percent"}}
-    return [{name: _read(value, name in figures) for name, value in row.items()} for row in found["rows"]]
+    (made,) = (section_ for section_ in document["sections"] if section_["name"] == section)
+    figures = {column["name"] for column in made["columns"] if column["type"] in {"amount", "number", "percent"}}
+    return [{name: _read(value, name in figures) for name, value in row.items()} for row in made["rows"]]
 
 
 def _read(value: Any, is_figure: bool) -> Any:  # noqa: FBT001

@@ -89,9 +89,9 @@ class Play:
     def _hands(self) -> list[dict[str, Any]]:
         cards = self.chance.sample(NO_COLLISIONS, len(HANDS))
         if self.chance.random() < 0.2:
-            cards = [ROYAL_FLUSH, *(one for one in cards if one != ROYAL_FLUSH)][: len(HANDS)]
+            cards = [ROYAL_FLUSH, *(card for card in cards if card != ROYAL_FLUSH)][: len(HANDS)]
         ends = [hand, hand, hand, dead, forfeited]
-        return [self.chance.choice(ends)(name, one) for name, one in zip(HANDS, cards, strict=True)]
+        return [self.chance.choice(ends)(name, card) for name, card in zip(HANDS, cards, strict=True)]
 
     def close(self) -> None:
         """Close betting of an open round: bets are refused from then on, and voids need a reason."""
@@ -125,17 +125,17 @@ class Play:
 
     def _correct(self, table_id: str, round_id: str) -> None:
         jackpot_id = "cyber" if table_id == "C1" else "j1"
-        told = correcting.payload(
+        payload = correcting.payload(
             *self._hands(), round_id=round_id, table_id=table_id, bet_count=self.house.live_bets(table_id, round_id)
         )
-        self._change("round-correction", told | {"jackpot_id": jackpot_id})
+        self._change("round-correction", payload | {"jackpot_id": jackpot_id})
 
     def decide(self) -> None:
         """Decide about all awards of a round that are held, were rejected or are stopped."""
-        found = {state: self._awards(state) for state in DECISIONS}
-        if any(found.values()):
-            state = self.chance.choice([state for state, awards in found.items() if awards])
-            award = self.chance.choice(found[state])
+        by_state = {state: self._awards(state) for state in DECISIONS}
+        if any(by_state.values()):
+            state = self.chance.choice([state for state, awards in by_state.items() if awards])
+            award = self.chance.choice(by_state[state])
             of_round = self._ids_of_round(award["table_id"], award["round_id"])
             self._change("held-awards", of_round | {"decision": self.chance.choice(DECISIONS[state])})
 
@@ -149,17 +149,17 @@ class Play:
             self.house.put(f"/v1/awards/{award_id}/stop", body | {"reason": "in doubt"}, key=finance)
 
     def _awards(self, state: str) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = self.house.get(f"/v1/awards?state={state}").ok()["items"]
-        return found
+        awards: list[dict[str, Any]] = self.house.get(f"/v1/awards?state={state}").ok()["items"]
+        return awards
 
     def compensate(self) -> None:
         if self.cancelled:
             table_id, round_id = self.chance.choice(self.cancelled)
-            live = [one for one in self.house.round(round_id, table_id)["bets"] if not one["is_void"]]
+            live = [bet for bet in self.house.round(round_id, table_id)["bets"] if not bet["is_void"]]
             if live:
-                given = {"bet_id": live[0]["bet_id"], "amount_minor": self.chance.choice([2500, -100])}
-                given |= {"currency": live[0]["currency"], "document": "memo"}
-                self._change("compensation", self._ids_of_round(table_id, round_id) | given)
+                compensation = {"bet_id": live[0]["bet_id"], "amount_minor": self.chance.choice([2500, -100])}
+                compensation |= {"currency": live[0]["currency"], "document": "memo"}
+                self._change("compensation", self._ids_of_round(table_id, round_id) | compensation)
 
     def decline(self) -> None:
         """Decide that nothing is due for a prize that was denied."""
@@ -171,17 +171,18 @@ class Play:
         """Grant what was denied; perhaps in a round that was settled."""
         denied = self._denied()
         if denied:
-            one = self.chance.choice(denied)
-            bets = self.house.round(one["round_id"], one["table_id"])["bets"]
-            (currency,) = (booked["currency"] for booked in bets if booked["bet_id"] == one["bet_id"])
-            given = {"amount_minor": self.chance.choice([2500, 1234]), "currency": currency, "document": "memo"}
-            self._change("compensation", one | given)
+            prize = self.chance.choice(denied)
+            bets = self.house.round(prize["round_id"], prize["table_id"])["bets"]
+            (currency,) = (booked["currency"] for booked in bets if booked["bet_id"] == prize["bet_id"])
+            compensation = {"amount_minor": self.chance.choice([2500, 1234]), "currency": currency, "document": "memo"}
+            self._change("compensation", prize | compensation)
 
     def _denied(self) -> list[dict[str, Any]]:
         """The bets whose prize was denied, and about which nobody has decided."""
-        found = self.house.get("/v1/exceptions?kind=prize-denied&acknowledged=false").ok()["items"]
+        exceptions = self.house.get("/v1/exceptions?kind=prize-denied&acknowledged=false").ok()["items"]
         return [
-            self._ids_of_round(one["table_id"], one["round_id"]) | {"bet_id": one["facts"]["bet_id"]} for one in found
+            self._ids_of_round(exception["table_id"], exception["round_id"]) | {"bet_id": exception["facts"]["bet_id"]}
+            for exception in exceptions
         ]
 
     def settle_statement(self) -> None:
@@ -222,8 +223,8 @@ class Play:
     def _change(self, kind: str, payload: dict[str, Any]) -> Answer:
         self.requests += 1
         request_id = f"q{self.requests}"
-        asked = self.house.ask(kind, payload, request_id=request_id)
-        return self.house.approve(request_id) if asked.status == 201 else asked
+        answer = self.house.ask(kind, payload, request_id=request_id)
+        return self.house.approve(request_id) if answer.status == 201 else answer
 
     def _over(self, rounds: list[tuple[str, str]]) -> tuple[str, str]:
         return rounds.pop(self.chance.randrange(len(rounds)))

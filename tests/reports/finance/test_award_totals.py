@@ -48,9 +48,9 @@ def states(world: World, **period: datetime) -> dict[tuple[str, str], int]:
     """How many awards of each tier are in which state, in documents of which the list says the same, whoever's."""
     listed, totals = (section["rows"] for section in report(world, "awards", **period)["sections"])
     assert by_key(totals) == sums(listed)
-    for asked in filters_of_each_casino_and_table(world):
-        of_those = [row for row in listed if asked.items() <= row.items()]
-        assert by_key(rows(world, "awards", "totals", **asked, **period)) == sums(of_those)
+    for filters in filters_of_each_casino_and_table(world):
+        of_those = [row for row in listed if filters.items() <= row.items()]
+        assert by_key(rows(world, "awards", "totals", **filters, **period)) == sums(of_those)
     return {(row["tier"], row["state"]): row["awards"] for row in totals}
 
 
@@ -93,9 +93,9 @@ def test_what_became_of_a_days_awards_on_later_days_is_told_as_of_each(noon: Wor
 
     for number, state in enumerate(["held", "rejected", "payable", "paid", "paid"], start=1):
         of_other = "paid" if state == "paid" else "payable"
-        due = {("flush", of_other): 1, ("four_of_a_kind", state): 1}
+        expected = {("flush", of_other): 1, ("four_of_a_kind", state): 1}
         for start in (midnight(0), midnight(-1) + DAY / 3):
-            assert states(noon, start=start, end=midnight(number)) == due
+            assert states(noon, start=start, end=midnight(number)) == expected
         assert states(noon, start=midnight(1), end=midnight(number)) == {}
     assert states(noon) == {("flush", "paid"): 1, ("four_of_a_kind", "paid"): 1}
 
@@ -174,8 +174,8 @@ def test_a_casinos_and_a_tables_awards_are_told_apart_whatever_became_of_them(no
         ("four_of_a_kind", "paid"): 1,
         ("straight", "paid"): 1,
     }
-    told = {table_id: rows(noon, "awards", "totals", table_id=table_id, **period) for table_id in tables}
-    assert {table_id: [(row["tier"], row["state"]) for row in totals] for table_id, totals in told.items()} == {
+    by_table = {table_id: rows(noon, "awards", "totals", table_id=table_id, **period) for table_id in tables}
+    assert {table_id: [(row["tier"], row["state"]) for row in totals] for table_id, totals in by_table.items()} == {
         "T1": [("flush", "paid"), ("four_of_a_kind", "paid")],
         "T2": [("flush", "paid"), ("four_of_a_kind", "held")],
         "R1": [("flush", "reversed"), ("four_of_a_kind", "held"), ("straight", "paid")],
@@ -202,12 +202,14 @@ def test_whole_days_are_told_by_their_sums_and_all_else_one_by_one(noon: World, 
     noon.bet(bet(), round_id="last")
     noon.clock.at = NOON + DAY
     inside = ({"start": midnight(0) + DAY / 4}, {"end": NOON + DAY / 8})
-    whose: tuple[dict[str, Any], ...] = ({}, {"casino_id": "c1"}, {"table_id": "T1"})
-    asked: list[dict[str, Any]] = [{**one, **part} for part in ({}, *inside) for one in whose]
+    filters: tuple[dict[str, Any], ...] = ({}, {"casino_id": "c1"}, {"table_id": "T1"})
+    queries: list[dict[str, Any]] = [{**filter_, **part} for part in ({}, *inside) for filter_ in filters]
 
     def counts() -> list[int]:
-        found = [rows(noon, "awards", "totals", **{"start": midnight(0), "end": midnight(1), **more}) for more in asked]
-        return [sum(row["awards"] for row in totals if row["state"] == of_what) for totals in found]
+        sections = [
+            rows(noon, "awards", "totals", **{"start": midnight(0), "end": midnight(1), **more}) for more in queries
+        ]
+        return [sum(row["awards"] for row in totals if row["state"] == of_what) for totals in sections]
 
     assert counts() == [1] * 9
     rolling.roll_up(noon.engine)
@@ -239,10 +241,10 @@ class LongPlay(PayingPlay):
     def _forfeit_one(self) -> None:
         """Forfeit an award that is paid in part, or else one of which nothing is paid."""
         for state in ("part-paid", "payable"):
-            found = self.house.get(f"/v1/awards?state={state}&limit=100").ok()["items"]
-            found = [one for one in found if one["round_id"] != story.CORRECTED]
-            if found:
-                award = self.chance.choice(found)
+            awards = self.house.get(f"/v1/awards?state={state}&limit=100").ok()["items"]
+            awards = [award for award in awards if award["round_id"] != story.CORRECTED]
+            if awards:
+                award = self.chance.choice(awards)
                 to = self.chance.choice(["statutory", "meter"])
                 story.forfeit(self.house, award, to=to, casino_id=award["casino_id"])
                 return
@@ -271,13 +273,13 @@ def test_awards_in_sums_are_those_that_were_made_one_by_one(world: World, seed: 
     play = LongPlay(world, seed)
     world.clock.at = NOON
     play.open()
-    asked: list[tuple[datetime, datetime, Mapping[str, Any]]] = []
+    questions: list[tuple[datetime, datetime, Mapping[str, Any]]] = []
     edges = [world.clock()]
     while len(edges) <= PARTS or not what_happened(world) >= EVERYTHING:
         assert len(edges) <= 3 * PARTS, f"never happened: {EVERYTHING - what_happened(world)}"
         play.go_on(50)
         edges.append(world.clock())
-        asked.extend((start, edges[-1], asked_of(world, start, edges[-1])) for start in edges[:-1])
+        questions.extend((start, edges[-1], asked_of(world, start, edges[-1])) for start in edges[:-1])
     play.retire()
     story.require_whole(world)
     world.clock.advance(DAY)
@@ -285,17 +287,17 @@ def test_awards_in_sums_are_those_that_were_made_one_by_one(world: World, seed: 
     midnights = [midnight(number) for number in range((last - NOON.date()).days + 1)]
     assert len(midnights) > 4
 
-    for start, end, seen in asked:
+    for start, end, seen in questions:
         assert asked_of(world, start, end) == seen
     pairs = [*pairwise(midnights), *product([edges[0], edges[1], midnights[1]], [*edges[2:], *midnights[2:]])]
     some = play.chance.sample(sorted({(start, end) for start, end in pairs if start < end}), 12)
     for start, end in some:
-        due = list(brute_force(world, start=start, end=end))
+        expected = list(brute_force(world, start=start, end=end))
         totals = asked_of(world, start, end)["sections"][1]["rows"]
-        assert by_key(totals) == sums(due)
-        for whose in play.chance.sample(filters_of_each_casino_and_table(world), 3):
-            of_those = sums([row for row in due if whose.items() <= row.items()])
-            assert by_key(rows(world, "awards", "totals", **whose, start=start, end=end)) == of_those
+        assert by_key(totals) == sums(expected)
+        for filters in play.chance.sample(filters_of_each_casino_and_table(world), 3):
+            of_those = sums([row for row in expected if filters.items() <= row.items()])
+            assert by_key(rows(world, "awards", "totals", **filters, start=start, end=end)) == of_those
 
 
 def asked_of(world: World, start: datetime, end: datetime) -> Mapping[str, Any]:
@@ -332,7 +334,7 @@ def what_happened(world: World) -> set[str]:
         "released and paid": world.books.rows(PAID_AFTER.format("released")),
         "stopped when paid in part": world.books.rows(PAID_BEFORE.format("stopped")),
         "reversed while it was stopped": [
-            one for one in lives if one >= {"stopped", "reversed"} and "released" not in one
+            life for life in lives if life >= {"stopped", "reversed"} and "released" not in life
         ],
     }
-    return steps | {name for name, found in seen.items() if found}
+    return steps | {name for name, awards in seen.items() if awards}

@@ -50,7 +50,7 @@ def won(world: World) -> World:
 
 def test_an_award_is_told_with_all_that_finance_asks(won: World) -> None:
     decide(won, "approve", "a")
-    (award,) = (one for one in won.round()["settlement"]["awards"] if one["bet_id"] == "a")
+    (award,) = (award for award in won.round()["settlement"]["awards"] if award["bet_id"] == "a")
     pay(won, award["award_id"])
 
     row = dict(only(rows(won, "awards"), bet_id="a"))
@@ -119,8 +119,8 @@ def test_a_corrected_round_shows_the_awards_of_both_verdicts(world: World) -> No
     before = world.clock()
     correcting.correct(world, hand("1", STRAIGHT))
 
-    told = [(row["tier"], row["correction"], row["state"]) for row in rows(world, "awards")]
-    assert told == [("flush", 0, "reversed"), ("straight", 1, "payable")]
+    listed = [(row["tier"], row["correction"], row["state"]) for row in rows(world, "awards")]
+    assert listed == [("flush", 0, "reversed"), ("straight", 1, "payable")]
     assert (
         only(rows(world, "awards"), correction=1)["made_at"] == only(rows(world, "awards"), correction=0)["reversed_at"]
     )
@@ -200,18 +200,18 @@ class PayingPlay(Play):
         body: Body = {"request_id": reference, "reference": f"=slip {number}"}
         if award["round_id"] != story.CORRECTED and self.chance.random() < 0.5:
             body["amount_minor"] = self.chance.randint(1, award["amount_minor"] - award["paid_minor"])
-        due = (award["withholding_due_minor"] or 0) - award["withheld_minor"]
+        due_minor = (award["withholding_due_minor"] or 0) - award["withheld_minor"]
         paid = body.get("amount_minor", award["amount_minor"] - award["paid_minor"])
-        body["withheld_minor"] = self.chance.choice([0, min(due, paid)])
+        body["withheld_minor"] = self.chance.choice([0, min(due_minor, paid)])
         operator = self.house.person("Olga", Role.OPERATOR)
         self.house.put(f"/v1/awards/{award['award_id']}/payment", body, key=operator).ok(201)
 
     def _reverse_a_payment(self) -> None:
         for state in ("paid", "part-paid"):
             for award in self.house.get(f"/v1/awards?state={state}&limit=1").ok()["items"]:
-                standing = [one for one in award["payments"] if one["reversed_by"] is None]
+                payments = [payment for payment in award["payments"] if payment["reversed_by"] is None]
                 payload = {"jackpot_id": award["jackpot_id"], "award_id": award["award_id"]}
-                self._change("payment-reversal", payload | {"reference": standing[0]["reference"]})
+                self._change("payment-reversal", payload | {"reference": payments[0]["reference"]})
 
 
 STANDS: Final = {
@@ -301,8 +301,8 @@ def due_of(
         return None
     rule, amount_minor = of_casino[-1], award["amount_minor"]
     is_due = amount_minor >= rule["withhold_at_minor"] and amount_minor >= (rule["least_multiple"] or 0) * stake_minor
-    due = int(Fraction(amount_minor) * Fraction(rule["percent"]) / 100) if is_due else 0
-    return Decimal(due).scaleb(0 if award["currency"] == "JPY" else -2)
+    due_minor = int(Fraction(amount_minor) * Fraction(rule["percent"]) / 100) if is_due else 0
+    return Decimal(due_minor).scaleb(0 if award["currency"] == "JPY" else -2)
 
 
 NAMED = ("jackpot_id", "tier", "currency", "state")
@@ -328,13 +328,13 @@ def test_awards_add_up_to_the_journal_whatever_happens(world: World, seed: int) 
         document = report(world, "awards", start=edges[0], end=edge)
         assert figures(document) == figures(seen)
         listed, totals = (section["rows"] for section in document["sections"])
-        due = list(brute_force(world, start=edges[0], end=edge))
-        assert compared(listed) == compared(due)
-        assert sums(listed) == sums(due)
+        expected = list(brute_force(world, start=edges[0], end=edge))
+        assert compared(listed) == compared(expected)
+        assert sums(listed) == sums(expected)
         assert {
             tuple(row[name] for name in NAMED): (row["awards"], Fraction(row["amount"]), Fraction(row["cost_base"]))
             for row in totals
-        } == sums(due)
+        } == sums(expected)
         of_c2 = [row for row in listed if row["casino_id"] == "c2"]
         assert rows(world, "awards", casino_id="c2", start=edges[0], end=edge) == of_c2
         for jackpot_id in ("j1", "cyber"):
@@ -345,11 +345,11 @@ def test_awards_add_up_to_the_journal_whatever_happens(world: World, seed: int) 
             assert cost_of(of_settlements) == -posted(world, jackpot_id, edge, movement="award", pools=True)
 
 
-def compared(found: Any) -> dict[str, tuple[Any, ...]]:
+def compared(rows_: Any) -> dict[str, tuple[Any, ...]]:
     figures_ = ("paid_amount", "cost_base", "withheld_amount", "withholding_due")
     return {
         row["award_id"]: (row["casino_id"], row["state"], *(_decimal(row[figure]) for figure in figures_))
-        for row in found
+        for row in rows_
     }
 
 
@@ -360,10 +360,10 @@ def _decimal(figure: Any) -> Decimal | None:
 Sums = dict[tuple[Any, ...], tuple[int, Fraction, Fraction]]
 
 
-def sums(found: Any) -> Sums:
+def sums(rows_: Any) -> Sums:
     """Awards by state; what was paid of one is paid, and the rest is where it stands otherwise."""
     summed: Sums = {}
-    for row in found:
+    for row in rows_:
         amount, cost, paid = (Fraction(row[name]) for name in ("amount", "cost_base", "paid_amount"))
         state = "payable" if row["state"] in {"paid", "part-paid"} else row["state"]
         for of, number, part in ((state, paid < amount, amount - paid), ("paid", paid == amount, paid)):
@@ -373,8 +373,8 @@ def sums(found: Any) -> Sums:
     return {key: figures for key, figures in summed.items() if any(figures)}
 
 
-def cost_of(found: Any) -> Decimal:
-    return sum((Decimal(row["cost_base"]) for row in found), Decimal(0))
+def cost_of(rows_: Any) -> Decimal:
+    return sum((Decimal(row["cost_base"]) for row in rows_), Decimal(0))
 
 
 def posted(

@@ -96,8 +96,8 @@ def test_compensations_and_corrections_stand_by_themselves(world: World) -> None
     world.open(base_amount="1000")
     world.bet(bet("a"), round_id="cancelled")
     world.cancel(round_id="cancelled")
-    given = {"jackpot_id": "j1", "table_id": "T1", "round_id": "cancelled", "bet_id": "a", "document": "memo"}
-    world.change("compensation", given | {"amount_minor": 900, "currency": "EUR"}, request_id="q0")
+    compensation = {"jackpot_id": "j1", "table_id": "T1", "round_id": "cancelled", "bet_id": "a", "document": "memo"}
+    world.change("compensation", compensation | {"amount_minor": 900, "currency": "EUR"}, request_id="q0")
     world.bet(bet())
     world.settle(hand("1", FLUSH))
     correcting.correct(world, hand("1", STRAIGHT))
@@ -209,14 +209,14 @@ def test_whatever_happens_it_is_the_casinos_account_turned_round(world: World, s
         assert_held_are_those_that_wait(world, casino_id, statement(world, casino_id))
 
 
-def assert_it_is_the_account(world: World, casino_id: str, found: list[dict[str, Any]]) -> None:
+def assert_it_is_the_account(world: World, casino_id: str, listed: list[dict[str, Any]]) -> None:
     def key_of_casino(line: Mapping[str, Any]) -> tuple[str, str, str] | None:
         is_its = line["account"] == f"casino:{casino_id}"
         return (line["jackpot_id"], line["currency"], line["movement"]) if is_its else None
 
     booked = journal.sums(world, key_of_casino)
-    assert {key[:2] for key in booked} <= {(row["jackpot_id"], row["currency"]) for row in found}
-    for row in found:
+    assert {key[:2] for key in booked} <= {(row["jackpot_id"], row["currency"]) for row in listed}
+    for row in listed:
         for movement, column in MOVEMENTS.items():
             assert -row[column] == booked.get((row["jackpot_id"], row["currency"], movement), ZERO), (row, movement)
         assert_it_balances(row)
@@ -238,7 +238,7 @@ def assert_one_goes_on_from_the_other(earlier: list[dict[str, Any]], later: list
 def assert_days_add_up(days: list[dict[str, Any]], whole: list[dict[str, Any]]) -> None:
     for row in whole:
         of_account = [
-            one for one in days if (one["jackpot_id"], one["currency"]) == (row["jackpot_id"], row["currency"])
+            day for day in days if (day["jackpot_id"], day["currency"]) == (row["jackpot_id"], row["currency"])
         ]
         for earlier, later in pairwise(of_account):
             assert earlier["closing"] == later["opening"]
@@ -249,9 +249,9 @@ def assert_days_add_up(days: list[dict[str, Any]], whole: list[dict[str, Any]]) 
             assert (of_account[0]["opening"], of_account[-1]["closing"]) == (row["opening"], row["closing"])
 
 
-def assert_held_are_those_that_wait(world: World, casino_id: str, found: list[dict[str, Any]]) -> None:
+def assert_held_are_those_that_wait(world: World, casino_id: str, listed: list[dict[str, Any]]) -> None:
     waiting = world.get(f"/v1/awards?state=held&casino_id={casino_id}&limit=200").ok()["items"]
-    assert sum(row["held_awards"] for row in found) == len(waiting)
+    assert sum(row["held_awards"] for row in listed) == len(waiting)
 
 
 def test_rows_are_found_by_jackpot(world: World) -> None:
@@ -260,7 +260,7 @@ def test_rows_are_found_by_jackpot(world: World) -> None:
     for table_id in ("T1", "T2"):
         world.bet(bet(), table_id=table_id)
 
-    found = rows(world, "casino-statement", casino_id="c1")
+    listed = rows(world, "casino-statement", casino_id="c1")
 
-    assert only(found, jackpot_id="j2")["stakes"] == "1"
-    assert rows(world, "casino-statement", casino_id="c1", jackpot_id="j2") == [only(found, jackpot_id="j2")]
+    assert only(listed, jackpot_id="j2")["stakes"] == "1"
+    assert rows(world, "casino-statement", casino_id="c1", jackpot_id="j2") == [only(listed, jackpot_id="j2")]

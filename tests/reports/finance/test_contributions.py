@@ -42,14 +42,16 @@ def test_bets_are_summed_by_casino_and_currency_unless_asked_otherwise(two_casin
 
     document = report(two_casinos, "contributions")
 
-    found = rows_of(document)
-    keys = [(row["casino_id"], row["currency"], row["base"], row["bets"], row["stakes"], row["value"]) for row in found]
+    listed = rows_of(document)
+    keys = [
+        (row["casino_id"], row["currency"], row["base"], row["bets"], row["stakes"], row["value"]) for row in listed
+    ]
     assert keys == [
         ("c1", "EUR", "EUR", 2, "4", "4"),
         ("c1", "GBP", "EUR", 1, "2.5", "2.925"),
         ("c2", "SEK", "EUR", 1, "10", "0.873"),
     ]
-    assert [found[2][part] for part in PARTS[:-1]] == ["0.39285", "0.04365", "0.2779632", "0.1585368"]
+    assert [listed[2][part] for part in PARTS[:-1]] == ["0.39285", "0.04365", "0.2779632", "0.1585368"]
     (whole,) = rows_of(document, "totals")
     assert (whole["bets"], whole["value"], whole["net_meter"]) == (4, "7.798", "3.5091")
     assert "stakes" not in whole
@@ -75,8 +77,8 @@ def test_a_stake_that_a_correction_books_again_is_not_taken_back_any_more(two_ca
     two_casinos.settle(dead("1"))
     then = two_casinos.clock()
     named = {"jackpot_id": "j1", "table_id": "T1", "round_id": "r1"}
-    told = {"result": {"bet_count": 1, "hands": [hand("1", NOTHING)]}}
-    two_casinos.change("round-correction", named | told)
+    result = {"result": {"bet_count": 1, "hands": [hand("1", NOTHING)]}}
+    two_casinos.change("round-correction", named | result)
 
     (before,), (now,) = rows(two_casinos, "contributions", as_of=then), rows(two_casinos, "contributions")
 
@@ -144,9 +146,9 @@ def test_a_period_takes_its_start_and_leaves_its_end(two_casinos: World) -> None
         edges.append(two_casinos.clock() + timedelta(seconds=1))
         two_casinos.bet(bet(), round_id=f"r{number}")
 
-    found = rows(two_casinos, "contributions", start=edges[1], end=edges[2])
+    listed = rows(two_casinos, "contributions", start=edges[1], end=edges[2])
 
-    assert [row["bets"] for row in found] == [1]
+    assert [row["bets"] for row in listed] == [1]
 
 
 def test_a_casino_sees_its_own_and_no_other(two_casinos: World) -> None:
@@ -210,11 +212,11 @@ def assert_stakes_are_the_casinos(world: World, document: Mapping[str, Any]) -> 
         zone, starts = (ZoneInfo("Europe/Riga"), time(6)) if casino_id == "c2" else (UTC, time())
         return casino_id, line["currency"], gaming_day(line["booked_at"], zone, starts).isoformat()
 
-    found = {
+    by_day = {
         (row["casino_id"], row["currency"], row["day"]): -row["net_stakes"]
         for row in journal.numbers(dict(document), "contributions")
     }
-    assert {key: amount for key, amount in found.items() if amount} == {
+    assert {key: amount for key, amount in by_day.items() if amount} == {
         key: amount for key, amount in journal.sums(world, charged).items() if amount
     }
 
@@ -234,7 +236,7 @@ def assert_parts_are_the_journals(world: World, document: Mapping[str, Any]) -> 
 
 def assert_bets_are_those_that_stand(world: World, document: Mapping[str, Any]) -> None:
     """Net, the bets are those that no void, no cancellation and no dead hand of the verdict in force took back."""
-    standing = world.books.value(
+    live_bets = world.books.value(
         """
         SELECT count(*)
         FROM bets b
@@ -253,19 +255,19 @@ def assert_bets_are_those_that_stand(world: World, document: Mapping[str, Any]) 
         """
     )
     (whole,) = rows_of(dict(document), "totals")
-    assert whole["net_bets"] == standing
+    assert whole["net_bets"] == live_bets
     assert whole["bets"] == world.books.value("SELECT count(*) FROM bets")
 
 
 def assert_all_together(document: Mapping[str, Any]) -> None:
     """The rows sum to the totals; in each row, parts sum to the value, and the net is the first less the second."""
-    found = journal.numbers(dict(document), "contributions")
+    listed = journal.numbers(dict(document), "contributions")
     (whole,) = journal.numbers(dict(document), "totals")
-    for row in (*found, whole):
+    for row in (*listed, whole):
         assert_it_adds_up(row)
     for name, value in whole.items():
         if name != "base":
-            assert sum((Decimal(row[name]) for row in found), ZERO) == value, name
+            assert sum((Decimal(row[name]) for row in listed), ZERO) == value, name
 
 
 def assert_it_adds_up(row: Mapping[str, Any]) -> None:
@@ -284,7 +286,7 @@ def test_one_row_of_a_table_is_found_by_its_name(two_casinos: World) -> None:
     two_casinos.bet(bet())
     two_casinos.bet(bet(), table_id="T2")
 
-    found = rows(two_casinos, "contributions", by="table")
+    listed = rows(two_casinos, "contributions", by="table")
 
-    assert only(found, table_id="T2")["bets"] == 1
-    assert rows(two_casinos, "contributions", table_id="T2", by="table") == [only(found, table_id="T2")]
+    assert only(listed, table_id="T2")["bets"] == 1
+    assert rows(two_casinos, "contributions", table_id="T2", by="table") == [only(listed, table_id="T2")]

@@ -61,9 +61,9 @@ def test_whole_and_partial_days_come_to_the_sums_of_documents(session: Session) 
     for book in some_books(session):
         one_by_one = without_days(book)
         for by in BY:
-            found = figures.refunds(session, book, by=by)
-            assert found == figures.refunds(session, one_by_one, by=by)
-            refunded += len(found)
+            refunds = figures.refunds(session, book, by=by)
+            assert refunds == figures.refunds(session, one_by_one, by=by)
+            refunded += len(refunds)
         assert rtp.turnovers(session, book) == rtp.turnovers(session, one_by_one)
         assert made_of(session, book) == made_of(session, one_by_one)
         whole_days += book.end_day != book.first_day

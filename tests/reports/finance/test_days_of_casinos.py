@@ -107,9 +107,9 @@ def test_contributions_by_day_of_a_casino_are_those_of_the_days_asked(world: Wor
     bets_at(world, "riga", *night)
     days = {"start": "2026-12-01", "end": "2026-12-02", "by": "day"}
 
-    found = rows_of(report(world, "contributions", casino_id="riga", **days))
+    listed = rows_of(report(world, "contributions", casino_id="riga", **days))
 
-    assert [(row["day"], row["bets"]) for row in found] == [("2026-12-01", 2)]
+    assert [(row["day"], row["bets"]) for row in listed] == [("2026-12-01", 2)]
 
 
 def test_a_day_that_starts_in_no_year_that_there_is_cannot_be_asked(world: World) -> None:

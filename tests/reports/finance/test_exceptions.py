@@ -76,7 +76,7 @@ def test_a_line_of_an_hour_that_runs_at_the_end_of_a_stated_period_counts_as_one
     assert only(listed(refusing, "kinds", as_of=over), kind="no-rate")["refusals"] == 5
     assert [row["refusals"] for row in listed(refusing) if row["kind"] == "no-rate"] == [5, 5]
     again = report(refusing, "exceptions", as_of=during), report(refusing, "exceptions", as_of=over)
-    assert [figures(one) for one in again] == [figures(one) for one in before]
+    assert [figures(document) for document in again] == [figures(document) for document in before]
 
 
 def test_what_is_refused_by_a_clock_that_is_behind_joins_no_instant_that_was_asked_about(refusing: World) -> None:

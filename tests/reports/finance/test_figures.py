@@ -53,7 +53,7 @@ def _live(world: World, chance: random.Random) -> None:
             rolling.roll_up(world.engine)
         world.clock.advance(timedelta(hours=HOURS, minutes=chance.randrange(60)))
         table_id, name = chance.choice(("T1", "T2", "T3")), f"r{number}"
-        bets = [bet(one, hand="1", currency=chance.choice(("EUR", "GBP", "SEK"))) for one in ("a", "b", "c")]
+        bets = [bet(bet_id, hand="1", currency=chance.choice(("EUR", "GBP", "SEK"))) for bet_id in ("a", "b", "c")]
         world.bet(*bets, round_id=name, table_id=table_id)
         match chance.randrange(6):
             case 0:
@@ -78,8 +78,8 @@ def some_books(session: Session) -> Iterator[BookPeriod]:
     chance = random.Random(11)
     first, last = session.execute(text("SELECT min(booked_at), max(booked_at) FROM entries")).one()
     midnights = [period.midnight(first.date() + timedelta(days=number)) for number in range(20)]
-    others = [first + (last - first) * chance.random() for _ in range(20)]
-    edges = sorted([first - timedelta(days=3), *midnights, *others, last + timedelta(microseconds=1)])
+    moments = [first + (last - first) * chance.random() for _ in range(20)]
+    edges = sorted([first - timedelta(days=3), *midnights, *moments, last + timedelta(microseconds=1)])
     for _ in range(QUESTIONS):
         start, end = sorted(chance.sample(edges, 2))
         yield book_between(session, instants.before(session, "j1", start), instants.before(session, "j1", end))
@@ -147,11 +147,17 @@ def test_all_movements_are_those_of_the_postings(session: Session, subtests: pyt
         with subtests.test(by=by):
             parts = 0
             for book in some_books(session):
-                found = Counter(
-                    (*one.key.values(), one.account, one.currency, one.movement, one.amount.normalize())
-                    for one in figures.movements(session, book, by=by)
+                counted = Counter(
+                    (
+                        *movement.key.values(),
+                        movement.account,
+                        movement.currency,
+                        movement.movement,
+                        movement.amount.normalize(),
+                    )
+                    for movement in figures.movements(session, book, by=by)
                 )
-                assert found == brute(session, book, by)
+                assert counted == brute(session, book, by)
                 parts += len(book.partial_days) + (book.end_day != book.first_day)
             assert parts > QUESTIONS  # Days and entries both had their part.
 
@@ -159,9 +165,9 @@ def test_all_movements_are_those_of_the_postings(session: Session, subtests: pyt
 def test_bets_by_cycle_are_those_that_stand_after_its_cut(session: Session) -> None:
     counted: set[int] = set()
     for book in some_books(session):
-        found = {one.key[Key.CYCLE]: one.bets for one in figures.bets(session, book, by=(Key.CYCLE,))}
-        assert found == bets_counted_by_cycle(session, book)
-        counted |= found.keys()
+        by_cycle = {bet.key[Key.CYCLE]: bet.bets for bet in figures.bets(session, book, by=(Key.CYCLE,))}
+        assert by_cycle == bets_counted_by_cycle(session, book)
+        counted |= by_cycle.keys()
     assert len(counted) >= 3
 
 
@@ -174,23 +180,23 @@ def test_of_one_casino_or_table_all_else_is_left_out(session: Session) -> None:
         Filters(casino_id="c1", table_id="T3"),
     ):
         whole = figures.bets(session, book, by=(Key.CASINO, Key.TABLE))
-        wanted = [
-            one
-            for one in whole
-            if of.casino_id in {None, one.key[Key.CASINO]} and of.table_id in {None, one.key[Key.TABLE]}
+        expected = [
+            part
+            for part in whole
+            if of.casino_id in {None, part.key[Key.CASINO]} and of.table_id in {None, part.key[Key.TABLE]}
         ]
-        assert figures.bets(session, book, by=(Key.CASINO, Key.TABLE), filters=of) == wanted
+        assert figures.bets(session, book, by=(Key.CASINO, Key.TABLE), filters=of) == expected
 
 
 def test_bets_come_to_their_stakes_at_their_rates(session: Session) -> None:
     book = book_between(session, (0, 0, 0), instants.now(session, "j1"))
-    found = {one.key[Key.CURRENCY]: one for one in figures.bets(session, book, by=(Key.CURRENCY,))}
+    by_currency = {bet.key[Key.CURRENCY]: bet for bet in figures.bets(session, book, by=(Key.CURRENCY,))}
     counted = session.execute(text("SELECT currency, count(*), sum(stake_minor) FROM bets GROUP BY currency"))
     for currency, bets, minor in counted:
-        one = found[currency]
-        assert (one.bets, one.stakes * 100) == (bets, minor)
-        assert one.value == one.meter + one.reserve + one.prize_fund + one.house
-        assert one.value == one.stakes * RATES[currency]
+        part = by_currency[currency]
+        assert (part.bets, part.stakes * 100) == (bets, minor)
+        assert part.value == part.meter + part.reserve + part.prize_fund + part.house
+        assert part.value == part.stakes * RATES[currency]
 
 
 def test_a_period_has_whole_days_wherever_it_covers_them(session: Session) -> None:

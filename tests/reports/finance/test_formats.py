@@ -53,20 +53,20 @@ def test_every_door_and_format_has_the_same_figures_and_they_add_up(
     play_everything(world)
     end = world.clock()
     at = f"{end:%Y-%m-%dT%H:%M:%SZ}"
-    assert GROUPED.keys() == {name for name, one in REPORTS.items() if one.by}
-    told: dict[str, Body] = {}
+    assert GROUPED.keys() == {name for name, report_ in REPORTS.items() if report_.by}
+    documents: dict[str, Body] = {}
     for name, by in questions():
         needed = stated(REPORTS[name])
         query = {"as_of": at, **needed, **({"by": ",".join(by)} if by else {})}
         # The first to ask fixes the instant, so that the clock of the command line does not matter.
         document = report(world, name, **query)
-        told.setdefault(name, document)
+        documents.setdefault(name, document)
         for section in document["sections"]:
             assert section["rows"], f"{section['name']} of {name} shows nothing by which formats could differ"
         equations.require(name, sections(document))
 
         formats.require_workbook(workbook(world, name, **query), document)
-        options = [f"--casino={casino_id}" for casino_id in needed.values()] + [f"--by={one}" for one in by]
+        options = [f"--casino={casino_id}" for casino_id in needed.values()] + [f"--by={grouping}" for grouping in by]
         show = ("reports", "show", name, "--as-of", at, *options)
         formats.require_terminal(jackpot(*show).ok(), document)
         path = tmp_path / "report.xlsx"
@@ -77,10 +77,10 @@ def test_every_door_and_format_has_the_same_figures_and_they_add_up(
             assert over_http.headers["Content-Type"] == files.CSV_TYPE
             formats.require_csv(over_http.text, section)
             formats.require_csv(jackpot(*show, "--format", "csv", "--section", section["name"]).ok(), section)
-    held = [row["held_awards"] for row in sections(told["casino-statement"])["accounts"]]
+    held = [row["held_awards"] for row in sections(documents["casino-statement"])["accounts"]]
     assert any(held), "no award is held at the end"
-    assert {row["currency"] for row in sections(told["fx"])["currencies"]} == formats.DECIMALS.keys() - {"EUR"}
-    equations.require_one_balance({name: sections(document) for name, document in told.items()})
+    assert {row["currency"] for row in sections(documents["fx"])["currencies"]} == formats.DECIMALS.keys() - {"EUR"}
+    equations.require_one_balance({name: sections(document) for name, document in documents.items()})
 
 
 def sections(document: Body) -> equations.Sections:

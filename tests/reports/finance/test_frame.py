@@ -30,12 +30,12 @@ TIMES = "SELECT array_agg(booked_at ORDER BY jackpot_id, stripe_no) FROM stripes
 PLAIN = Report("plain", "Plain", lambda _session, _scope: ())
 
 
-def ask(world: World, asked: Parameters, one: Report = PLAIN) -> Document:
-    with made(world.engine, one, asked, now=world.clock()) as document:
+def ask(world: World, parameters: Parameters, report_: Report = PLAIN) -> Document:
+    with made(world.engine, report_, parameters, now=world.clock()) as document:
         return document
 
 
-def scope_of(world: World, asked: Parameters) -> Scope:
+def scope_of(world: World, parameters: Parameters) -> Scope:
     """What a report is made from."""
     scopes: list[Scope] = []
 
@@ -43,7 +43,7 @@ def scope_of(world: World, asked: Parameters) -> Scope:
         scopes.append(scope)
         return ()
 
-    ask(world, asked, Report("scope", "Scope", keep))
+    ask(world, parameters, Report("scope", "Scope", keep))
     return scopes[0]
 
 
@@ -57,7 +57,7 @@ def opened(world: World) -> World:
 def test_a_report_is_asked_only_what_it_takes(opened: World) -> None:
     now, before = opened.clock(), opened.books.value(TIMES)
     by_day = Report("by-day", "By day", lambda _session, _scope: (), frozenset(Parameter), by=(By.DAY, By.MONTH))
-    for one, asked in (
+    for report_, parameters in (
         (PLAIN, Parameters(casino_id="c1")),
         (PLAIN, Parameters(table_id="T1")),
         (PLAIN, Parameters(round_id="r1")),
@@ -67,7 +67,7 @@ def test_a_report_is_asked_only_what_it_takes(opened: World) -> None:
         (PLAIN, Parameters(start=now, end=now - timedelta(microseconds=1))),
     ):
         with pytest.raises(BadQuestion):
-            ask(opened, asked, one)
+            ask(opened, parameters, report_)
     assert opened.books.value(TIMES) == before
     assert ask(
         opened,
@@ -85,7 +85,7 @@ def test_unknown_names_are_refused_before_anything_is_fixed(opened: World) -> No
     opened.add_casino("c2")
     before = opened.books.value(TIMES)
     any_of_these = Report("x", "X", lambda _session, _scope: (), frozenset(Parameter))
-    for asked, refusal in (
+    for parameters, refusal in (
         (Parameters(jackpot_id="j9", end=opened.clock()), UnknownJackpot),
         (Parameters(jackpot_id=REFERENCE_BOOK, end=opened.clock()), UnknownJackpot),
         (Parameters(casino_id="c9", end=opened.clock()), UnknownCasino),
@@ -94,16 +94,20 @@ def test_unknown_names_are_refused_before_anything_is_fixed(opened: World) -> No
         (Parameters(round_id="r9", end=opened.clock()), UnknownRound),
     ):
         with pytest.raises(refusal):
-            ask(opened, asked, any_of_these)
+            ask(opened, parameters, any_of_these)
     assert opened.books.value(TIMES) == before
     assert ask(opened, Parameters(table_id="T1", casino_id="c1"), any_of_these).positions.keys() == {"-", "j1"}
 
 
 def test_what_has_not_come_is_refused(opened: World) -> None:
     ahead = opened.clock.at + timedelta(hours=1)
-    for asked in (Parameters(start=ahead), Parameters(end=ahead), Parameters(jackpot_id="j1", start=ahead, end=ahead)):
+    for parameters in (
+        Parameters(start=ahead),
+        Parameters(end=ahead),
+        Parameters(jackpot_id="j1", start=ahead, end=ahead),
+    ):
         with pytest.raises(InstantAhead):
-            ask(opened, asked)
+            ask(opened, parameters)
 
 
 def test_a_head_says_what_it_stands_on(opened: World) -> None:
@@ -141,12 +145,12 @@ def test_a_jackpot_that_was_opened_later_is_not_told_of(opened: World) -> None:
 
 def test_a_jackpot_that_is_opened_while_a_report_is_asked_is_not_told_of(opened: World) -> None:
     end = opened.clock()
-    asked = Parameters(end=end)
-    ask(opened, asked)
+    parameters = Parameters(end=end)
+    ask(opened, parameters)
     opened.open(jackpot_id="j2", tables=("T2",))
 
     with transactions.snapshot(opened.engine) as session:
-        document = frame.make(session, PLAIN, asked, made_at=end)
+        document = frame.make(session, PLAIN, parameters, made_at=end)
         since = frame.make(session, PLAIN, Parameters(start=end), made_at=end)
 
     assert document.positions.keys() == {"-", "j1"}
@@ -182,22 +186,24 @@ def test_every_report_says_for_ever_what_it_said_of_a_period(world: World, seed:
         play.go_on(30)
         edges.append(world.clock())
     periods = [{"start": edges[0], "end": edges[2]}, {"start": edges[2], "end": edges[3]}, {"as_of": edges[3]}]
-    asked = [(name, {**stated(one), **period}) for name, one in REPORTS.items() for period in periods]
-    asked += [(name, {**stated(one), **periods[1], "by": by}) for name, one in REPORTS.items() for by in one.by]
-    seen = [figures(report(world, name, **query)) for name, query in asked]
+    questions = [(name, {**stated(report_), **period}) for name, report_ in REPORTS.items() for period in periods]
+    questions += [
+        (name, {**stated(report_), **periods[1], "by": by}) for name, report_ in REPORTS.items() for by in report_.by
+    ]
+    seen = [figures(report(world, name, **query)) for name, query in questions]
 
     play.go_on(60)
     play.retire()
     story.require_whole(world)
 
-    assert [figures(report(world, name, **query)) for name, query in asked] == seen
+    assert [figures(report(world, name, **query)) for name, query in questions] == seen
     assert figures(report(world, "meters"))["sections"] != figures(report(world, "meters", **periods[2]))["sections"]
 
 
 def test_reports_have_names_titles_and_groupings_that_people_can_use() -> None:
-    for name, one in REPORTS.items():
-        assert report_of(name) is one
-        assert name == one.name == name.lower()
-        assert one.title[0].isupper()
-        assert (Parameter.BY in one.optional) is bool(one.by)
-        assert one.report_version >= 1
+    for name, report_ in REPORTS.items():
+        assert report_of(name) is report_
+        assert name == report_.name == name.lower()
+        assert report_.title[0].isupper()
+        assert (Parameter.BY in report_.optional) is bool(report_.by)
+        assert report_.report_version >= 1

@@ -131,5 +131,7 @@ def assert_it_is_the_journal(world: World, document: Mapping[str, Any]) -> None:
             assert gone == row[f"turnover{unit}"]
     for row in journal.numbers(document, "residue"):
         assert row["booked"] == -booked[row["jackpot_id"], "EUR"] == row["value"]
-        of_jackpot = [one for one in journal.numbers(document, "positions") if one["jackpot_id"] == row["jackpot_id"]]
-        assert sum((one["revalued"] for one in of_jackpot), ZERO) == row["revalued"]
+        of_jackpot = [
+            number for number in journal.numbers(document, "positions") if number["jackpot_id"] == row["jackpot_id"]
+        ]
+        assert sum((position["revalued"] for position in of_jackpot), ZERO) == row["revalued"]

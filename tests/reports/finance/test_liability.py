@@ -137,17 +137,17 @@ def held_at(world: World, jackpot_id: str, *, end: datetime) -> tuple[Decimal, D
 def unpaid_at(world: World, jackpot_id: str, *, end: datetime) -> dict[tuple[str, str], tuple[int, Decimal, Decimal]]:
     """How many awards were payable or stopped, what they came to and what they cost, by who paid and by currency."""
     start = datetime.min.replace(tzinfo=UTC)
-    found = defaultdict(list)
+    by_fund = defaultdict(list)
     for award in brute_force(world, start=start, end=end):
         if award["jackpot_id"] == jackpot_id and award["state"] in {"payable", "part-paid", "stopped"}:
-            found[award["paid_from"], award["currency"]].append(award)
+            by_fund[award["paid_from"], award["currency"]].append(award)
     return {
         key: (
             len(awards),
-            sum((one["amount"] - one["paid_amount"] for one in awards), ZERO),
-            sum((one["cost_base"] - _cost_of_paid(one) for one in awards), ZERO),
+            sum((award["amount"] - award["paid_amount"] for award in awards), ZERO),
+            sum((award["cost_base"] - _cost_of_paid(award) for award in awards), ZERO),
         )
-        for key, awards in found.items()
+        for key, awards in by_fund.items()
     }
 
 
@@ -274,15 +274,15 @@ def test_payments_count_from_their_act_on_whatever_the_day_and_whoever_owns_the_
             world.bet(bet(), round_id=f"r{number}", table_id=table_id)
             world.settle(hand("1", THREE_OF_A_KIND), round_id=f"r{number}", table_id=table_id)
     first = world.clock().replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=1)
-    told = [first + timedelta(hours=hours) for hours in (1, 23, 25, 48)]
-    for number, world.clock.at in enumerate(told):
+    instants = [first + timedelta(hours=hours) for hours in (1, 23, 25, 48)]
+    for number, world.clock.at in enumerate(instants):
         (award,) = world.round(f"r{number}")["settlement"]["awards"]
         body = {"request_id": f"p{number}", "reference": "slip"}
         world.put(f"/v1/awards/{award['award_id']}/payment", body, key=world.key(Role.TABLE)).ok(201)
-    world.clock.at = told[-1] + timedelta(hours=30)
+    world.clock.at = instants[-1] + timedelta(hours=30)
 
     for hours, unpaid in ((0, 4), (1.5, 3), (24, 2), (24.5, 2), (26, 1), (48, 1), (50, 0), (72, 0), (75, 0)):
         listed = rows(world, "liability", "unpaid", as_of=first + timedelta(hours=hours))
         counts = {row["jackpot_id"]: (row["awards"], row["amount"], row["cost_base"]) for row in listed}
-        due = {"j1": unpaid, "j2": 4}
-        assert counts == {key: (awards, str(3 * awards), str(3 * awards)) for key, awards in due.items() if awards}
+        expected = {"j1": unpaid, "j2": 4}
+        assert counts == {key: (awards, str(3 * awards), str(3 * awards)) for key, awards in expected.items() if awards}

@@ -70,7 +70,7 @@ def hits(world: World, jackpot_id: str, *, start: datetime | None = None, end: d
         " WHERE jackpot_id = :jackpot AND cycle > 1",
         jackpot=jackpot_id,
     )
-    times = [one["booked_at"] for one in opened]
+    times = [cycle_["booked_at"] for cycle_ in opened]
     return sum((start is None or at >= start) and (end is None or at < end) for at in times)
 
 

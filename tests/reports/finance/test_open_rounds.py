@@ -82,13 +82,13 @@ def open_at(session: Session, end: datetime, longest_open: timedelta) -> list[st
     """What the report finds, by positions as a report stands on them."""
     positions = instants.at(session, "j1", end)
     book, parameters = period.between(session, "j1", "EUR", (), positions), Parameters(longest_open=longest_open)
-    found = exceptions.open_at_end(session, book, parameters, end=end, acts_end=0)
-    return [f"{one['table_id']} {one['round_id']}" for one in found]
+    open_rounds = exceptions.open_at_end(session, book, parameters, end=end, acts_end=0)
+    return [f"{open_round['table_id']} {open_round['round_id']}" for open_round in open_rounds]
 
 
-def ends_of_interest(found: Sequence[Life]) -> list[datetime]:
+def ends_of_interest(lives_: Sequence[Life]) -> list[datetime]:
     """Right before, at and right after what happens to a round, and what is remarkable about how long it is open."""
-    happen = {at for one in found for at in (one.began_at, one.ended_at, one.opened_at + LONG) if at is not None}
+    happen = {at for life in lives_ for at in (life.began_at, life.ended_at, life.opened_at + LONG) if at is not None}
     return sorted({at + by for at in happen for by in (-SECOND, timedelta(0), SECOND)})
 
 
@@ -98,9 +98,9 @@ def require_the_same(session: Session, ends: Sequence[datetime]) -> set[str]:
     ended_since = set()
     for end in ends:
         for longest_open in LIMITS:
-            due = [one for one in all_lives if one.was_open(end, longest_open)]
-            assert open_at(session, end, longest_open) == [one.name for one in due], (end, longest_open)
-            ended_since |= {one.name for one in due if one.ended_at is not None}
+            expected = [life for life in all_lives if life.was_open(end, longest_open)]
+            assert open_at(session, end, longest_open) == [life.name for life in expected], (end, longest_open)
+            ended_since |= {life.name for life in expected if life.ended_at is not None}
     return ended_since
 
 
@@ -118,11 +118,11 @@ def test_open_are_those_that_had_begun_and_not_ended_whatever_came_later(world: 
     play.go_on(25)
 
     with snapshot(world.engine) as session:
-        found = lives(session)
-        ends = random.Random(seed).sample(ends_of_interest(found), 60)
+        all_of_them = lives(session)
+        ends = random.Random(seed).sample(ends_of_interest(all_of_them), 60)
         ended_since = require_the_same(session, [*asked_at, *ends])
 
-    assert {one.lasted > LONG for one in found if one.name in ended_since} == {True, False}
+    assert {life.lasted > LONG for life in all_of_them if life.name in ended_since} == {True, False}
 
 
 def test_a_round_that_lived_a_second_less_or_more_than_long_is_found_all_the_same(world: World) -> None:
@@ -137,11 +137,11 @@ def test_a_round_that_lived_a_second_less_or_more_than_long_is_found_all_the_sam
         world.cancel(round_id=f"cancelled{number}")
 
     with snapshot(world.engine) as session:
-        found = lives(session)
-        ended_since = require_the_same(session, ends_of_interest(found))
+        all_of_them = lives(session)
+        ended_since = require_the_same(session, ends_of_interest(all_of_them))
 
-    assert {one.lasted for one in found} == {LONG - SECOND, LONG, LONG + SECOND}
-    assert ended_since == {one.name for one in found}
+    assert {life.lasted for life in all_of_them} == {LONG - SECOND, LONG, LONG + SECOND}
+    assert ended_since == {life.name for life in all_of_them}
 
 
 def test_a_round_that_was_opened_long_ago_and_cancelled_after_the_end_is_found(world: World) -> None:
@@ -168,10 +168,10 @@ def test_a_round_does_not_end_before_the_clock_that_opened_it_says_it_began(worl
         world.cancel(round_id=f"r{number}")
 
     with snapshot(world.engine) as session:
-        found = lives(session)
-        require_the_same(session, ends_of_interest(found))
+        all_of_them = lives(session)
+        require_the_same(session, ends_of_interest(all_of_them))
 
-    assert {one.lasted for one in found} == {timedelta(0)}
+    assert {life.lasted for life in all_of_them} == {timedelta(0)}
 
 
 # Of two million milliseconds, one entry each hundred: a bet, and the result of a round that was opened 40 s before.
@@ -207,7 +207,7 @@ def test_entries_are_looked_up_by_rounds_and_lives_not_read_on_from_the_end(
     much_later: Session, longest_open: timedelta
 ) -> None:
     end = datetime(2026, 11, 20, 0, 15, tzinfo=UTC)
-    asked = {
+    parameters = {
         "jackpot_id": "j1",
         "ends": [9000],
         "end": end,
@@ -218,7 +218,7 @@ def test_entries_are_looked_up_by_rounds_and_lives_not_read_on_from_the_end(
         "table_id": None,
     }
 
-    explained = much_later.execute(text(f"EXPLAIN (COSTS OFF) {exceptions._OPEN.text}"), asked)
+    explained = much_later.execute(text(f"EXPLAIN (COSTS OFF) {exceptions._OPEN.text}"), parameters)
     plan = [line for (line,) in explained]
 
     of_entries = [place for place, line in enumerate(plan) if re.search(r"Scan.* on entries\b", line)]

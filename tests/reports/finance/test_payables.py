@@ -52,9 +52,9 @@ def test_an_award_is_payable_from_its_approval_on_and_its_rest_grows_old(world: 
     world.change("held-awards", {"jackpot_id": "j1", "table_id": "T1", "round_id": "approved", "decision": "approve"})
 
     listed = rows(world, "payables", "payables")
-    found = {row["round_id"]: (row["state"], row["paid_amount"], row["unpaid_amount"], row["age"]) for row in listed}
+    by_round = {row["round_id"]: (row["state"], row["paid_amount"], row["unpaid_amount"], row["age"]) for row in listed}
 
-    assert found == {
+    assert by_round == {
         "oldest": ("payable", "0", "25", "over 90"),
         "older": ("part-paid", "10", "15", "31-60"),
         "new": ("payable", "0", "25", "0-30"),
@@ -75,13 +75,13 @@ def test_an_award_is_as_old_as_the_end_of_the_report_whenever_that_is_made(world
     win(world, "r1")
     world.clock.advance(timedelta(days=31))
     end = world.clock()
-    asked = report(world, "payables", as_of=end)["sections"]
+    sections = report(world, "payables", as_of=end)["sections"]
     [row] = rows_of(report(world, "payables", as_of=end), "payables")
     assert (row["age_days"], row["age"]) == (31, "31-60")
     world.clock.advance(timedelta(days=90))
     pay(world, {"award_id": row["award_id"]})
 
-    assert report(world, "payables", as_of=end)["sections"] == asked
+    assert report(world, "payables", as_of=end)["sections"] == sections
     assert rows(world, "payables", "payables") == []
 
 
@@ -109,9 +109,9 @@ def test_payables_are_the_awards_that_are_not_paid_and_the_memorandum_of_liabili
     for edge in edges:
         document = report(world, "payables", as_of=edge)
         listed = rows_of(document, "payables")
-        due = {row["award_id"]: row for row in brute_force(world, start=start, end=edge) if row["state"] in UNPAID}
+        expected = {row["award_id"]: row for row in brute_force(world, start=start, end=edge) if row["state"] in UNPAID}
         assert {row["award_id"]: Fraction(row["unpaid_amount"]) for row in listed} == {
-            award_id: Fraction(row["amount"] - row["paid_amount"]) for award_id, row in due.items()
+            award_id: Fraction(row["amount"] - row["paid_amount"]) for award_id, row in expected.items()
         }
         assert (
             costs(listed)
@@ -120,9 +120,9 @@ def test_payables_are_the_awards_that_are_not_paid_and_the_memorandum_of_liabili
         )
 
 
-def costs(found: Any, column: str = "unpaid_cost_base") -> Mapping[str, Fraction]:
+def costs(rows_: Any, column: str = "unpaid_cost_base") -> Mapping[str, Fraction]:
     """The cost of the unpaid amounts, by jackpot."""
     summed: defaultdict[str, Fraction] = defaultdict(Fraction)
-    for row in found:
+    for row in rows_:
         summed[row["jackpot_id"]] += Fraction(row[column])
     return summed

@@ -32,14 +32,14 @@ ACCOUNTS = {
 
 def booked_in(world: World, line: Line) -> int:
     """The cycle of an entry: the hit that ends one belongs to it."""
-    found: int = world.books.value(
+    cycle: int = world.books.value(
         "SELECT max(cycle) FROM cycles WHERE jackpot_id = :jackpot "
         "AND (cycle = 1 OR coalesce(cut[:stripe + 1], 0) < :seq)",
         jackpot=line["jackpot_id"],
         stripe=line["stripe_no"],
         seq=line["seq"],
     )
-    return found
+    return cycle
 
 
 def key_of(world: World, line: Line, by: str) -> str | int:
@@ -47,18 +47,18 @@ def key_of(world: World, line: Line, by: str) -> str | int:
     return {"day": str(day), "month": f"{day:%Y-%m}"}[by] if by != "cycle" else booked_in(world, line)
 
 
-def require_sums(row: Mapping[str, Any], found: list[Line]) -> None:
+def require_sums(row: Mapping[str, Any], booked: list[Line]) -> None:
     """Every movement of a row is what the lines say, and together they lead from its opening to its closing."""
     for movement in Movement:
-        assert Decimal(row[movement]) == moved(found, *ACCOUNTS[row["pool"]], movement=movement)
+        assert Decimal(row[movement]) == moved(booked, *ACCOUNTS[row["pool"]], movement=movement)
     amounts = [Decimal(row["opening"]), *(Decimal(row[movement]) for movement in Movement)]
     assert sum(amounts, ZERO) == Decimal(row["closing"])
 
 
-def require_chain(found: list[Mapping[str, Any]], *, opening: Decimal) -> None:
+def require_chain(rows_: list[Mapping[str, Any]], *, opening: Decimal) -> None:
     """Each row opens with what the one before closed with."""
     held = opening
-    for row in found:
+    for row in rows_:
         assert Decimal(row["opening"]) == held
         held = Decimal(row["closing"])
 
@@ -129,9 +129,9 @@ def test_a_cycle_in_which_no_money_moved_is_told_of_all_the_same(world: World) -
     end = world.clock()
     world.bet(bet("b3"), round_id="r3")
 
-    found = [row for row in rows(world, "pool-movements", start=start, end=end, by="cycle") if row["pool"] == "meter"]
+    listed = [row for row in rows(world, "pool-movements", start=start, end=end, by="cycle") if row["pool"] == "meter"]
 
-    assert [(row["cycle"], row["contribution"], row["opening"] == row["closing"]) for row in found] == [(2, "0", True)]
+    assert [(row["cycle"], row["contribution"], row["opening"] == row["closing"]) for row in listed] == [(2, "0", True)]
     assert rows(world, "pool-movements", start=start, end=end, by="day") == []
 
 
@@ -146,9 +146,9 @@ def test_whole_days_and_the_entries_beside_them_are_put_together_by_cycle(world:
         bet_at.append(world.clock())
     start, *_, end, _ = bet_at
 
-    found = [row for row in rows(world, "pool-movements", start=start, end=end, by="cycle") if row["pool"] == "meter"]
+    listed = [row for row in rows(world, "pool-movements", start=start, end=end, by="cycle") if row["pool"] == "meter"]
 
-    assert [(row["cycle"], row["contribution"]) for row in found] == [
+    assert [(row["cycle"], row["contribution"]) for row in listed] == [
         (1, "0.9"),
         (2, "1.35"),
         (3, "6.75"),

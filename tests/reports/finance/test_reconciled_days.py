@@ -49,7 +49,7 @@ def codes(world: World) -> set[str]:
         return {mismatch.code.value for mismatch in verify(session).mismatches}
 
 
-def kept(world: World) -> Sequence[Mapping[str, Any]]:
+def stored_days(world: World) -> Sequence[Mapping[str, Any]]:
     return world.books.rows("SELECT * FROM reconciled_days ORDER BY day, jackpot_id")
 
 
@@ -99,9 +99,9 @@ def test_slices_of_a_part_follow_one_another_from_its_start_to_its_end(
 
     assert is_same(slices[0].start, start)
     assert slices[-1].end == end
-    assert all(one.end == after.start for one, after in pairwise(slices))
-    assert all(is_within(one.start, one.end) for one in slices)
-    assert all(sum(one.end) - sum(one.start) <= most + len(end) for one in slices)
+    assert all(slice_.end == after.start for slice_, after in pairwise(slices))
+    assert all(is_within(slice_.start, slice_.end) for slice_ in slices)
+    assert all(sum(slice_.end) - sum(slice_.start) <= most + len(end) for slice_ in slices)
 
 
 def test_days_are_read_in_their_order_whatever_jackpot_they_are_of(world: World) -> None:
@@ -118,13 +118,13 @@ def test_days_are_read_in_their_order_whatever_jackpot_they_are_of(world: World)
 def test_what_was_kept_is_what_was_booked_between_its_midnights(played: World) -> None:
     read_days(played)
 
-    days = kept(played)
+    days = stored_days(played)
 
     assert [day["day"] for day in days] == [date(2026, 12, 1), date(2026, 12, 2)]
     assert days[0]["ends"] == days[1]["starts"]
     assert sum(days[0]["starts"]) == 0
     assert all(at(5, 12) < day["read_at"] < at(5, 12, 1) for day in days)
-    turnover = {one["account"]: one["amount"] for one in days[0]["sums"] if one["side"] == "turnover"}
+    turnover = {sum_["account"]: sum_["amount"] for sum_ in days[0]["sums"] if sum_["side"] == "turnover"}
     assert turnover == dict.fromkeys(reconciled_sums.SPLIT, "5.17")
 
 
@@ -177,7 +177,7 @@ def test_in_another_version_days_are_read_again(played: World, monkeypatch: pyte
 
         assert reconciled(played) == before
         assert codes(played) == set()
-    assert len(kept(played)) == 2 * len(read)
+    assert len(stored_days(played)) == 2 * len(read)
     assert codes(played) == set()
 
 
@@ -191,7 +191,7 @@ def test_stripes_that_are_added_later_had_nothing_on_days_before(played: World) 
 
     assert read_days(played) == [("j1", date(2026, 12, 5))]
 
-    assert [len(day["ends"]) for day in kept(played)] == [4, 4, 5]
+    assert [len(day["ends"]) for day in stored_days(played)] == [4, 4, 5]
     assert reconciled(played, end=at(5, 12)) == before
     assert rows(played, "reconciliation", "summary")[0]["differing"] == 0
 
@@ -225,13 +225,13 @@ def test_whatever_happens_a_report_says_what_one_does_that_reads_everything(
     story.require_whole(world)
     world.clock.advance(timedelta(days=2))
     read += read_days(world)
-    assert len(set(read)) == len(read) == len(kept(world)) > 3
+    assert len(set(read)) == len(read) == len(stored_days(world)) > 3
 
     for _ in range(4):
         edges = sorted(chance.sample(times, chance.choice([0, 1, 2, 2])))
-        asked = dict(zip(("end", "start"), reversed(edges), strict=False))
-        found = reconciled(world, **asked)
+        period = dict(zip(("end", "start"), reversed(edges), strict=False))
+        document = reconciled(world, **period)
         with monkeypatch.context() as reading_all:
             reading_all.setattr(reconciled_sums, "REPORT_VERSION", reconciled_sums.REPORT_VERSION + 1)
-            assert found == reconciled(world, **asked)
-        assert not any(row["differing"] for row in rows_of(found, "summary"))
+            assert document == reconciled(world, **period)
+        assert not any(row["differing"] for row in rows_of(document, "summary"))

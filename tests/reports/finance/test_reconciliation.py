@@ -47,13 +47,13 @@ def close_november(world: World) -> dict[str, str]:
         ).ok(201)
         for day in NOVEMBER.values()
     )
-    return {name: one["sha256"] for name, one in closed["reports"].items()}
+    return {name: report["sha256"] for name, report in closed["reports"].items()}
 
 
 def put_back(world: World, **period: object) -> str:
     """What corrections put back into the prize fund in a period."""
-    found: str = only(rows(world, "pool-movements", "totals", **period), pool="prize fund")["correction"]
-    return found
+    correction: str = only(rows(world, "pool-movements", "totals", **period), pool="prize fund")["correction"]
+    return correction
 
 
 def test_bets_on_dead_hands_that_play_on_are_in_no_report_of_refunds(world: World) -> None:
@@ -74,9 +74,9 @@ def test_scenario_40_at_month_close_turnover_times_rate_reconciles_and_stays_wha
     world.settle(hand("1", FLUSH))
     world.bet(bet("d", currency="SEK", stake_minor=1000), round_id="still-open")
     world.clock.at = datetime(2026, 12, 1, tzinfo=UTC)
-    kept = close_november(world)
-    closed = {name: report(world, name, **NOVEMBER) for name in kept}
-    assert {name: shown["content_sha256"] for name, shown in closed.items()} == kept
+    reports = close_november(world)
+    closed = {name: report(world, name, **NOVEMBER) for name in reports}
+    assert {name: shown["content_sha256"] for name, shown in closed.items()} == reports
     reconciliation = closed["reconciliation"]
 
     contributed = {row["account"]: row for row in rows_of(reconciliation, "contributions")}
@@ -103,11 +103,11 @@ def test_scenario_40_at_month_close_turnover_times_rate_reconciles_and_stays_wha
     world.bet(bet("a", stake_minor=700), round_id="later")
     world.settle(hand("1", ROYAL_FLUSH), round_id="later")
 
-    again = {name: report(world, name, **NOVEMBER) for name in kept}
+    again = {name: report(world, name, **NOVEMBER) for name in reports}
     assert {name: figures(shown) for name, shown in again.items()} == {
         name: figures(shown) for name, shown in closed.items()
     }
-    assert {name: shown["content_sha256"] for name, shown in again.items()} == kept
+    assert {name: shown["content_sha256"] for name, shown in again.items()} == reports
     assert [taken_back[:2] for taken_back in reversed_awards(effect)] == [("a", "flush"), ("b", "flush")]
     assert (put_back(world, **NOVEMBER), put_back(world, start=NOVEMBER["end"])) == ("0", "2792.5")
     assert differing(world) == differing(world, start=NOVEMBER["end"]) == 0
@@ -195,7 +195,7 @@ def test_whatever_happens_it_reconciles_as_of_any_time(world: World, seed: int) 
     for then, before in seen:
         assert figures(report(world, "reconciliation", as_of=then)) == figures(before)
     between = report(world, "reconciliation", start=seen[0][0], end=seen[1][0])
-    for document in (*(one for _, one in seen), between, report(world, "reconciliation")):
+    for document in (*(document_ for _, document_ in seen), between, report(world, "reconciliation")):
         assert [row for row in rows_of(document, "summary") if row["differing"]] == []
     assert_it_is_the_journal(world, report(world, "reconciliation"))
 
@@ -210,9 +210,9 @@ def assert_it_is_the_journal(world: World, document: Body) -> None:
     named = {row["account"] for row in journal.numbers(document, "accounts")}
     assert {key[1] for key in booked if key[1].startswith(("casino:", "bank:", "transfer:", "fx:", "awards:"))} <= named
     for section, movement in (("contributions", "contribution"), ("reversals", "reversal")):
-        found = journal.numbers(document, section)
-        for key in {(row["jackpot_id"], row["account"], row["currency"]) for row in found}:
-            of_key = [row for row in found if (row["jackpot_id"], row["account"], row["currency"]) == key]
+        numbers = journal.numbers(document, section)
+        for key in {(row["jackpot_id"], row["account"], row["currency"]) for row in numbers}:
+            of_key = [row for row in numbers if (row["jackpot_id"], row["account"], row["currency"]) == key]
             assert sum((row["booked"] for row in of_key), ZERO) == booked.get((*key, movement), ZERO)
 
 
@@ -292,8 +292,8 @@ def happened(world: World) -> None:
     world.settle(hand("1", STRAIGHT_FLUSH), round_id="held")
     world.bet(bet("f"), round_id="cancelled")
     world.cancel(round_id="cancelled")
-    given = {"jackpot_id": "j1", "table_id": "T1", "round_id": "cancelled", "bet_id": "f", "document": "memo"}
-    world.change("compensation", given | {"amount_minor": 100, "currency": "EUR"}, request_id="give")
+    compensation = {"jackpot_id": "j1", "table_id": "T1", "round_id": "cancelled", "bet_id": "f", "document": "memo"}
+    world.change("compensation", compensation | {"amount_minor": 100, "currency": "EUR"}, request_id="give")
     paid = {"jackpot_id": "j1", "casino_id": "c1", "currency": "EUR", "amount": "3.00", "reference": "2026-10"}
     period = {"from": "2026-10-01T00:00:00Z", "to": "2026-11-01T00:00:00Z"}
     world.change("statement-settlement", paid | period, request_id="pay")
@@ -303,14 +303,14 @@ def happened(world: World) -> None:
 
 
 def test_what_was_changed_past_the_service_is_a_variance(superuser: Session, subtests: pytest.Subtests) -> None:
-    for name, (statement, due) in CORRUPTIONS.items():
+    for name, (statement, expected) in CORRUPTIONS.items():
         with subtests.test(name), superuser.begin_nested() as changed:
             assert found_differing(superuser) == set()
 
             assert superuser.execute(text(statement)).rowcount
-            found = found_differing(superuser)
+            codes_ = found_differing(superuser)
 
-            assert due <= found, found
+            assert expected <= codes_, codes_
             changed.rollback()
 
 

@@ -110,9 +110,9 @@ def test_a_round_without_a_bet_is_told_without_a_currency(opened: World) -> None
     opened.void("never", round_id="tombstone")
     opened.cancel(round_id="unseen")
 
-    told = {row["round_id"]: row for row in rows(opened, "rounds")}
+    by_round = {row["round_id"]: row for row in rows(opened, "rounds")}
 
-    assert [(name, row["state"], row["currency"], row["bets"], row["stakes"]) for name, row in told.items()] == [
+    assert [(name, row["state"], row["currency"], row["bets"], row["stakes"]) for name, row in by_round.items()] == [
         ("tombstone", "open", None, 0, None),
         ("unseen", "cancelled", None, 0, None),
     ]
@@ -125,15 +125,15 @@ def test_one_round_can_be_asked_for_also_without_its_table(opened: World) -> Non
         for round_id in ("r1", "r2"):
             opened.bet(bet(), round_id=round_id, table_id=table_id)
 
-    def found(**query: object) -> list[tuple[str, str]]:
+    def listed_by(**query: object) -> list[tuple[str, str]]:
         bets = rows(opened, "rounds", "bets", **query)
         assert [row["round_key"] for row in bets] == [row["round_key"] for row in rows(opened, "rounds", **query)]
         return [(row["table_id"], row["round_id"]) for row in bets]
 
-    assert found(round_id="r2", table_id="T2") == [("T2", "r2")]
-    assert found(round_id="r2") == [("T1", "r2"), ("T2", "r2")]
-    assert found(table_id="T1") == [("T1", "r1"), ("T1", "r2")]
-    assert found(round_id="r1", casino_id="c1", jackpot_id="j1") == [("T1", "r1"), ("T2", "r1")]
+    assert listed_by(round_id="r2", table_id="T2") == [("T2", "r2")]
+    assert listed_by(round_id="r2") == [("T1", "r2"), ("T2", "r2")]
+    assert listed_by(table_id="T1") == [("T1", "r1"), ("T1", "r2")]
+    assert listed_by(round_id="r1", casino_id="c1", jackpot_id="j1") == [("T1", "r1"), ("T2", "r1")]
 
 
 def test_a_round_that_no_table_asked_about_has_is_unknown(opened: World) -> None:
@@ -180,8 +180,8 @@ def test_a_casinos_key_is_told_of_its_own_rounds_only(opened: World) -> None:
     own = opened.key_of(Principal("Carl", Role.FINANCE, "c2"))
 
     for path in ("/v1/reports/rounds", "/v1/reports/rounds?round_id=r1", "/v1/reports/rounds?jackpot_id=j1"):
-        told = [section["rows"] for section in opened.get(path, key=own).ok()["sections"]]
-        assert [[row["table_id"] for row in rows] for rows in told] == [["T2"], ["T2"], [], []]
+        sections = [section["rows"] for section in opened.get(path, key=own).ok()["sections"]]
+        assert [[row["table_id"] for row in rows] for rows in sections] == [["T2"], ["T2"], [], []]
     assert opened.get("/v1/reports/rounds?casino_id=c1", key=own).problem(404, "casino-unknown")
     opened.bet(bet(), round_id="of-c1", table_id="T1")
     refused, unknown = (
@@ -202,9 +202,9 @@ def test_what_acts_booked_stands_beside_rounds_and_a_casino_sees_what_is_its_own
     assert (opening["account"], opening["movement"], opening["amount"]) == ("pool:meter:house", "seed", "1000")
     assert owed.items() <= settled[1].items()
     assert settled[1]["act"] == opened.books.value("SELECT max(seq) FROM acts WHERE jackpot_id = 'j1'")
-    for casino_id, told in (("c1", [settled[1]]), ("c2", [])):
+    for casino_id, expected in (("c1", [settled[1]]), ("c2", [])):
         own = opened.key_of(Principal(f"Carl of {casino_id}", Role.FINANCE, casino_id))
-        assert opened.get("/v1/reports/rounds?section=acts", key=own).ok()["sections"][0]["rows"] == told
+        assert opened.get("/v1/reports/rounds?section=acts", key=own).ok()["sections"][0]["rows"] == expected
     assert rows(opened, "rounds", "acts", round_id="r1") == rows(opened, "rounds", "acts", table_id="T1") == []
 
 
@@ -212,10 +212,10 @@ def test_what_acts_booked_stands_beside_rounds_and_a_casino_sees_what_is_its_own
 
 
 def summed(
-    found: Iterable[Mapping[str, Any]], by: tuple[str, ...], *names: str
+    rows_: Iterable[Mapping[str, Any]], by: tuple[str, ...], *names: str
 ) -> dict[tuple[Any, ...], list[Decimal]]:
     result: defaultdict[tuple[Any, ...], list[Decimal]] = defaultdict(lambda: [Decimal(0)] * len(names))
-    for row in found:
+    for row in rows_:
         key = tuple(row[name] for name in by)
         result[key] = [held + Decimal(row[name] or 0) for held, name in zip(result[key], names, strict=True)]
     return {key: amounts for key, amounts in result.items() if any(amounts)}
@@ -236,47 +236,51 @@ def taken_back(refunds: Rows, acts: Rows) -> dict[tuple[Any, ...], list[Decimal]
     return summed([*refunds, *by_corrections], BY, "stake")
 
 
-def due(world: World, jackpot_id: str, start: datetime | None, end: datetime | None) -> dict[str, Any]:
+def expected_parts(world: World, jackpot_id: str, start: datetime | None, end: datetime | None) -> dict[str, Any]:
     """What the figures that reports are made of say of a period."""
-    found: dict[str, Any] = {}
+    expected: dict[str, Any] = {}
 
     def look(session: Any, scope: Scope) -> tuple[Section, ...]:
         (book,) = scope.books
-        found["bets"] = {
-            tuple(one.key[key] for key in KEYS): [
-                Decimal(one.bets),
-                one.stakes,
-                *(one.value, one.meter, one.reserve, one.prize_fund, one.house),
+        expected["bets"] = {
+            tuple(bet.key[key] for key in KEYS): [
+                Decimal(bet.bets),
+                bet.stakes,
+                *(bet.value, bet.meter, bet.reserve, bet.prize_fund, bet.house),
             ]
-            for one in sums.bets(session, book, by=KEYS)
+            for bet in sums.bets(session, book, by=KEYS)
         }
         moved = sums.postings(session, book, by=KEYS)
-        in_rounds = [one for one in moved if one.key[Key.TABLE]]
-        found["refunds"] = {
-            tuple(one.key[key] for key in KEYS): [one.amount]
-            for one in in_rounds
-            if one.movement is Movement.REVERSAL and one.account.startswith("casino:")
+        in_rounds = [sum_ for sum_ in moved if sum_.key[Key.TABLE]]
+        expected["refunds"] = {
+            tuple(posting.key[key] for key in KEYS): [posting.amount]
+            for posting in in_rounds
+            if posting.movement is Movement.REVERSAL and posting.account.startswith("casino:")
         }
         by_acts = [
-            {"account": one.account, "currency": one.currency, "movement": one.movement, "amount": one.amount}
-            for one in moved
-            if not one.key[Key.TABLE]
+            {"account": sum_.account, "currency": sum_.currency, "movement": sum_.movement, "amount": sum_.amount}
+            for sum_ in moved
+            if not sum_.key[Key.TABLE]
         ]
-        found["taken back"] = {
-            tuple(one.key[key] for key in KEYS): [one.stakes]
-            for one in sums.refunds(session, book, by=KEYS)
-            if one.stakes
+        expected["taken back"] = {
+            tuple(refund.key[key] for key in KEYS): [refund.stakes]
+            for refund in sums.refunds(session, book, by=KEYS)
+            if refund.stakes
         }
-        found["acts"] = summed(by_acts, ("account", "currency", "movement"), "amount")
-        found["awards"] = -sum(
-            (one.amount for one in in_rounds if one.movement is Movement.AWARD and one.account in POOL_ACCOUNTS),
+        expected["acts"] = summed(by_acts, ("account", "currency", "movement"), "amount")
+        expected["awards"] = -sum(
+            (
+                posting.amount
+                for posting in in_rounds
+                if posting.movement is Movement.AWARD and posting.account in POOL_ACCOUNTS
+            ),
             Decimal(0),
         )
         return ()
 
     asking = Parameters(jackpot_id=jackpot_id, start=start, end=end)
     with made(world.engine, Report("due", "Due", look), asking, now=world.clock()):
-        return found
+        return expected
 
 
 @pytest.mark.long
@@ -300,7 +304,7 @@ def test_the_sums_of_its_columns_are_the_figures_of_the_others(world: World, see
             rounds, bets, refunds, acts = (
                 section["rows"] for section in report(world, "rounds", jackpot_id=jackpot_id, **period)["sections"]
             )
-            expected = due(world, jackpot_id, start, end)
+            expected = expected_parts(world, jackpot_id, start, end)
             names = ("stakes", "value")
             assert summed(rounds, BY, "bets", *names) == {key: sums[:3] for key, sums in expected["bets"].items()}
             one_each = [{**row, "bets": 1} for row in bets]
@@ -311,8 +315,8 @@ def test_the_sums_of_its_columns_are_the_figures_of_the_others(world: World, see
             assert summed(acts, ("account", "currency", "movement"), "amount") == expected["acts"]
             assert summed(rounds, (), "awards_cost").get((), [Decimal(0)]) == [expected["awards"]]
             require_its_entries(world, rounds, jackpot_id, start, end)
-            told = {"rounds": rounds, "bets": bets, "refunds": refunds}
-            require_parts(world, told, jackpot_id=jackpot_id, **period)
+            sections = {"rounds": rounds, "bets": bets, "refunds": refunds}
+            require_parts(world, sections, jackpot_id=jackpot_id, **period)
             for table_id in ("T1", "T2"):
                 of_table = [row for row in acts if row["table_id"] == table_id]
                 assert rows(world, "rounds", "acts", jackpot_id=jackpot_id, table_id=table_id, **period) == of_table
@@ -322,23 +326,23 @@ def require_its_entries(
     world: World, rounds: Rows, jackpot_id: str, start: datetime | None, end: datetime | None
 ) -> None:
     """All entries of rounds that were booked in the period are told, each with its round, and no other."""
-    told = {(row["round_key"], place) for row in rounds for place in row["entries"].split()}
+    places_ = {(row["round_key"], place) for row in rounds for place in row["entries"].split()}
     entries = world.books.rows("SELECT * FROM entries WHERE jackpot_id = :j AND round_key IS NOT NULL", j=jackpot_id)
-    assert told == {
+    assert places_ == {
         (str(row["round_key"]), f"{row['stripe_no']}.{row['seq']}")
         for row in entries
         if (start is None or row["booked_at"] >= start) and (end is None or row["booked_at"] < end)
     }
 
 
-def require_parts(world: World, told: Mapping[str, Rows], **period: object) -> None:
+def require_parts(world: World, parts_: Mapping[str, Rows], **period: object) -> None:
     """What is told of each casino and table, and of some rounds, is what is told of them among all."""
     for names, most in FILTERS:
-        for values in sorted({tuple(row[name] for name in names) for row in told["rounds"]})[:most]:
+        for values in sorted({tuple(row[name] for name in names) for row in parts_["rounds"]})[:most]:
             stated = dict(zip(names, values, strict=True))
-            sections = report(world, "rounds", **period, **stated)["sections"][: len(told)]
+            sections = report(world, "rounds", **period, **stated)["sections"][: len(parts_)]
             assert {section["name"]: section["rows"] for section in sections} == {
-                name: [row for row in found if stated.items() <= row.items()] for name, found in told.items()
+                name: [row for row in rows_ if stated.items() <= row.items()] for name, rows_ in parts_.items()
             }
 
 

@@ -75,12 +75,12 @@ def test_a_variance_is_told_in_deviations(world: World) -> None:
     world.bet(bet(), round_id="r2")
     world.settle(hand("1", FOUR_OF_A_KIND), round_id="r2")
 
-    def told(**period: object) -> tuple[str, str]:
+    def cells(**period: object) -> tuple[str, str]:
         row = only(rows(world, "rtp", None, **period), paid_from="prize fund")
         return row["variance"], row["deviations"]
 
-    assert told(as_of=lost) == ("-0.318448918", "-0.03")
-    assert told(start=lost) == ("249.681551082", "24.15")
+    assert cells(as_of=lost) == ("-0.318448918", "-0.03")
+    assert cells(start=lost) == ("249.681551082", "24.15")
 
 
 def test_a_round_is_played_when_it_is_settled(world: World) -> None:
@@ -90,11 +90,11 @@ def test_a_round_is_played_when_it_is_settled(world: World) -> None:
     bet_at = world.clock()
     world.settle(hand("1", FLUSH))
 
-    def told(**period: object) -> tuple[str, str]:
+    def cells(**period: object) -> tuple[str, str]:
         row = only(rows(world, "rtp", None, **period), paid_from="both")
         return row["turnover"], row["actual"]
 
-    assert (told(as_of=bet_at), told(start=bet_at)) == (("0", "0"), ("1", "25"))
+    assert (cells(as_of=bet_at), cells(start=bet_at)) == (("0", "0"), ("1", "25"))
 
 
 def test_what_was_refunded_was_not_played(world: World) -> None:
@@ -180,7 +180,7 @@ def test_return_to_players_equals_the_journal_and_the_documents(world: World, se
             assert Decimal(both["turnover"]) == judged(world, jackpot_id, **period)
         require_awards(world, whole, jackpot_id)
         require_deviation(world, whole, jackpot_id)
-        parts = [only(rows_of(one), jackpot_id=jackpot_id, paid_from="both") for one in (early, late)]
+        parts = [only(rows_of(document), jackpot_id=jackpot_id, paid_from="both") for document in (early, late)]
         both = only(rows_of(whole), jackpot_id=jackpot_id, paid_from="both")
         for figure in ("turnover", "actual", "theoretical"):
             assert sum((Decimal(part[figure]) for part in parts), ZERO) == Decimal(both[figure])
@@ -189,13 +189,13 @@ def test_return_to_players_equals_the_journal_and_the_documents(world: World, se
 def judged(world: World, jackpot_id: str, *, start: datetime | None = None, end: datetime | None = None) -> Decimal:
     """All that was ever booked for the rounds that a period settled, and what it corrected of any."""
     entries = {
-        (one["stripe_no"], one["seq"]): one
-        for one in world.books.rows("SELECT * FROM entries WHERE jackpot_id = :jackpot", jackpot=jackpot_id)
+        (row["stripe_no"], row["seq"]): row
+        for row in world.books.rows("SELECT * FROM entries WHERE jackpot_id = :jackpot", jackpot=jackpot_id)
     }
     inside = {
         place
-        for place, one in entries.items()
-        if (start is None or one["booked_at"] >= start) and (end is None or one["booked_at"] < end)
+        for place, entry in entries.items()
+        if (start is None or entry["booked_at"] >= start) and (end is None or entry["booked_at"] < end)
     }
     settled = {entries[place]["round_key"] for place in inside if entries[place]["kind"] == "result"}
     stakes = [line for line in lines(world, jackpot_id) if line["movement"] in {"contribution", "reversal"}]
@@ -231,8 +231,8 @@ def require_awards(world: World, document: dict[str, object], jackpot_id: str) -
         jackpot=jackpot_id,
     )
     costs: defaultdict[tuple[str, str], Decimal] = defaultdict(Decimal)
-    for one in listed:
-        costs[one["tier"], one["funded_by"].replace("_", " ")] += one["cost"]
+    for row in listed:
+        costs[row["tier"], row["funded_by"].replace("_", " ")] += row["cost"]
     shown = {
         (row["tier"], row["paid_from"]): Decimal(row["actual"])
         for row in rows_of(document, "tiers")
@@ -266,10 +266,10 @@ def require_deviation(world: World, document: dict[str, object], jackpot_id: str
         jackpot=jackpot_id,
     )
     hands: defaultdict[tuple[int, str, int], Decimal] = defaultdict(Decimal)
-    for one in (one for one in stood if not one["is_dead"]):
-        hands[one["round_key"], one["hand"], one["rules_version"]] += one["value"]
+    for stake in (row for row in stood if not row["is_dead"]):
+        hands[stake["round_key"], stake["hand"], stake["rules_version"]] += stake["value"]
     documents = world.books.rows("SELECT version, document FROM rules_versions WHERE jackpot_id = :j", j=jackpot_id)
-    rules = {one["version"]: from_document(one["document"]) for one in documents}
+    rules = {document["version"]: from_document(document["document"]) for document in documents}
     wide = Context(prec=60, traps=[])
     variance = sum(
         (

@@ -44,7 +44,7 @@ def test_every_account_is_the_sum_of_its_postings_whatever_the_period(world: Wor
         accounts = journal.numbers(document, "accounts")
         shown = {(row["jackpot_id"], row["account"], row["currency"]): _figures(row) for row in accounts}
         assert len(shown) == len(accounts)
-        assert shown == due(booked, start, end)
+        assert shown == expected_rows(booked, start, end)
         totals = journal.numbers(document, "totals")
         assert {(row["jackpot_id"], row["currency"]): _figures(row) for row in totals} == together(shown)
 
@@ -64,7 +64,7 @@ def test_a_movement_puts_in_or_takes_out_what_it_comes_to(world: World) -> None:
     assert (house_["debit"], house_["credit"], house_["closing"]) == ("2", "0", "-2")
 
 
-def due(booked: Sequence[Line], start: datetime | None, end: datetime | None) -> dict[Account, Figures]:
+def expected_rows(booked: Sequence[Line], start: datetime | None, end: datetime | None) -> dict[Account, Figures]:
     """
     Every account that held something at the beginning, or that a movement changed: posting by posting.
 
@@ -78,14 +78,14 @@ def due(booked: Sequence[Line], start: datetime | None, end: datetime | None) ->
             opening[key].append(line["amount"])
         elif end is None or line["booked_at"] < end:
             moved[key][line["movement"]].append(line["amount"])
-    found = {}
+    lines_ = {}
     for key in {*opening, *moved}:
         sums = [sum(amounts, ZERO) for amounts in moved[key].values()]
-        before, credit = sum(opening[key], ZERO), sum((one for one in sums if one > ZERO), ZERO)
-        debit = -sum((one for one in sums if one < ZERO), ZERO)
+        before, credit = sum(opening[key], ZERO), sum((sum_ for sum_ in sums if sum_ > ZERO), ZERO)
+        debit = -sum((sum_ for sum_ in sums if sum_ < ZERO), ZERO)
         if before or any(sums):
-            found[key] = (before, debit, credit, before + credit + -debit)
-    return found
+            lines_[key] = (before, debit, credit, before + credit + -debit)
+    return lines_
 
 
 def together(accounts: Mapping[Account, Figures]) -> dict[tuple[str, str], Figures]:
@@ -94,8 +94,8 @@ def together(accounts: Mapping[Account, Figures]) -> dict[tuple[str, str], Figur
     for (jackpot_id, _, currency), figures in accounts.items():
         of_each[jackpot_id, currency].append(figures)
     summed = {}
-    for key, found in of_each.items():
-        opening, debit, credit, closing = (sum(column, ZERO) for column in zip(*found, strict=True))
+    for key, lines_ in of_each.items():
+        opening, debit, credit, closing = (sum(column, ZERO) for column in zip(*lines_, strict=True))
         assert (opening, closing, debit) == (ZERO, ZERO, credit)
         summed[key] = (opening, debit, credit, closing)
     return summed
