@@ -113,7 +113,11 @@ def test_a_currency_that_is_no_money_any_more_has_to_leave(world: World) -> None
 
 def test_a_first_sheet_may_come_from_two_people_as_well(world: World) -> None:
     requested = ask(world, base="USD", rates={"EUR": "1.05"}).ok(201)
-    assert (requested["base_version"], requested["confirm"], requested["effect"]["before"]) == ("0", {"EUR": "1.05"}, None)
+    assert (requested["base_version"], requested["confirm"], requested["effect"]["before"]) == (
+        "0",
+        {"EUR": "1.05"},
+        None,
+    )
 
     approve(world, confirm={"EUR": "1.05"}).ok()
     assert rates(world, "base=USD") == {"EUR": "1.05"}
