@@ -173,8 +173,9 @@ class JackpotClient:
         """
         Yield what a display shows, whenever it changes, for ever; it connects again after every break.
 
-        Where nothing was heard for `stale_after` seconds the last frame comes again as stale. Raises: Refusal, where
-        the feed is not open to the key; ProtocolError.
+        Where nothing was heard for `stale_after` seconds the last frame comes again as stale. The service says
+        something every five seconds, so less than 12 is too little. Raises: Refusal, where the feed is not open to
+        the key; ProtocolError.
         """
         call = jackpot_calls.feed_frame(jackpot_id=jackpot_id, currency=currency)
         return self._line.iterate(followed_feed(call, self._policy, stale_after=stale_after))
