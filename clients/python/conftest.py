@@ -1,3 +1,5 @@
+"""Fixtures of the client's tests: a scripted server, a clock, and clients of both kinds."""
+
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack
 from typing import Any
@@ -27,7 +29,7 @@ def make_client(request: pytest.FixtureRequest, service: Scripted, clock: Clock)
     """Make clients of the scripted server, by the clock of the test: those of threads, and those of asyncio."""
     with ExitStack() as made:
 
-        def make(base_url: str = "", key: str | None = "key", **options: Any) -> JackpotClient:
+        def make(base_url: str = "", key: str | None = "key", **options: Any) -> JackpotClient:  # noqa: ANN401  of a client
             options = {"sleep": clock.sleep, "clock": clock.read, **options}
             kind: Callable[..., AbstractContextManager[JackpotClient]]
             kind = JackpotClient if request.param == "threads" else blocking_client
