@@ -10,7 +10,7 @@ TRUSTED = (ip_network("10.0.0.0/8"), ip_network("2001:db8:1::/48"))
 
 
 @pytest.mark.parametrize(
-    ("peer", "said", "expected"),
+    ("peer", "forwarded", "expected"),
     [
         ("192.0.2.1", [], "192.0.2.1"),
         ("192.0.2.1", ["198.51.100.7"], "192.0.2.1"),
@@ -30,8 +30,8 @@ TRUSTED = (ip_network("10.0.0.0/8"), ip_network("2001:db8:1::/48"))
         ("", ["198.51.100.7"], ""),
     ],
 )
-def test_where_a_call_comes_from(peer: str, said: list[str], expected: str) -> None:
-    headers = [(b"x-forwarded-for", value.encode("latin-1")) for value in said]
+def test_where_a_call_comes_from(peer: str, forwarded: list[str], expected: str) -> None:
+    headers = [(b"x-forwarded-for", value.encode("latin-1")) for value in forwarded]
     assert address_of({"client": (peer, 1), "headers": headers}, trusted=TRUSTED) == expected
 
 

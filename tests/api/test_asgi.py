@@ -160,10 +160,10 @@ def test_a_body_is_there_as_a_whole_and_nothing_of_it_is_asked_for() -> None:
 
 
 def test_what_an_application_is_told_of_a_request() -> None:
-    told: dict[str, Any] = {}
+    seen: dict[str, Any] = {}
 
     def application(environ: Any, start_response: Callable[..., Any]) -> list[bytes]:
-        told.update(environ)
+        seen.update(environ)
         start_response("204 NO CONTENT", [("Content-Length", "0")])
         return []
 
@@ -171,7 +171,7 @@ def test_what_an_application_is_told_of_a_request() -> None:
     caller = Caller(b"", scope={"headers": [*SCOPE["headers"], underscored]})
     call(application, caller, more={"more": 7})
 
-    assert {name: value for name, value in told.items() if not name.startswith("wsgi.")} == {
+    assert {name: value for name, value in seen.items() if not name.startswith("wsgi.")} == {
         "REQUEST_METHOD": "POST",
         "SCRIPT_NAME": "",
         "PATH_INFO": "/a/b c\xc3\xa9",
@@ -185,7 +185,7 @@ def test_what_an_application_is_told_of_a_request() -> None:
         "HTTP_X_ONE": "1,2",
         "more": 7,
     }
-    assert told["wsgi.input_terminated"]
+    assert seen["wsgi.input_terminated"]
 
 
 def test_calls_wait_for_a_thread_and_keep_the_loop_free() -> None:
@@ -199,11 +199,11 @@ def test_calls_wait_for_a_thread_and_keep_the_loop_free() -> None:
     async def play() -> list[int]:
         callers = [Caller(b"") for _ in range(3)]
         in_threads = InThreads(application, ThreadPoolExecutor(2), longest_s=5)
-        calls = [asyncio.ensure_future(in_threads(one.scope, one.receive, one.send)) for one in callers]
+        calls = [asyncio.ensure_future(in_threads(caller.scope, caller.receive, caller.send)) for caller in callers]
         await asyncio.sleep(0.05)
-        assert not any(one.done() for one in calls)
+        assert not any(call.done() for call in calls)
         may_answer.set()
         await asyncio.gather(*calls)
-        return [one.sent[0]["status"] for one in callers]
+        return [caller.sent[0]["status"] for caller in callers]
 
     assert asyncio.run(play()) == [200, 200, 200]

@@ -36,19 +36,19 @@ def kinds(world: World, query: str = "") -> list[str]:
 
 
 def test_an_approved_change_stands_there_from_its_request_to_what_it_did(run: World) -> None:
-    done, approved, asked = acts(run, "?request_id=q1")
+    done, approved, requested = acts(run, "?request_id=q1")
 
-    assert [act["kind"] for act in (asked, approved, done)] == [
+    assert [act["kind"] for act in (requested, approved, done)] == [
         "change_requested",
         "change_approved",
         "rates_published",
     ]
-    assert [act["principal"] for act in (asked, approved, done)] == ["Ann", "Bob", "Bob"]
-    assert [act["request_id"] for act in (asked, approved, done)] == ["q1", None, None]
-    assert [act["decides"] for act in (asked, approved, done)] == [None, "q1", "q1"]
-    assert (asked["reason"], asked["subject"]) == ("as agreed", "rate sheet EUR")
+    assert [act["principal"] for act in (requested, approved, done)] == ["Ann", "Bob", "Bob"]
+    assert [act["request_id"] for act in (requested, approved, done)] == ["q1", None, None]
+    assert [act["decides"] for act in (requested, approved, done)] == [None, "q1", "q1"]
+    assert (requested["reason"], requested["subject"]) == ("as agreed", "rate sheet EUR")
     assert (done["before"]["number"], done["after"]["number"]) == (1, 2)
-    assert not any(act["is_emergency"] for act in (asked, approved, done))
+    assert not any(act["is_emergency"] for act in (requested, approved, done))
 
 
 def test_what_was_booked_in_a_jackpots_book_stands_with_the_act(run: World) -> None:
@@ -67,7 +67,7 @@ def test_acts_are_numbered_without_a_gap_the_latest_first(run: World) -> None:
 
 @pytest.mark.parametrize("limit", [1, 3, 200])
 def test_pages_together_are_the_trail_also_while_it_grows(run: World, limit: int) -> None:
-    due = [act["seq"] for act in acts(run)]
+    seqs = [act["seq"] for act in acts(run)]
 
     def pages() -> Iterator[int]:
         cursor = ""
@@ -79,7 +79,7 @@ def test_pages_together_are_the_trail_also_while_it_grows(run: World, limit: int
                 return
             cursor = f"&after={page['next']}"
 
-    assert list(pages()) == due
+    assert list(pages()) == seqs
 
 
 def test_acts_are_found_by_who_and_what_and_which_jackpot(run: World) -> None:

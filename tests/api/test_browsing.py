@@ -45,6 +45,6 @@ def test_nothing_else_of_the_service_is_served(world: World, name: str) -> None:
 
 
 def test_what_is_vendored_is_what_was_locked() -> None:
-    found = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in VIEWER.iterdir()}
+    digests = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in VIEWER.iterdir()}
     ours = {"start.js", "vendored.json"}
-    assert {name: digest for name, digest in found.items() if name not in ours} == VENDORED["sha256"]
+    assert {name: digest for name, digest in digests.items() if name not in ours} == VENDORED["sha256"]

@@ -127,7 +127,7 @@ def test_a_table_shows_the_stakes_that_it_takes_by_rules_rates_and_its_own_limit
             {"currency": "SEK", "exponent": 2, "least_minor": 573, "largest_minor": 22909},
         ],
     }
-    assert [one["largest_minor"] for one in opened.get("/v1/tables/T2").ok()["terms"]["stakes"]] == [
+    assert [stake["largest_minor"] for stake in opened.get("/v1/tables/T2").ok()["terms"]["stakes"]] == [
         10000,
         8547,
         16393,
@@ -138,8 +138,8 @@ def test_a_table_shows_the_stakes_that_it_takes_by_rules_rates_and_its_own_limit
 def test_the_bounds_that_a_table_shows_are_those_of_its_bets(opened: World) -> None:
     opened.change("table-limits", {"jackpot_id": "j1", "table_id": "T1", "least_stake": "0.50", "largest_stake": "20"})
 
-    for number, one in enumerate(opened.get("/v1/tables/T1").ok()["terms"]["stakes"]):
-        least, largest, currency = one["least_minor"], one["largest_minor"], one["currency"]
+    for number, terms in enumerate(opened.get("/v1/tables/T1").ok()["terms"]["stakes"]):
+        least, largest, currency = terms["least_minor"], terms["largest_minor"], terms["currency"]
         for place, stake in enumerate((least, largest)):
             opened.post_bets(bet(currency=currency, stake_minor=stake), round_id=f"in-{number}-{place}").ok(201)
         for place, stake in enumerate((least - 1, largest + 1)):
@@ -182,7 +182,7 @@ def test_the_open_rounds_of_a_table_are_those_that_wait_for_their_end(opened: Wo
 
     waiting = opened.get("/v1/tables/T1", key=opened.key(Role.TABLE)).ok()["open_rounds"]
 
-    assert [(one["round_id"], one["state"], one["bet_count"]) for one in waiting["items"]] == [
+    assert [(item["round_id"], item["state"], item["bet_count"]) for item in waiting["items"]] == [
         ("r4", "open", 1),
         ("r1", "closed", 1),
     ]
@@ -196,8 +196,8 @@ def test_more_open_rounds_than_a_table_shows_are_listed_from_there_on(opened: Wo
     shown = opened.get("/v1/tables/T1").ok()["open_rounds"]
     rest = opened.get(f"/v1/rounds?ended=false&table_id=T1&after={shown['next']}").ok()
 
-    found = [one["round_id"] for one in (*shown["items"], *rest["items"])]
-    assert found == [f"r{number}" for number in reversed(range(52))]
+    round_ids = [item["round_id"] for item in (*shown["items"], *rest["items"])]
+    assert round_ids == [f"r{number}" for number in reversed(range(52))]
     assert (len(shown["items"]), rest["next"]) == (50, None)
 
 

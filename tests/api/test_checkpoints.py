@@ -101,7 +101,7 @@ def test_verifications_are_listed_the_latest_first_in_pages(opened: World) -> No
     first = opened.get("/v1/verifications?limit=2").ok()
     second = opened.get(f"/v1/verifications?limit=2&after={first['next']}").ok()
 
-    assert [one["number"] for one in (*first["items"], *second["items"])] == numbers[::-1]
+    assert [seal["number"] for seal in (*first["items"], *second["items"])] == numbers[::-1]
     assert second["next"] is None
     opened.get("/v1/verifications?after=zzz").problem(422, "validation", "?after")
 
@@ -112,17 +112,17 @@ def test_a_seal_is_read_byte_by_byte_as_its_file_has_it(opened: World) -> None:
         opened.bet(bet(), round_id=f"r{opened.clock.at:%H%M%S}")
 
     listed = opened.get("/v1/seals").ok()["items"]
-    contents = {one["number"]: opened.get(f"/v1/seals/{one['number']}").text.encode() for one in listed}
+    contents = {seal["number"]: opened.get(f"/v1/seals/{seal['number']}").text.encode() for seal in listed}
 
     assert list(contents) == [3, 2, 1]
-    for one in listed:
-        content = contents[one["number"]]
+    for head in listed:
+        content = contents[head["number"]]
         read = seals.read(content)
-        assert one["sha256"] == hashlib.sha256(content).hexdigest()
-        assert one["public_key_id"] == read.public_key_id == KEY.public.key_id
-        assert read.sealed_at == one["booked_at"]
+        assert head["sha256"] == hashlib.sha256(content).hexdigest()
+        assert head["public_key_id"] == read.public_key_id == KEY.public.key_id
+        assert read.sealed_at == head["booked_at"]
         assert KEY.public.signed(read.signed_bytes, read.signature)
-        assert (read.previous is None) == (one["number"] == 1)
+        assert (read.previous is None) == (head["number"] == 1)
     assert opened.get("/v1/seals?limit=1").ok()["next"] is not None
     assert opened.get("/v1/seals/1").media_type == "application/json"
 

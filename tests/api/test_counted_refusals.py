@@ -53,7 +53,10 @@ def test_each_hour_table_and_kind_has_a_line_of_its_own(opened: World) -> None:
     opened.clock.advance(timedelta(hours=1))
     without_rate(opened).problem(422, "no-rate")
 
-    assert sorted((one["kind"], one["table_id"], one["noticed_at"][:13], one["count"]) for one in listed(opened)) == [
+    assert sorted(
+        (exception["kind"], exception["table_id"], exception["noticed_at"][:13], exception["count"])
+        for exception in listed(opened)
+    ) == [
         ("hand-limit", "T1", "2026-11-20T09", 1),
         ("no-rate", "T1", "2026-11-20T09", 1),
         ("no-rate", "T1", "2026-11-20T10", 1),
@@ -70,7 +73,10 @@ def test_bets_of_a_suspended_jackpot_and_in_a_currency_that_it_does_not_take_are
     for _ in range(3):
         world.post_bets(bet()).problem(409, "jackpot-suspended")
 
-    assert {one["kind"]: one["count"] for one in listed(world)} == {"currency-not-accepted": 1, "jackpot-suspended": 3}
+    assert {exception["kind"]: exception["count"] for exception in listed(world)} == {
+        "currency-not-accepted": 1,
+        "jackpot-suspended": 3,
+    }
 
 
 def test_stakes_out_of_range_are_one_line_though_each_is_of_another_round(opened: World) -> None:
@@ -87,7 +93,11 @@ def test_late_bets_are_a_line_each_since_each_may_become_a_dispute_about_its_rou
         opened.cancel(round_id=f"r{number}")
         opened.post_bets(bet(), round_id=f"r{number}").problem(409, "round-cancelled")
 
-    assert [(one["round_id"], one["count"]) for one in listed(opened)] == [("r2", 1), ("r1", 1), ("r0", 1)]
+    assert [(exception["round_id"], exception["count"]) for exception in listed(opened)] == [
+        ("r2", 1),
+        ("r1", 1),
+        ("r0", 1),
+    ]
 
 
 AHEAD: Final = "2026-11-20T23:00:00Z"
@@ -131,7 +141,9 @@ def test_other_exceptions_count_one(opened: World) -> None:
     opened.cancel(round_id="r9")
     opened.post_bets(bet(), round_id="r9").problem(409, "round-cancelled")
 
-    assert [(one["kind"], one["round_id"], one["count"]) for one in listed(opened)] == [("late-bet", "r9", 1)]
+    assert [(exception["kind"], exception["round_id"], exception["count"]) for exception in listed(opened)] == [
+        ("late-bet", "r9", 1)
+    ]
 
 
 def test_the_refused_batch_leaves_no_bet_and_may_be_sent_again_with_a_rate(opened: World) -> None:

@@ -39,9 +39,9 @@ def troubled(world: World) -> World:
     return world
 
 
-def counted(world: World, query: str = "", **whose: Any) -> dict[str, tuple[int, int, int]]:
-    items: list[Body] = world.get(f"{COUNTS}{query}", **whose).ok()["items"]
-    return {one["kind"]: (one["exceptions"], one["acknowledged"], one["refusals"]) for one in items}
+def counted(world: World, query: str = "", **caller: Any) -> dict[str, tuple[int, int, int]]:
+    items: list[Body] = world.get(f"{COUNTS}{query}", **caller).ok()["items"]
+    return {item["kind"]: (item["exceptions"], item["acknowledged"], item["refusals"]) for item in items}
 
 
 def test_exceptions_are_counted_by_kind(troubled: World) -> None:
@@ -66,8 +66,8 @@ def test_the_counts_are_those_of_the_list_whatever_is_asked_for(troubled: World,
         for key in (troubled.key(Role.AUDITOR), stranger):
             with subtests.test(f"{query} {'of c2' if key == stranger else ''}"):
                 items = troubled.get(f"/v1/exceptions{query}", key=key).ok()["items"]
-                found = {kind: count for kind, (count, _, _) in counted(troubled, query, key=key).items()}
-                assert found == Counter(item["kind"] for item in items)
+                counts = {kind: count for kind, (count, _, _) in counted(troubled, query, key=key).items()}
+                assert counts == Counter(item["kind"] for item in items)
 
 
 def test_a_key_of_a_casino_counts_that_casinos(troubled: World) -> None:

@@ -41,7 +41,9 @@ def shown_at_once(world: World, keys: Iterable[str], *, address: str = "198.51.1
 
     async def play() -> list[Answer]:
         shown = [{"Authorization": f"Bearer {key}", "X-Forwarded-For": address} for key in keys]
-        return await asyncio.gather(*(replied(world.app.asgi, "GET", JACKPOTS, headers=one) for one in shown))
+        return await asyncio.gather(
+            *(replied(world.app.asgi, "GET", JACKPOTS, headers=header_set) for header_set in shown)
+        )
 
     return [answer.status for answer in on_loop(play())]
 
@@ -124,7 +126,7 @@ def test_a_secret_that_is_guessed_is_a_sign_in_that_failed_whether_the_limit_is_
     key, before = slow.person("Bob", Role.AUDITOR), in_metrics(slow, REFUSED)
     with capture_logs() as logged:
         assert [shown(slow, f"{key}x").status for _ in range(4)] == [401, 401, 429, 429]
-    assert [one["event"] for one in logged] == ["sign-in-refused", "limit-reached"]
+    assert [line["event"] for line in logged] == ["sign-in-refused", "limit-reached"]
     assert in_metrics(slow, REFUSED) == before + 4
 
 

@@ -41,28 +41,28 @@ def entry(world: World, place: str, *, book: str = "j1", **more: Any) -> Body:
 
 
 def test_an_entry_of_bets_shows_its_round_and_postings_that_sum_to_zero(played: World) -> None:
-    found = entry(played, place_of(played, "bets"))
+    shown = entry(played, place_of(played, "bets"))
 
-    assert (found["book"], found["kind"], found["principal"]) == ("j1", "bets", "a table")
-    assert found["round"] == {"table_id": "T1", "round_id": "r1", "step": 1}
-    assert (found["casino_id"], found["table_id"], found["rules_version"], found["facts"]) == ("c1", "T1", 1, None)
+    assert (shown["book"], shown["kind"], shown["principal"]) == ("j1", "bets", "a table")
+    assert shown["round"] == {"table_id": "T1", "round_id": "r1", "step": 1}
+    assert (shown["casino_id"], shown["table_id"], shown["rules_version"], shown["facts"]) == ("c1", "T1", 1, None)
     sums: dict[str, Decimal] = {}
-    for posting in found["postings"]:
+    for posting in shown["postings"]:
         sums[posting["currency"]] = sums.get(posting["currency"], Decimal(0)) + Decimal(posting["amount"])
     assert sums == {"EUR": 0, "GBP": 0}
-    assert {posting["movement"] for posting in found["postings"]} == {"contribution"}
-    bets = [figure for figure in found["figures"] if figure["kind"] == "bets"]
-    assert [(one["currency"], one["number"], one["minor"], one["value"]) for one in bets] == [
+    assert {posting["movement"] for posting in shown["postings"]} == {"contribution"}
+    bets = [figure for figure in shown["figures"] if figure["kind"] == "bets"]
+    assert [(bet["currency"], bet["number"], bet["minor"], bet["value"]) for bet in bets] == [
         ("EUR", 1, 100, "1"),
         ("GBP", 1, 100, "1.17"),
     ]
 
 
 def test_an_entry_of_a_result_shows_what_was_stated(played: World) -> None:
-    found = entry(played, place_of(played, "result"))
+    shown = entry(played, place_of(played, "result"))
 
-    assert found["facts"]["result"]["bet_count"] == 2
-    assert found["round"]["step"] == 2
+    assert shown["facts"]["result"]["bet_count"] == 2
+    assert shown["round"]["step"] == 2
 
 
 def test_the_chain_of_a_stripe_can_be_computed_again_from_its_entries(world: World) -> None:
@@ -72,12 +72,12 @@ def test_the_chain_of_a_stripe_can_be_computed_again_from_its_entries(world: Wor
 
     head = hashlib.sha256(b"j1/0").hexdigest()
     for seq in (1, 2, 3):
-        found = entry(world, f"0/{seq}")
-        assert found["head_before"] == head
-        microseconds = (datetime.fromisoformat(found["booked_at"]) - EPOCH) // timedelta(microseconds=1)
-        content = bytes.fromhex(head) + bytes.fromhex(found["digest"]) + microseconds.to_bytes(8, "big")
+        shown = entry(world, f"0/{seq}")
+        assert shown["head_before"] == head
+        microseconds = (datetime.fromisoformat(shown["booked_at"]) - EPOCH) // timedelta(microseconds=1)
+        content = bytes.fromhex(head) + bytes.fromhex(shown["digest"]) + microseconds.to_bytes(8, "big")
         head = hashlib.sha256(content).hexdigest()
-        assert found["head"] == head
+        assert shown["head"] == head
     world.get("/v1/entries/j1/0/4").problem(404, "entry-unknown")
 
 

@@ -9,7 +9,7 @@ import pytest
 from jackpot_service.api import events
 from jackpot_service.domain.principals import Role
 from jackpot_service.events.cursor import decode
-from tests.support import telling
+from tests.support import notifications
 from tests.support.answers import Body
 from tests.support.bets import bet
 from tests.support.hands import FLUSH, hand
@@ -33,11 +33,11 @@ def opened(world: World) -> World:
 
 
 def test_a_listener_is_told_what_a_reader_of_pages_is_told(world: World) -> None:
-    telling.bring_about_everything(world)
-    told = telling.follow(world)
+    notifications.bring_about_everything(world)
+    notified = notifications.follow(world)
 
     with listening(world.app.asgi, f"{EVENTS}?limit=7", key=world.key(Role.AUDITOR)) as listener:
-        assert heard(listener, len(told)) == told
+        assert heard(listener, len(notified)) == notified
 
 
 def test_a_listener_is_told_of_what_happens_later(opened: World) -> None:
@@ -45,25 +45,25 @@ def test_a_listener_is_told_of_what_happens_later(opened: World) -> None:
         opened.bet(bet())
         opened.settle(hand("1", FLUSH))
         opened.cancel(round_id="r2")
-        told = heard(listener, 3)
+        notified = heard(listener, 3)
 
-    assert telling.types(told) == ["round.settled", "award.made", "round.cancelled"]
+    assert notifications.types(notified) == ["round.settled", "award.made", "round.cancelled"]
 
 
 def test_one_who_comes_again_is_told_all_that_was_not_told_and_little_twice(world: World) -> None:
-    telling.bring_about_everything(world)
-    told = telling.follow(world)
+    notifications.bring_about_everything(world)
+    notified = notifications.follow(world)
     auditor = world.key(Role.AUDITOR)
 
     seen: list[Body] = []
     last = ""
-    while {event["id"] for event in seen} != {event["id"] for event in told}:
+    while {event["id"] for event in seen} != {event["id"] for event in notified}:
         resumed = {"Last-Event-ID": last} if last else {}
         with listening(world.app.asgi, f"{EVENTS}?limit=3", key=auditor, **resumed) as listener:
             seen += heard(listener, 5)
             last = listener.last_event_id
         decode(last)
-    assert [event for number, event in enumerate(seen) if event not in seen[:number]] == told
+    assert [event for number, event in enumerate(seen) if event not in seen[:number]] == notified
 
 
 def test_one_to_whom_nothing_is_told_learns_up_to_where_there_was_nothing(
@@ -74,7 +74,7 @@ def test_one_to_whom_nothing_is_told_learns_up_to_where_there_was_nothing(
     with listening(opened.app.asgi, f"{EVENTS}?after=now", key=opened.key(Role.AUDITOR)) as listener:
         for number in range(3):
             opened.bet(bet("a"), round_id=f"r{number}")
-        end = telling.now(opened)
+        end = notifications.now(opened)
         for block in listener.blocks():
             assert "data:" not in block
             if block == f"id: {end}":
@@ -101,9 +101,9 @@ def test_a_casinos_listener_is_told_of_its_own_alone(opened: World) -> None:
     with listening(opened.app.asgi, f"{EVENTS}?after=now", key=key) as listener:
         opened.cancel(round_id="of-c1")
         opened.cancel(round_id="of-c2", table_id="T2")
-        (told,) = heard(listener, 1)
+        (event,) = heard(listener, 1)
 
-    assert told["subject"] == "round T2/of-c2"
+    assert event["subject"] == "round T2/of-c2"
 
 
 def test_a_page_takes_one_token_of_the_keys_rate(world: World, request: pytest.FixtureRequest) -> None:
@@ -118,22 +118,22 @@ def test_a_page_takes_one_token_of_the_keys_rate(world: World, request: pytest.F
 
 
 def test_forty_tables_wait_at_a_time_and_each_is_told(opened: World) -> None:
-    start, key = telling.now(opened), opened.key(Role.TABLE)
+    start, key = notifications.now(opened), opened.key(Role.TABLE)
 
     with ThreadPoolExecutor(TABLES) as pool:
-        waiting = [pool.submit(telling.page, opened, after=start, wait=20, key=key) for _ in range(TABLES)]
+        waiting = [pool.submit(notifications.page, opened, after=start, wait=20, key=key) for _ in range(TABLES)]
         opened.bet(bet())
         opened.cancel(round_id="told")
-        pages = [one.result() for one in waiting]
+        pages = [waiter.result() for waiter in waiting]
 
-    assert {tuple(telling.types(page["items"])) for page in pages} == {("round.cancelled",)}
+    assert {tuple(notifications.types(page["items"])) for page in pages} == {("round.cancelled",)}
 
 
 def test_batches_of_bets_alone_are_passed_over_by_those_who_wait(opened: World) -> None:
-    start = telling.now(opened)
+    start = notifications.now(opened)
     with ThreadPoolExecutor(1) as pool:
-        waiting = pool.submit(telling.page, opened, after=start, wait=1)
+        waiting = pool.submit(notifications.page, opened, after=start, wait=1)
         opened.bet(bet())
         page = waiting.result()
 
-    assert (page["items"], page["next"]) == ([], telling.now(opened))
+    assert (page["items"], page["next"]) == ([], notifications.now(opened))

@@ -21,7 +21,7 @@ from jackpot_service.events.cursor import Begun, Cursor, decode, encode
 from jackpot_service.events.event import EventType
 from jackpot_service.events.page import events_page
 from jackpot_service.usecases.jackpots import AddStripes, add_stripes
-from tests.support import correcting, telling
+from tests.support import correcting, notifications
 from tests.support.answers import Body
 from tests.support.bets import bet
 from tests.support.hands import FLUSH, FOUR_OF_A_KIND, NOTHING, ROYAL_FLUSH, hand
@@ -37,12 +37,12 @@ EXAMPLES: Final[list[Body]] = [json.loads(text) for text in re.findall(r"```json
 
 
 def test_events_of_every_type_are_told_by_cloudevents(world: World) -> None:
-    telling.bring_about_everything(world)
+    notifications.bring_about_everything(world)
 
-    told = telling.follow(world)
+    notified = notifications.follow(world)
 
-    assert {event["type"] for event in told} == set(EventType)
-    for event in told:
+    assert {event["type"] for event in notified} == set(EventType)
+    for event in notified:
         assert (event["specversion"], event["datacontenttype"]) == ("1.0", "application/json")
         assert event["id"].startswith(f"{event['source'].removeprefix('urn:jackpot:book:')}/0/")
         assert event["subject"]
@@ -50,30 +50,30 @@ def test_events_of_every_type_are_told_by_cloudevents(world: World) -> None:
 
 
 def test_the_documentation_shows_each_type_as_it_is_told(world: World) -> None:
-    telling.bring_about_everything(world)
-    told: dict[str, Body] = {}
-    for event in telling.follow(world):
-        told.setdefault(event["type"], event)
+    notifications.bring_about_everything(world)
+    by_type: dict[str, Body] = {}
+    for event in notifications.follow(world):
+        by_type.setdefault(event["type"], event)
 
-    assert {example["type"] for example in EXAMPLES} == told.keys()
+    assert {example["type"] for example in EXAMPLES} == by_type.keys()
     for example in EXAMPLES:
-        event = told[example["type"]]
+        event = by_type[example["type"]]
         assert example == {name: event[name] for name in {*example, "data"}}, json.dumps(event)
 
 
 def test_pages_of_any_length_tell_the_same_and_nothing_twice(world: World) -> None:
-    telling.bring_about_everything(world)
-    told = telling.follow(world)
+    notifications.bring_about_everything(world)
+    notified = notifications.follow(world)
 
-    assert len({event["id"] for event in told}) == len(told)
-    for limit in (1, 2, 3, 7, len(told)):
-        assert telling.follow(world, limit=limit) == told
+    assert len({event["id"] for event in notified}) == len(notified)
+    for limit in (1, 2, 3, 7, len(notified)):
+        assert notifications.follow(world, limit=limit) == notified
 
 
 def test_events_of_all_books_are_told_in_the_order_in_which_they_were_booked(world: World) -> None:
-    telling.bring_about_everything(world)
+    notifications.bring_about_everything(world)
 
-    times = [event["time"] for event in telling.follow(world)]
+    times = [event["time"] for event in notifications.follow(world)]
 
     assert times == sorted(times)
 
@@ -81,17 +81,17 @@ def test_events_of_all_books_are_told_in_the_order_in_which_they_were_booked(wor
 def test_a_page_goes_on_where_it_stopped_whatever_came_meanwhile(world: World) -> None:
     world.open(base_amount="1000", tables=("T1", "T2"))
     world.clock.advance(timedelta(hours=1))
-    start = telling.now(world)
+    start = notifications.now(world)
     world.bet(*(bet(f"b{number}", hand=f"{number}") for number in range(3)))
     world.settle(hand("0", FLUSH), hand("1", FOUR_OF_A_KIND), hand("2", ROYAL_FLUSH))
 
-    first = telling.page(world, after=start, limit=2)
+    first = notifications.page(world, after=start, limit=2)
     world.clock.advance(timedelta(minutes=-30))  # On another stripe, what comes now is dated before it.
     world.cancel(round_id="r2", table_id="T2")
-    rest = telling.follow(world, after=first["next"], limit=2)
+    rest = notifications.follow(world, after=first["next"], limit=2)
 
-    assert telling.types(first["items"]) == ["round.settled", "award.made"]
-    assert telling.types(rest) == [
+    assert notifications.types(first["items"]) == ["round.settled", "award.made"]
+    assert notifications.types(rest) == [
         "award.made",
         "award.made",
         "award.made",
@@ -108,10 +108,10 @@ def test_an_entry_that_is_begun_stays_so_while_its_stripe_is_not_looked_at(world
     """As at a replica that is behind, or where it was last looked before the entry came."""
     world.open(base_amount="1000", stripes=1)
     world.open(jackpot_id="j2", tables=("T2",))
-    start = decode(telling.now(world))
+    start = decode(notifications.now(world))
     world.bet(bet())
     world.settle(hand("1", FLUSH))
-    begun = decode(telling.page(world, after=encode(start), limit=1)["next"])
+    begun = decode(notifications.page(world, after=encode(start), limit=1)["next"])
     world.cancel(table_id="T2")
 
     with world.engine.connect() as session:
@@ -121,30 +121,30 @@ def test_an_entry_that_is_begun_stays_so_while_its_stripe_is_not_looked_at(world
 
     assert [event.payload.type for event in page.items] == [EventType.ROUND_CANCELLED]
     assert page.next.begun == begun.begun == Begun("j1", 0, 1)
-    assert telling.types(telling.follow(world, after=encode(page.next))) == ["award.made"]
+    assert notifications.types(notifications.follow(world, after=encode(page.next))) == ["award.made"]
 
 
 def test_batches_of_bets_are_not_told_and_passed_over(world: World) -> None:
     world.open(base_amount="1000")
-    start = telling.now(world)
+    start = notifications.now(world)
     for number in range(5):
         world.bet(bet(), round_id=f"r{number}")
 
-    page = telling.page(world, after=start)
+    page = notifications.page(world, after=start)
 
     assert (page["items"], page["has_more"]) == ([], False)
     assert page["next"] != start
-    assert telling.page(world, after=page["next"])["next"] == page["next"]
+    assert notifications.page(world, after=page["next"])["next"] == page["next"]
 
 
 def test_a_page_looks_at_so_many_entries_and_no_more(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    telling.bring_about_everything(world)
-    told = telling.follow(world)
+    notifications.bring_about_everything(world)
+    notified = notifications.follow(world)
     monkeypatch.setattr(entries, "MOST_LOOKED_AT", 3)
 
     after, seen, empty = None, [], 0
     while True:
-        page = telling.page(world, after=after)
+        page = notifications.page(world, after=after)
         seen += page["items"]
         empty += not page["items"]
         after = page["next"]
@@ -152,22 +152,22 @@ def test_a_page_looks_at_so_many_entries_and_no_more(world: World, monkeypatch: 
             break
 
     assert empty > 0
-    assert sorted(event["id"] for event in seen) == sorted(event["id"] for event in told)
+    assert sorted(event["id"] for event in seen) == sorted(event["id"] for event in notified)
 
 
 def test_what_happens_after_now_is_told_from_now_on(world: World) -> None:
     world.open(base_amount="1000")
 
-    start = telling.page(world, after="now")
+    start = notifications.page(world, after="now")
     world.cancel()
 
     assert (start["items"], start["has_more"]) == ([], False)
-    assert telling.types(telling.follow(world, after=start["next"])) == ["round.cancelled"]
+    assert notifications.types(notifications.follow(world, after=start["next"])) == ["round.cancelled"]
 
 
 def test_a_jackpot_and_stripes_that_are_newer_than_the_cursor_are_told_from_their_beginning(world: World) -> None:
     world.open(base_amount="1000", stripes=1)
-    start = telling.now(world)
+    start = notifications.now(world)
 
     world.open(jackpot_id="j2", tables=("T2",), stripes=2)
     world.cancel(round_id="new", table_id="T2")
@@ -175,18 +175,18 @@ def test_a_jackpot_and_stripes_that_are_newer_than_the_cursor_are_told_from_thei
     for number in range(20):
         world.cancel(round_id=f"r{number}")
 
-    told = telling.follow(world, after=start)
-    assert telling.types(told) == ["opened", "table.added", *["round.cancelled"] * 21]
-    assert len({event["id"].rpartition("/")[0].rpartition("/")[0] for event in told}) > 3
+    notified = notifications.follow(world, after=start)
+    assert notifications.types(notified) == ["opened", "table.added", *["round.cancelled"] * 21]
+    assert len({event["id"].rpartition("/")[0].rpartition("/")[0] for event in notified}) > 3
 
 
 def test_an_event_adds_up_to_the_money_of_its_round(world: World) -> None:
     world.open(base_amount="1000")
-    start = telling.now(world)
+    start = notifications.now(world)
     world.bet(bet("a"), bet("b", currency="GBP", hand="2"), bet("c", hand="3", stake_minor=250))
     world.settle(hand("1", FLUSH), hand("2"), {"hand": "3", "status": "dead"})
 
-    settled, made = (event["data"] for event in telling.follow(world, after=start))
+    settled, made = (event["data"] for event in notifications.follow(world, after=start))
 
     assert settled["stakes"] == [
         {"currency": "EUR", "amount_minor": 350, "bets": 2},
@@ -202,30 +202,30 @@ def test_an_award_is_told_as_it_was_made_whatever_became_of_it(world: World) -> 
     world.open(base_amount="1000", settings={"payout_tiers": held_from("20")})
     world.bet(bet("a"))
     world.settle(hand("1", FLUSH))
-    before = telling.follow(world)
+    before = notifications.follow(world)
 
-    world.change("held-awards", telling.ROUND | {"round_id": "r1", "decision": "approve"})
+    world.change("held-awards", notifications.ROUND | {"round_id": "r1", "decision": "approve"})
     correcting.pay(world, "a")
 
     assert before[-1]["data"]["state"] == "held"
-    assert telling.follow(world)[: len(before)] == before
+    assert notifications.follow(world)[: len(before)] == before
 
 
 def test_what_changes_nothing_is_not_told(world: World) -> None:
     world.open(base_amount="1000")
-    start = telling.now(world)
+    start = notifications.now(world)
     for request_id in ("s1", "s2", "s2"):
         body = {"request_id": request_id, "reason": "to be sure"}
         world.put("/v1/jackpots/j1/suspension", body, key=world.person("Ann", Role.OPERATOR))
 
-    assert telling.types(telling.follow(world, after=start)) == ["suspended"]
+    assert notifications.types(notifications.follow(world, after=start)) == ["suspended"]
 
 
 def test_keys_requests_and_stripes_are_not_told(world: World) -> None:
     world.open(base_amount="1000")
     world.person("Ann", Role.OPERATOR)
     world.person("Bob", Role.FINANCE)
-    start = telling.now(world)
+    start = notifications.now(world)
 
     world.person("Eve", Role.AUDITOR)
     world.transact(lambda session: add_stripes(session, AddStripes(world.act(), "j1", 8)))
@@ -233,7 +233,7 @@ def test_keys_requests_and_stripes_are_not_told(world: World) -> None:
     body = {"reason": "not agreed"}
     world.post("/v1/change-requests/q1/rejection", body, key=world.person("Bob", Role.FINANCE)).ok()
 
-    assert telling.follow(world, after=start) == []
+    assert notifications.follow(world, after=start) == []
 
 
 # Who sees what.
@@ -253,7 +253,7 @@ def two_casinos(world: World) -> World:
         world.change("held-awards", payload, request_id=f"approve-{table_id}")
     correcting.correct(world, hand("1", NOTHING), request_id="correct", table_id="T3")
     for casino_id in ("c1", "c2"):
-        payload = telling.STATEMENT | {"casino_id": casino_id}
+        payload = notifications.STATEMENT | {"casino_id": casino_id}
         world.change("statement-settlement", payload, request_id=f"statement-{casino_id}")
     return world
 
@@ -265,52 +265,52 @@ OF_T3: Final = ["round.settled", "award.made", "award.approved", "round.correcte
 
 @pytest.mark.parametrize("role", HOUSE_READERS)
 def test_the_house_is_told_everything_and_by_whom(two_casinos: World, role: Role) -> None:
-    told = telling.follow(two_casinos, key=two_casinos.key(role))
+    notified = notifications.follow(two_casinos, key=two_casinos.key(role))
 
-    assert told == telling.follow(two_casinos)
-    assert {event["data"]["act"]["principal"] for event in told if "act" in event["data"]} == {"cli", "Bob"}
+    assert notified == notifications.follow(two_casinos)
+    assert {event["data"]["act"]["principal"] for event in notified if "act" in event["data"]} == {"cli", "Bob"}
 
 
 @pytest.mark.parametrize("role", [Role.TABLE, Role.FINANCE])
 def test_a_casinos_key_is_told_what_is_the_casinos_and_that_the_jackpot_was_hit(two_casinos: World, role: Role) -> None:
-    told = telling.follow(two_casinos, key=two_casinos.key(role, casino_id="c1"))
+    notified = notifications.follow(two_casinos, key=two_casinos.key(role, casino_id="c1"))
 
-    assert sorted(telling.types(told)) == sorted([*OF_T1, *OF_T3, *PUBLIC, "statement.settled"])
-    assert {event["data"]["casino_id"] for event in told if "casino_id" in event["data"]} == {"c1"}
-    text = json.dumps(told)
+    assert sorted(notifications.types(notified)) == sorted([*OF_T1, *OF_T3, *PUBLIC, "statement.settled"])
+    assert {event["data"]["casino_id"] for event in notified if "casino_id" in event["data"]} == {"c1"}
+    text = json.dumps(notified)
     assert "player-of-T1-bet" in text
     assert not {name for name in ("player-of-T2-bet", "Ann", "Bob", "as agreed", '"act"') if name in text}
 
 
 def test_a_key_bound_to_a_table_is_told_what_is_that_tables(two_casinos: World) -> None:
-    told = telling.follow(two_casinos, key=two_casinos.key(Role.TABLE, casino_id="c1", table_ids=("T1",)))
+    notified = notifications.follow(two_casinos, key=two_casinos.key(Role.TABLE, casino_id="c1", table_ids=("T1",)))
 
-    assert sorted(telling.types(told)) == sorted([*OF_T1, *PUBLIC])
-    assert "T3" not in json.dumps(told)
+    assert sorted(notifications.types(notified)) == sorted([*OF_T1, *PUBLIC])
+    assert "T3" not in json.dumps(notified)
 
 
 def test_a_key_for_rates_is_told_of_rates_and_hits(two_casinos: World) -> None:
-    told = telling.follow(two_casinos, key=two_casinos.key(Role.RATES))
+    notified = notifications.follow(two_casinos, key=two_casinos.key(Role.RATES))
 
-    assert telling.types(told) == ["rates.published", *PUBLIC]
-    assert "act" not in told[0]["data"]
+    assert notifications.types(notified) == ["rates.published", *PUBLIC]
+    assert "act" not in notified[0]["data"]
 
 
 def test_an_event_is_the_same_for_everybody_but_for_who_acted(two_casinos: World) -> None:
-    all_ = {event["id"]: event for event in telling.follow(two_casinos)}
+    all_ = {event["id"]: event for event in notifications.follow(two_casinos)}
 
     for key in (two_casinos.key(Role.FINANCE, casino_id="c2"), two_casinos.key(Role.TABLE)):
-        for event in telling.follow(two_casinos, key=key, limit=1):
+        for event in notifications.follow(two_casinos, key=key, limit=1):
             whole = all_[event["id"]]
             assert event == {**whole, "data": {k: v for k, v in whole["data"].items() if k != "act"}}
 
 
 def test_a_cursor_opens_nothing_to_another_key(two_casinos: World) -> None:
-    cursor = telling.page(two_casinos, limit=8)["next"]
+    cursor = notifications.page(two_casinos, limit=8)["next"]
     strange = two_casinos.key(Role.TABLE, casino_id="c2")
 
     assert {
-        event["data"].get("casino_id", "c2") for event in telling.follow(two_casinos, after=cursor, key=strange)
+        event["data"].get("casino_id", "c2") for event in notifications.follow(two_casinos, after=cursor, key=strange)
     } == {"c2"}
 
 
@@ -370,8 +370,8 @@ def test_a_cursor_made_by_hand_within_the_books_tells_what_its_key_may_see(world
 
     for number in (1, 99, 2**63 - 1):
         cursor = Cursor({"-": (1,)}, Begun("j1", 0, number))
-        told = telling.types(telling.follow(world, after=encode(cursor)))
-        assert "casino.added" not in told
+        notified = notifications.types(notifications.follow(world, after=encode(cursor)))
+        assert "casino.added" not in notified
 
 
 # Waiting.
@@ -390,30 +390,30 @@ def meanwhile(act: Any) -> Iterator[None]:
 
 def test_whoever_waits_is_told_as_soon_as_something_happens(world: World) -> None:
     world.open(base_amount="1000")
-    start = telling.now(world)
+    start = notifications.now(world)
 
     with meanwhile(world.cancel):
-        page = telling.page(world, after=start, wait=20)
+        page = notifications.page(world, after=start, wait=20)
 
-    assert telling.types(page["items"]) == ["round.cancelled"]
+    assert notifications.types(page["items"]) == ["round.cancelled"]
 
 
 def test_whoever_waits_for_what_he_may_not_see_is_told_nothing_and_has_passed_it(world: World) -> None:
     world.open(base_amount="1000")
     world.add_casino("c2")
     key = world.key(Role.TABLE, casino_id="c2")
-    start = telling.now(world)
+    start = notifications.now(world)
 
     world.cancel()
 
-    page = telling.page(world, after=start, wait=1, key=key)
+    page = notifications.page(world, after=start, wait=1, key=key)
 
     assert (page["items"], page["has_more"]) == ([], False)
-    assert page["next"] == telling.now(world)
+    assert page["next"] == notifications.now(world)
 
 
 def test_what_is_there_is_told_without_waiting(world: World) -> None:
-    assert telling.page(world, wait=20)["items"]
+    assert notifications.page(world, wait=20)["items"]
 
 
 def test_if_as_many_wait_as_may_one_more_is_told_to_come_again(world: World) -> None:

@@ -57,15 +57,15 @@ def test_every_answer_carries_an_id_of_its_own(opened: World) -> None:
 
 def test_no_answer_is_kept_or_guessed_at_but_a_meter_that_is_asked_for_again(opened: World) -> None:
     for answer in one_of_each(opened).values():
-        kept = "no-cache" if answer.status == 304 else "no-store"
+        cache_control = "no-cache" if answer.status == 304 else "no-store"
         assert answer.headers.getlist("X-Content-Type-Options") == ["nosniff"]
-        assert answer.headers.getlist("Cache-Control") == [kept]
+        assert answer.headers.getlist("Cache-Control") == [cache_control]
 
 
 def test_no_answer_of_any_route_is_kept_or_guessed_at(opened: World) -> None:
     """As an operator, an auditor and a stranger are answered without a body, whatever the answer is."""
     opened.get("/v1/jackpots/j1/meter").ok()
-    asked = 0
+    calls = 0
     for rule in opened.app.url_map.iter_rules():
         path = re.sub(r"<id:jackpot_id>", "j1", rule.rule)
         path = re.sub(r"<[^>]*>", "x", path)
@@ -73,11 +73,11 @@ def test_no_answer_of_any_route_is_kept_or_guessed_at(opened: World) -> None:
             for key in (opened.key(Role.OPERATOR), opened.key(Role.AUDITOR), None):
                 answer = opened.call(method, path, key=key)
                 is_meter = rule.rule.endswith("/meter") and answer.status == 200 and method != "OPTIONS"
-                kept = "no-cache" if is_meter else "no-store"
+                cache_control = "no-cache" if is_meter else "no-store"
                 assert answer.headers.getlist("X-Content-Type-Options") == ["nosniff"], (method, path)
-                assert answer.headers.getlist("Cache-Control") == [kept], (method, path)
-                asked += 1
-    assert asked > 150
+                assert answer.headers.getlist("Cache-Control") == [cache_control], (method, path)
+                calls += 1
+    assert calls > 150
 
 
 def test_every_refusal_is_a_problem(opened: World) -> None:
@@ -148,13 +148,13 @@ def test_a_head_request_is_answered_without_a_body(opened: World) -> None:
     assert answer.headers["ETag"]
 
 
-def no_fraction_in(found: object) -> bool:
+def no_fraction_in(value: object) -> bool:
     """Whether no number of a body is written with a point or an exponent: those are read as Decimals."""
-    if isinstance(found, dict):
-        return all(map(no_fraction_in, found.values()))
-    if isinstance(found, list):
-        return all(map(no_fraction_in, found))
-    return not isinstance(found, Decimal)
+    if isinstance(value, dict):
+        return all(map(no_fraction_in, value.values()))
+    if isinstance(value, list):
+        return all(map(no_fraction_in, value))
+    return not isinstance(value, Decimal)
 
 
 def test_every_number_of_every_answer_is_whole(opened: World) -> None:

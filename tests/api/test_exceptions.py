@@ -24,8 +24,8 @@ def opened(world: World) -> World:
     return world
 
 
-def listed(world: World, query: str = "", **whose: Role | str) -> list[Body]:
-    items: list[Body] = world.get(f"{EXCEPTIONS}{query}", **whose).ok()["items"]  # type: ignore[arg-type]
+def listed(world: World, query: str = "", **caller: Role | str) -> list[Body]:
+    items: list[Body] = world.get(f"{EXCEPTIONS}{query}", **caller).ok()["items"]  # type: ignore[arg-type]
     return items
 
 
@@ -37,7 +37,9 @@ def late_bet(world: World, *, round_id: str = "late", table_id: str = "T1") -> B
     """Bring a late bet about, and give its exception."""
     world.cancel(round_id=round_id, table_id=table_id)
     world.post_bets(bet("b"), round_id=round_id, table_id=table_id).problem(409, "round-cancelled")
-    return next(one for one in listed(world, "?kind=late-bet&limit=200") if one["round_id"] == round_id)
+    return next(
+        exception for exception in listed(world, "?kind=late-bet&limit=200") if exception["round_id"] == round_id
+    )
 
 
 def left_open(world: World, *, round_id: str = "open", table_id: str = "T1") -> None:
@@ -187,10 +189,10 @@ def test_an_exception_is_acknowledged_with_a_reason(opened: World, role: Role) -
 
     acknowledged = acknowledge(opened, exception["exception_id"], key=opened.person("Fred", role)).ok(201)
 
-    said = acknowledged["acknowledgement"]
-    assert (said["principal"], said["reason"]) == ("Fred", "the clock of the table was wrong")
+    acknowledgement = acknowledged["acknowledgement"]
+    assert (acknowledgement["principal"], acknowledgement["reason"]) == ("Fred", "the clock of the table was wrong")
     assert listed(opened, "?acknowledged=true") == [acknowledged]
-    assert acknowledged == {**exception, "acknowledgement": said}
+    assert acknowledged == {**exception, "acknowledgement": acknowledgement}
     assert listed(opened, "?acknowledged=false") == [other]
     assert listed(opened) == [other, acknowledged]
 
@@ -240,11 +242,11 @@ def test_of_many_who_acknowledge_at_once_one_does_and_the_others_are_told(opened
     exception_id = late_bet(opened)["exception_id"]
     keys = [opened.person(name, Role.OPERATOR) for name in ("Olga", "Otto", "Oleg", "Odin")]
 
-    def one(number: int) -> int:
+    def acknowledge_one(number: int) -> int:
         return acknowledge(opened, exception_id, request_id=f"a{number}", key=keys[number % 4]).status
 
     with ThreadPoolExecutor(max_workers=8) as pool:
-        statuses = sorted(pool.map(one, range(16)))
+        statuses = sorted(pool.map(acknowledge_one, range(16)))
 
     assert statuses == [201] + [409] * 15
     assert opened.books.value("SELECT count(*) FROM exception_acknowledgements") == 1
@@ -287,8 +289,8 @@ def test_a_casinos_finance_sees_its_casinos_and_acknowledges_nothing(opened: Wor
     (exception, *_) = listed(opened, "?kind=late-bet")
     (of_house, *_) = listed(opened, "?kind=emergency-approval")
 
-    assert {one["kind"] for one in listed(opened, key=own)} == {"late-bet"}
-    assert {one["kind"] for one in listed(opened, key=foreign)} == {"round-open"}
+    assert {exception["kind"] for exception in listed(opened, key=own)} == {"late-bet"}
+    assert {exception["kind"] for exception in listed(opened, key=foreign)} == {"round-open"}
     assert listed(opened, "?casino_id=c2", key=own) == []
     assert listed(opened, "?kind=emergency-approval", key=own) == []
     acknowledge(opened, exception["exception_id"], key=own).problem(403, "role-forbidden")

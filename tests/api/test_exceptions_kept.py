@@ -16,7 +16,7 @@ def opened(world: World) -> World:
 
 
 def kinds(world: World) -> list[str]:
-    return [kept["kind"] for kept in world.books.exceptions()]
+    return [exception["kind"] for exception in world.books.exceptions()]
 
 
 def late_bet(world: World) -> Answer:
@@ -87,11 +87,16 @@ def test_a_refusal_that_finance_must_see_is_kept(
     assert callable(refused)
     refused(opened).problem(status, code)
 
-    (kept,) = opened.books.exceptions()
-    assert (kept["kind"], kept["jackpot_id"], kept["table_id"], kept["round_id"]) == (kind, "j1", "T1", "r1")
-    assert kept["principal"] == "a table"
-    assert kept["detail"]["request"]["call"] in {"bets", "voids", "closing", "result", "cancellation"}
-    assert kept["detail"]["detail"]
+    (exception,) = opened.books.exceptions()
+    assert (exception["kind"], exception["jackpot_id"], exception["table_id"], exception["round_id"]) == (
+        kind,
+        "j1",
+        "T1",
+        "r1",
+    )
+    assert exception["principal"] == "a table"
+    assert exception["detail"]["request"]["call"] in {"bets", "voids", "closing", "result", "cancellation"}
+    assert exception["detail"]["detail"]
 
 
 def test_the_same_call_refused_again_is_kept_once(opened: World) -> None:
@@ -128,8 +133,8 @@ def test_a_token_of_another_value_is_kept(world: World) -> None:
 def test_what_was_asked_can_be_read_in_what_is_kept(opened: World) -> None:
     opened.post_bets(bet("big", currency="GBP", stake_minor=9999)).problem(422, "stake-out-of-range")
 
-    (kept,) = opened.books.exceptions()
-    assert kept["detail"]["request"]["bets"] == [["big", "player-of-big", "1", "GBP", 9999, None]]
+    (exception,) = opened.books.exceptions()
+    assert exception["detail"]["request"]["bets"] == [["big", "player-of-big", "1", "GBP", 9999, None]]
 
 
 def test_a_plain_mistake_is_not_kept(opened: World) -> None:

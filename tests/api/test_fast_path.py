@@ -79,7 +79,7 @@ def seen_by_flask(app: Application) -> Iterator[list[str]]:
         yield seen
 
 
-def told(answer: Answer) -> tuple[int, dict[str, str], Any]:
+def shown_by(answer: Answer) -> tuple[int, dict[str, str], Any]:
     """What of an answer must not depend on who gave it; Flask dates what has a tag, as any server does."""
     headers = {name: value for name, value in answer.headers.items() if name not in {"x-request-id", "date"}}
     return answer.status, headers, answer.body if answer.text else None
@@ -123,9 +123,9 @@ def test_every_batch_is_answered_by_the_fast_path_as_flask_answers_it(opened: Wo
             opened.clock.at = at
             by_flask = posted(opened, "T2", body, alone)
             assert seen == []
-            status, headers, shown = told(by_flask)
+            status, headers, shown = shown_by(by_flask)
             as_if = orjson.loads(orjson.dumps(shown).replace(b'"j2"', b'"j1"').replace(b'"T2"', b'"T1"'))
-            assert told(fast) == (status, headers, as_if)
+            assert shown_by(fast) == (status, headers, as_if)
 
 
 @pytest.mark.parametrize(
@@ -141,7 +141,7 @@ def test_the_meter_is_shown_by_the_fast_path_as_flask_shows_it(opened: World, qu
     by_flask = opened.call("GET", path, key=key, app=without_fast_path(opened))
 
     assert (seen, fast.status) == ([], 200)
-    assert told(fast) == told(by_flask)
+    assert shown_by(fast) == shown_by(by_flask)
 
 
 @pytest.mark.parametrize(
@@ -161,7 +161,7 @@ def test_a_meter_that_is_known_is_not_shown_again_by_the_fast_path_as_by_flask(
     )
 
     assert (seen, fast.status) == ([], status)
-    assert told(fast) == told(by_flask)
+    assert shown_by(fast) == shown_by(by_flask)
 
 
 def test_a_body_with_a_character_set_is_for_the_fast_path_too(opened: World) -> None:
@@ -198,7 +198,7 @@ def test_every_bad_body_is_refused_as_flask_refuses_it(opened: World, subtests: 
         with subtests.test(name):
             refusal = posted(opened, "T1", body, opened.app)
             assert refusal.status in {400, 409, 422}
-            assert told(refusal) == told(posted(opened, "T1", body, alone))
+            assert shown_by(refusal) == shown_by(posted(opened, "T1", body, alone))
 
 
 def test_every_call_that_is_not_as_others_are_is_answered_by_flask(opened: World, subtests: pytest.Subtests) -> None:
@@ -225,7 +225,7 @@ def test_every_call_that_is_not_as_others_are_is_answered_by_flask(opened: World
                 answer = opened.call(method, path, key=key, data=data, headers=headers)
             assert len(seen) == 1
             by_flask = opened.call(method, path, key=key, data=data, headers=headers, app=alone)
-            assert told(answer) == told(by_flask)
+            assert shown_by(answer) == shown_by(by_flask)
 
 
 def test_what_the_loop_finds_wrong_before_flask_is_asked_is_told_as_flask_tells_it(
@@ -263,7 +263,7 @@ def test_what_the_loop_finds_wrong_before_flask_is_asked_is_told_as_flask_tells_
             assert (seen, answer.media_type) == ([], PROBLEM)
             assert bool(answer.text) is (method != "HEAD")
             by_flask = opened.call(method, path, key=key, data=data, headers=headers, app=alone)
-            assert told(answer) == told(by_flask)
+            assert shown_by(answer) == shown_by(by_flask)
 
 
 ERRORS: dict[str, Exception] = {
@@ -303,7 +303,7 @@ def test_every_kind_of_error_has_the_same_answer_from_the_loop_and_from_flask(op
     answers = [opened.call("GET", "/v1/jackpots", key=key, app=app) for app in (opened.app, alone)]
 
     assert answers[0].media_type == PROBLEM
-    assert told(answers[0]) == told(answers[1])
+    assert shown_by(answers[0]) == shown_by(answers[1])
 
 
 class Counting(BetGroups):
@@ -346,8 +346,8 @@ def test_what_finance_must_see_of_a_refusal_on_the_fast_path_is_kept_once_and_no
     posted(opened, "T1", {"bets": [bet("late")]}, opened.app).problem(409, "round-settled")
 
     assert groups.asked == 3
-    kept = [exception["kind"] for exception in opened.get("/v1/exceptions").ok()["items"]]
-    assert sorted(kept) == ["bet-conflict", "late-bet", "stake-out-of-range"]
+    kinds = [exception["kind"] for exception in opened.get("/v1/exceptions").ok()["items"]]
+    assert sorted(kinds) == ["bet-conflict", "late-bet", "stake-out-of-range"]
 
 
 class LastPlace(Places):
@@ -411,18 +411,18 @@ def test_a_failure_that_nobody_foresaw_is_told_and_what_it_came_from_not_done_ag
 
 def test_a_meter_that_cannot_be_read_is_not_asked_for_again(opened: World) -> None:
     meters = opened.app.extensions[EXTENSION].meters
-    asked: list[str] = []
+    read_jackpots: list[str] = []
     read = meters._read
 
     def read_counted(jackpot_id: str) -> object:
-        asked.append(jackpot_id)
+        read_jackpots.append(jackpot_id)
         return read(jackpot_id)
 
     meters._read = read_counted
 
     opened.call("GET", METER.format(jackpot="j9"), key=opened.key(Role.AUDITOR)).problem(404, "jackpot-unknown")
 
-    assert asked == ["j9"]
+    assert read_jackpots == ["j9"]
 
 
 def test_a_refused_call_leaves_no_more_behind_than_flask_does(opened: World) -> None:
@@ -451,7 +451,7 @@ def test_a_length_that_is_none_is_answered_as_flask_answers_it(opened: World, le
     def sent(app: Application) -> Answer:
         return posted(opened, "T1", {"bets": [bet()]}, app, **{"Content-Length": length})
 
-    assert told(sent(opened.app)) == told(sent(without_fast_path(opened)))
+    assert shown_by(sent(opened.app)) == shown_by(sent(without_fast_path(opened)))
 
 
 def test_what_was_not_seen_before_is_asked_for_by_a_thread_and_the_call_goes_on_on_the_loop(opened: World) -> None:

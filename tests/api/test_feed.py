@@ -47,15 +47,15 @@ def frame(world: World, query: str = "", *, key: str | None = None) -> Body:
 
 
 def test_a_frame_has_the_meter_in_whole_minor_units_of_each_currency_and_never_more(shown: World) -> None:
-    told = frame(shown, "?currency=EUR,GBP,SEK,JPY")
+    frame_ = frame(shown, "?currency=EUR,GBP,SEK,JPY")
 
     meter = Decimal("998.657")
     rates = {"EUR": Decimal(1), "GBP": Decimal("1.17"), "SEK": Decimal("0.0873"), "JPY": Decimal("0.0061")}
-    assert [amount["currency"] for amount in told["amounts"]] == [*rates]
-    for amount in told["amounts"]:
+    assert [amount["currency"] for amount in frame_["amounts"]] == [*rates]
+    for amount in frame_["amounts"]:
         unit = Decimal(1).scaleb(-amount["exponent"]) * rates[amount["currency"]]
         assert amount["amount_minor"] * unit <= meter < (amount["amount_minor"] + 1) * unit
-    assert (told["state"], told["cycle"], told["rate_sheet"], told["last_hit"]) == ("open", 1, 1, None)
+    assert (frame_["state"], frame_["cycle"], frame_["rate_sheet"], frame_["last_hit"]) == ("open", 1, 1, None)
 
 
 def test_without_a_currency_the_base_currency_is_shown(shown: World) -> None:
@@ -66,11 +66,11 @@ def test_the_last_hit_is_told_with_casino_cards_and_winners_and_nobody_is_named(
     shown.bet(bet("a"), bet("b", hand="2", player_id="secret-player"))
     shown.settle(hand("1", ROYAL_FLUSH), hand("2", NOTHING))
 
-    told = frame(shown)
+    frame_ = frame(shown)
 
     (hit,) = shown.get("/v1/jackpots/j1/hits").ok()["items"]
-    assert told["cycle"] == 2
-    assert told["last_hit"] == {
+    assert frame_["cycle"] == 2
+    assert frame_["last_hit"] == {
         "cycle": 1,
         "hit_at": hit["hit_at"],
         "casino_id": "c1",
@@ -81,8 +81,8 @@ def test_the_last_hit_is_told_with_casino_cards_and_winners_and_nobody_is_named(
         "cards": list(ROYAL_FLUSH),
         "winners": 2,
     }
-    assert (hit["casino_id"], hit["cards"], hit["winners"]) == ("c1", told["last_hit"]["cards"], 2)
-    written = orjson.dumps(told).decode()
+    assert (hit["casino_id"], hit["cards"], hit["winners"]) == ("c1", frame_["last_hit"]["cards"], 2)
+    written = orjson.dumps(frame_).decode()
     assert not re.search(r"secret|player-of|\bT1\b|\br1\b|version|position|stripe", written)
 
 
@@ -111,25 +111,25 @@ def test_a_listener_is_told_at_once_and_then_of_each_change(shown: World) -> Non
 
 
 def iter_until(listener: Listener, *, cycle: int) -> Iterator[Body]:
-    for told in listener.frames():
-        yield told
-        if told["cycle"] == cycle:
+    for frame_ in listener.frames():
+        yield frame_
+        if frame_["cycle"] == cycle:
             return
 
 
 def test_where_nothing_changes_a_comment_says_that_somebody_is_there(shown: World) -> None:
     with listening(shown.app.asgi, FEED) as listener:
         blocks = listener.blocks()
-        retry, told, alive = islice(blocks, 3)
+        retry, data, alive = islice(blocks, 3)
 
-    assert (retry, told[:6], alive) == ("retry: 3000", "data: ", ": alive")
+    assert (retry, data[:6], alive) == ("retry: 3000", "data: ", ": alive")
 
 
 def test_listeners_of_the_same_currencies_get_the_same_bytes(shown: World) -> None:
-    with listening(shown.app.asgi, FEED) as one, listening(shown.app.asgi, FEED) as other:
-        assert next_of(one) == next_of(other)
+    with listening(shown.app.asgi, FEED) as first, listening(shown.app.asgi, FEED) as other:
+        assert next_of(first) == next_of(other)
         shown.bet(bet("a"))
-        assert next_of(one) == next_of(other)
+        assert next_of(first) == next_of(other)
 
 
 # Who may listen.
@@ -230,7 +230,7 @@ def test_those_who_leave_give_their_places_back(shown: World) -> None:
 
 def test_the_last_hit_is_read_once_a_cycle_however_many_strangers_ask(shown: World) -> None:
     read: list[str] = []
-    sqlalchemy.event.listen(shown.engine, "before_cursor_execute", lambda *said: read.append(said[2]))
+    sqlalchemy.event.listen(shown.engine, "before_cursor_execute", lambda *parameters: read.append(parameters[2]))
 
     for _ in range(20):
         shown.call("GET", FEED, key=None).ok()

@@ -29,7 +29,7 @@ def opened(world: World) -> World:
     return world
 
 
-def found(world: World, query: str = "", **more: Any) -> list[str]:
+def listed(world: World, query: str = "", **more: Any) -> list[str]:
     items = world.get(f"/v1/rounds?game_number={NUMBER}{query}", **more).ok()["items"]
     return [item["round_id"] for item in items]
 
@@ -60,14 +60,14 @@ def test_a_later_batch_or_the_result_may_be_the_first_that_says_it(opened: World
     answer = opened.put_result(hand("1", NOTHING), round_id="r2", game_number=NUMBER).ok(201)
     assert answer["round"]["game_number"] == NUMBER
 
-    assert found(opened) == ["r2", "r1"]
+    assert listed(opened) == ["r2", "r1"]
 
 
 def test_a_round_without_any_has_none(opened: World) -> None:
     opened.bet(bet())
 
     assert opened.round()["round"]["game_number"] is None
-    assert found(opened) == []
+    assert listed(opened) == []
 
 
 def test_a_repeated_call_may_say_it_again(opened: World) -> None:
@@ -97,7 +97,7 @@ def test_a_repeated_call_that_books_nothing_adds_no_game_number(opened: World) -
     opened.bet(bet())
 
     assert opened.post_bets(bet(), game_number=NUMBER).ok(200)["round"]["game_number"] is None
-    assert found(opened) == []
+    assert listed(opened) == []
 
 
 @pytest.mark.parametrize("number", ["", "21:10:10 ", "a b", "x" * 65, 211010, ["21:10:10"]])
@@ -112,11 +112,11 @@ def test_rounds_of_a_game_number_are_found_at_all_tables_the_latest_first(opened
         opened.post_bets(bet(), round_id=round_id, table_id=table_id, game_number=NUMBER).ok(201)
     opened.post_bets(bet(), round_id="other", game_number="21:10:1").ok(201)
 
-    assert found(opened) == ["r4", "r3", "r2", "r1"]
-    assert found(opened, "&jackpot_id=j1") == ["r4", "r3", "r1"]
-    assert found(opened, "&table_id=T1") == ["r4", "r1"]
-    assert found(opened, "&casino_id=c2") == ["r3"]
-    assert found(opened, key=opened.key(Role.FINANCE, casino_id="c2")) == ["r3"]
+    assert listed(opened) == ["r4", "r3", "r2", "r1"]
+    assert listed(opened, "&jackpot_id=j1") == ["r4", "r3", "r1"]
+    assert listed(opened, "&table_id=T1") == ["r4", "r1"]
+    assert listed(opened, "&casino_id=c2") == ["r3"]
+    assert listed(opened, key=opened.key(Role.FINANCE, casino_id="c2")) == ["r3"]
 
 
 def test_every_round_is_on_one_page(opened: World) -> None:
@@ -137,6 +137,6 @@ def test_the_game_number_of_another_day_is_told_apart_by_the_period(opened: Worl
     today = opened.clock().isoformat().replace("+00:00", "Z")
     opened.post_bets(bet(), round_id="today", game_number=NUMBER).ok(201)
 
-    assert found(opened) == ["today", "yesterday"]
-    assert found(opened, f"&from={today}") == ["today"]
-    assert found(opened, f"&to={today}") == ["yesterday"]
+    assert listed(opened) == ["today", "yesterday"]
+    assert listed(opened, f"&from={today}") == ["today"]
+    assert listed(opened, f"&to={today}") == ["yesterday"]

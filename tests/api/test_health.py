@@ -51,14 +51,14 @@ def seen_by_flask(world: World) -> Iterator[list[str]]:
 def test_the_loop_answers_as_flask_does_with_any_query_and_to_head(opened: World, path: str) -> None:
     flasks = opened.app.test_client().get(path)
     with seen_by_flask(opened) as seen:
-        told = opened.call("GET", path, key=None, headers={REQUEST_ID: "mine"})
+        answered = opened.call("GET", path, key=None, headers={REQUEST_ID: "mine"})
         with_query = opened.call("GET", f"{path}?from=balancer", key=None)
         head = opened.call("HEAD", path, key=None)
     assert seen == []
-    assert (told.ok(), told.headers["Content-Type"]) == (flasks.get_json(), flasks.headers["Content-Type"])
-    assert told.headers[REQUEST_ID] == "mine"
-    assert with_query.ok() == told.body
-    assert (head.status, head.text, head.headers["Content-Length"]) == (200, "", told.headers["Content-Length"])
+    assert (answered.ok(), answered.headers["Content-Type"]) == (flasks.get_json(), flasks.headers["Content-Type"])
+    assert answered.headers[REQUEST_ID] == "mine"
+    assert with_query.ok() == answered.body
+    assert (head.status, head.text, head.headers["Content-Length"]) == (200, "", answered.headers["Content-Length"])
 
 
 def test_ready_is_asked_of_the_database_once_a_second_however_many_ask(
@@ -67,16 +67,16 @@ def test_ready_is_asked_of_the_database_once_a_second_however_many_ask(
     looks: list[int] = []
     real = is_writable
 
-    def counted(*asked: Any) -> bool:
+    def counted(*arguments: Any) -> bool:
         looks.append(1)
-        return real(*asked)
+        return real(*arguments)
 
     monkeypatch.setattr(readiness, "is_writable", counted)
     monkeypatch.setattr(readiness, "KEPT_S", 60)
-    found = opened.app.extensions[EXTENSION].readiness
+    ready_check = opened.app.extensions[EXTENSION].readiness
 
     async def ask() -> None:
-        assert all(one.is_ready for one in await asyncio.gather(*[found.current() for _ in range(50)]))
+        assert all(ready_.is_ready for ready_ in await asyncio.gather(*[ready_check.current() for _ in range(50)]))
 
     asyncio.run(ask())
     assert len(looks) == 1
@@ -111,13 +111,13 @@ def test_it_is_answered_within_two_seconds_while_the_look_at_the_database_hangs(
 
     async def answered_after_s() -> float:
         began = time.monotonic()
-        ready = await found.current()
+        ready = await ready_check.current()
         assert not goes_on.is_set()
         assert (ready.is_ready, ready.database_writable) == (False, False)
         return time.monotonic() - began
 
-    found = opened.app.extensions[EXTENSION].readiness
-    sqlalchemy.event.listen(found._engine, "before_cursor_execute", hang)
+    ready_check = opened.app.extensions[EXTENSION].readiness
+    sqlalchemy.event.listen(ready_check._engine, "before_cursor_execute", hang)
     try:
         # A machine that does much else may be late twice.
         assert any(asyncio.run(answered_after_s()) < 2 for _ in range(3))

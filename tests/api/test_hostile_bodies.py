@@ -156,8 +156,8 @@ def test_deep_nesting_is_refused_whether_or_not_a_reader_can_follow_it(
             for depth in (200, 254, 255, 500, 990, 1000, 1023, 1024, 1025):
                 for left, inside, right in ((b"[", b"", b"]"), (b'{"a":', b"1", b"}"), (b'{"a:":[', b'":"', b"]}")):
                     answer = send(opened, call, left * depth + inside + right * depth)
-                    told = (depth, left, answer.text)
-                    assert (answer.status, answer.media_type) in {(400, PROBLEM), (422, PROBLEM)}, told
+                    where = (depth, left, answer.text)
+                    assert (answer.status, answer.media_type) in {(400, PROBLEM), (422, PROBLEM)}, where
 
             assert opened.books.counts() == before
 

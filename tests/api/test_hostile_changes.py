@@ -235,15 +235,15 @@ def bodies(world: World) -> tuple[tuple[str, str, Body], ...]:
     key_id = world.person("Zoe", Role.FINANCE).split("_")[1]
     adjustment = WHOLE["adjustment"][0]
     world.ask("adjustment", adjustment, request_id="waits", by="Bob").ok(201)
-    asked = {"request_id": "r", "reason": "x"}
+    envelope = {"request_id": "r", "reason": "x"}
     new_key = {"principal": "server", "role": "table", "casino_id": "c1", "table_ids": ["T1"], "service_account": True}
     exception = f"{'0' * 15}-{'0' * 16}"
     return (
-        ("POST", "/v1/change-requests", {**asked, "kind": "adjustment", "payload": adjustment, "base_version": "9"}),
+        ("POST", "/v1/change-requests", {**envelope, "kind": "adjustment", "payload": adjustment, "base_version": "9"}),
         ("POST", "/v1/change-requests/waits/approval", {"confirm": {"a": "1"}, "reason": "x", "emergency": True}),
         ("POST", "/v1/change-requests/waits/rejection", {"reason": "x", "confirm": {}}),
-        ("POST", "/v1/keys", {**asked, **new_key}),
-        ("POST", f"/v1/keys/{key_id}/revocation", asked),
+        ("POST", "/v1/keys", {**envelope, **new_key}),
+        ("POST", f"/v1/keys/{key_id}/revocation", envelope),
         (
             "POST",
             "/v1/tables/T1/rounds/r1/evidence",
@@ -264,9 +264,9 @@ def bodies(world: World) -> tuple[tuple[str, str, Body], ...]:
                 "payer": "x",
             },
         ),
-        ("POST", f"/v1/exceptions/{exception}/acknowledgement", asked),
-        ("PUT", "/v1/jackpots/j2/suspension", asked),
-        ("PUT", "/v1/jackpots/j2/resumption", asked),
+        ("POST", f"/v1/exceptions/{exception}/acknowledgement", envelope),
+        ("PUT", "/v1/jackpots/j2/suspension", envelope),
+        ("PUT", "/v1/jackpots/j2/resumption", envelope),
     )
 
 

@@ -33,11 +33,11 @@ def post(world: World, what: str, body: object, role: Role = Role.AUDITOR, casin
 
 
 def test_a_job_is_asked_for_done_and_fetched(opened: World) -> None:
-    asked = opened.ask_job(ASKED).ok(201)
-    assert asked["parameters"] == {**ASKED, "base": "EUR", "as_of": None, "positions": asked["parameters"]["positions"]}
-    assert sum(asked["parameters"]["positions"]) == 2
-    assert (asked["state"], asked["principal"], asked["request_id"]) == ("queued", "a auditor", "job")
-    path = f"/v1/jobs/{asked['job_id']}"
+    job = opened.ask_job(ASKED).ok(201)
+    assert job["parameters"] == {**ASKED, "base": "EUR", "as_of": None, "positions": job["parameters"]["positions"]}
+    assert sum(job["parameters"]["positions"]) == 2
+    assert (job["state"], job["principal"], job["request_id"]) == ("queued", "a auditor", "job")
+    path = f"/v1/jobs/{job['job_id']}"
     opened.get(f"{path}/file").problem(409, "job-not-done")
 
     opened.runner().run_next()
@@ -70,23 +70,23 @@ def test_a_journal_ends_at_an_instant_if_it_is_asked_to(opened: World) -> None:
 
 
 def test_the_same_request_again_is_the_same_job(opened: World) -> None:
-    asked = opened.ask_job(ASKED).ok(201)
+    job = opened.ask_job(ASKED).ok(201)
     opened.bet(bet(), round_id="later")
     opened.runner().run_next()
 
     again = opened.ask_job(ASKED).ok(200)
 
-    assert (again["job_id"], again["parameters"], again["state"]) == (asked["job_id"], asked["parameters"], "done")
+    assert (again["job_id"], again["parameters"], again["state"]) == (job["job_id"], job["parameters"], "done")
     opened.ask_job(ASKED | {"format": "beancount"}).problem(409, "job-conflict")
     opened.ask_job(ASKED | {"positions": [1]}).problem(409, "job-conflict")
 
 
 def test_an_id_of_somebody_else_is_another_job(opened: World) -> None:
-    asked = opened.ask_job(ASKED).ok(201)
+    job = opened.ask_job(ASKED).ok(201)
 
-    others = opened.ask_job(ASKED | {"format": "beancount"}, key=opened.key(Role.FINANCE)).ok(201)
+    other_job = opened.ask_job(ASKED | {"format": "beancount"}, key=opened.key(Role.FINANCE)).ok(201)
 
-    assert others["job_id"] != asked["job_id"]
+    assert other_job["job_id"] != job["job_id"]
 
 
 def test_whoever_is_of_the_house_sees_every_job_and_a_casinos_key_none_of_them(opened: World) -> None:

@@ -203,8 +203,8 @@ def refuse_writing(connection: psycopg.Connection[Any], _: object) -> None:
 
 
 def last_use(world: World, key: str) -> str | None:
-    found: str | None = listed(world)[id_of(key)]["last_used_at"]
-    return found
+    last_used_at: str | None = listed(world)[id_of(key)]["last_used_at"]
+    return last_used_at
 
 
 def test_the_last_use_of_a_key_is_told_to_the_minute(world: World) -> None:

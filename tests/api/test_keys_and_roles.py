@@ -140,8 +140,8 @@ FOREIGN: Final[Mapping[str, tuple[Role, str, tuple[str, ...]]]] = {
 """Keys by role, casino and tables that may not see what `make_objects` makes."""
 
 
-def key_of(world: World, whose: str) -> str:
-    role, casino_id, table_ids = FOREIGN[whose]
+def key_of(world: World, owner: str) -> str:
+    role, casino_id, table_ids = FOREIGN[owner]
     world.add_casino("c2")
     world.add_table("other-table", jackpot_id="own-jackpot")
     return world.key(role, casino_id=casino_id, table_ids=table_ids)
@@ -151,31 +151,31 @@ NONE: Final = "0" * 15 + "-" + "0" * 16
 """An id of nothing."""
 
 
-def called_by(whose: str) -> tuple[Operation, ...]:
-    return tuple(operation for operation in KEYED if FOREIGN[whose][0] in (operation.roles or ()))
+def called_by(owner: str) -> tuple[Operation, ...]:
+    return tuple(operation for operation in KEYED if FOREIGN[owner][0] in (operation.roles or ()))
 
 
-@pytest.mark.parametrize("whose", FOREIGN)
-def test_what_a_key_may_not_see_does_not_exist_for_it(world: World, whose: str) -> None:
-    objects, key = make_objects(world), key_of(world, whose)
+@pytest.mark.parametrize("owner", FOREIGN)
+def test_what_a_key_may_not_see_does_not_exist_for_it(world: World, owner: str) -> None:
+    objects, key = make_objects(world), key_of(world, owner)
     nothing = {name: objects[name] if sight_of(name) is Sight.EVERYBODY else NONE for name in objects}
     before = world.books.counts()
 
-    for operation in called_by(whose):
-        if operation.is_private and not is_seen_by(whose, operation):
+    for operation in called_by(owner):
+        if operation.is_private and not is_seen_by(owner, operation):
             data = orjson.dumps(operation.body)
             unseen = call(world, operation, objects, key=key, data=data)
             absent = call(world, operation, nothing, key=key, data=data)
             assert (unseen.status, absent.status) == (404, 404), (operation.label, unseen.text)
             # Nothing tells the one from the other but the names that were asked for.
-            assert told(unseen, objects) == told(absent, nothing), operation.label
+            assert without_objects(unseen, objects) == without_objects(absent, nothing), operation.label
 
     assert world.books.counts() == before
 
 
-def is_seen_by(whose: str, operation: Operation) -> bool:
+def is_seen_by(owner: str, operation: Operation) -> bool:
     """Whether an operation names only what is the whole casino's, and the key is of that casino."""
-    return FOREIGN[whose][1] == "c1" and operation.is_the_whole_casinos
+    return FOREIGN[owner][1] == "c1" and operation.is_the_whole_casinos
 
 
 def test_a_key_that_is_bound_to_a_table_sees_its_casino(world: World) -> None:
@@ -187,7 +187,7 @@ def test_a_key_that_is_bound_to_a_table_sees_its_casino(world: World) -> None:
         call(world, operation, objects, key=key, data=NOTHING).ok()
 
 
-def told(answer: Answer, objects: Mapping[str, str]) -> str:
+def without_objects(answer: Answer, objects: Mapping[str, str]) -> str:
     """What an answer says, without the names that the path had in it."""
     text = answer.text
     for name in sorted(objects.values(), key=len, reverse=True):
@@ -195,13 +195,13 @@ def told(answer: Answer, objects: Mapping[str, str]) -> str:
     return text
 
 
-@pytest.mark.parametrize("whose", FOREIGN)
-def test_nothing_private_stands_in_what_a_key_may_read(world: World, whose: str) -> None:
-    objects, key = make_objects(world), key_of(world, whose)
+@pytest.mark.parametrize("owner", FOREIGN)
+def test_nothing_private_stands_in_what_a_key_may_read(world: World, owner: str) -> None:
+    objects, key = make_objects(world), key_of(world, owner)
     private = {"player-of-own-bet", "player-of-own-late-bet"}
     private |= {objects[name] for name in ("exception_id", "request_id", "key_id")}
 
-    for operation in called_by(whose):
+    for operation in called_by(owner):
         if operation.method == "GET" and not operation.is_private:
             answer = call(world, operation, objects, key=key, data=NOTHING)
             assert not {name for name in private if name in answer.text}, operation.label

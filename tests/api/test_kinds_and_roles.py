@@ -66,14 +66,14 @@ def refused(world: World, kind: str, *, request_id: str) -> int:
     before = world.books.counts()
     answers = [
         *(
-            one
+            answer
             for role in set(Role) - policy.requested_by
-            for one in asking(world, kind, key=keys[role], request_id="q1")
+            for answer in asking(world, kind, key=keys[role], request_id="q1")
         ),
         *(
-            one
+            answer
             for role in set(Role) - policy.decided_by
-            for one in deciding(world, key=keys[role], request_id=request_id)
+            for answer in deciding(world, key=keys[role], request_id=request_id)
         ),
     ]
     for answer in answers:

@@ -35,7 +35,7 @@ def limit(world: World, table_id: str, **limits: str) -> None:
 def tables(world: World, query: str = "", *, key: str | None = None) -> dict[str, Body]:
     path = f"/v1/jackpots/j1/rules?{query}"
     sheet = world.get(path).ok() if key is None else world.get(path, key=key).ok()
-    return {one["table_id"]: one for one in sheet["tables"]}
+    return {table["table_id"]: table for table in sheet["tables"]}
 
 
 def page(world: World, query: str = "") -> str:
@@ -43,30 +43,30 @@ def page(world: World, query: str = "") -> str:
 
 
 def test_each_table_with_limits_has_them_in_the_base_currency_and_in_that_of_the_sheet(limited: World) -> None:
-    found = tables(limited, "currency=GBP")
+    by_table = tables(limited, "currency=GBP")
 
-    assert list(found) == ["T1", "T2", "T3", "T4"]
-    assert found["T1"] == {
+    assert list(by_table) == ["T1", "T2", "T3", "T4"]
+    assert by_table["T1"] == {
         "table_id": "T1",
         "version": 1,
         "limits": {"token": None, "least_stake": "1.5", "largest_stake": "20"},
         "amounts": {"token": None, "least_stake": 129, "largest_stake": 1709},
         "text": "Table T1: a bet is worth at least 1.5 EUR, and at most 20 EUR.",
     }
-    assert found["T2"]["text"] == "Table T2: a bet is one token of 2.5 EUR; no other currency is accepted."
-    assert found["T3"]["text"] == "Table T3: a bet is worth at most 10.0001 EUR."
-    assert found["T4"]["text"] == "Table T4: a bet is worth at least 3 EUR."
+    assert by_table["T2"]["text"] == "Table T2: a bet is one token of 2.5 EUR; no other currency is accepted."
+    assert by_table["T3"]["text"] == "Table T3: a bet is worth at most 10.0001 EUR."
+    assert by_table["T4"]["text"] == "Table T4: a bet is worth at least 3 EUR."
     assert tables(limited)["T3"]["amounts"] == {"token": None, "least_stake": None, "largest_stake": 1000}
 
 
 @pytest.mark.parametrize("lang", Language)
 def test_the_page_says_what_the_data_say(limited: World, lang: Language) -> None:
-    said = [one["text"] for one in tables(limited, f"lang={lang}").values()]
+    texts = [value["text"] for value in tables(limited, f"lang={lang}").values()]
 
     text = page(limited, f"lang={lang}&currency=GBP")
 
-    assert len(said) == 4
-    assert [sentence for sentence in said if sentence not in text] == []
+    assert len(texts) == 4
+    assert [sentence for sentence in texts if sentence not in text] == []
     title, amount = {
         Language.ENGLISH: ("<h2>Limits of single tables</h2>", "17.09 GBP"),
         Language.GERMAN: ("<h2>Grenzen einzelner Tische</h2>", "17,09 GBP"),
@@ -90,7 +90,7 @@ def test_limits_change_no_version_of_the_rules(limited: World) -> None:
 
     after = limited.get("/v1/jackpots/j1/rules").ok()
     assert (after["version"], after["sha256"], after["text"]) == (before["version"], before["sha256"], before["text"])
-    assert [one["table_id"] for one in after["tables"]] == ["T1", "T2", "T3", "T4", "T5"]
+    assert [table["table_id"] for table in after["tables"]] == ["T1", "T2", "T3", "T4", "T5"]
 
 
 def test_a_key_with_a_casino_sees_the_tables_of_that_one(limited: World) -> None:

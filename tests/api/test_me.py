@@ -31,7 +31,9 @@ def test_a_table_server_learns_its_casino_and_its_tables(world: World) -> None:
 
 def kinds(*, requested_by: Role | None = None, decided_by: Role | None = None) -> list[str]:
     return sorted(
-        name for name, one in SHIPPED_POLICY.items() if requested_by in one.requested_by or decided_by in one.decided_by
+        name
+        for name, kind_policy in SHIPPED_POLICY.items()
+        if requested_by in kind_policy.requested_by or decided_by in kind_policy.decided_by
     )
 
 

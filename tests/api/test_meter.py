@@ -123,7 +123,7 @@ def test_the_rate_and_the_sheet_by_which_amounts_are_shown_are_named(opened: Wor
     shown = {code: opened.get(f"/v1/jackpots/j1/{call}?currency={code}").ok() for code in ("EUR", "GBP")}
     usual = opened.get(f"/v1/jackpots/j1/{call}").ok()
 
-    assert {code: (one["rate"], one["rate_sheet"]) for code, one in shown.items()} == {
+    assert {code: (amount["rate"], amount["rate_sheet"]) for code, amount in shown.items()} == {
         "EUR": ("1", 2),
         "GBP": ("1.25", 2),
     }

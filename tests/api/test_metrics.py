@@ -39,28 +39,28 @@ def metrics(world: World) -> dict[tuple[str, Labels], float]:
     }
 
 
-def one(world: World, name: str, **labels: str) -> float | None:
+def gauge(world: World, name: str, **labels: str) -> float | None:
     return metrics(world).get((name, frozenset(labels.items())))
 
 
 def warnings(world: World) -> list[str]:
     # The loop's answer may be a second old.
-    found: list[str] = world.app.test_client().get("/readyz").get_json()["warnings"]
-    return found
+    listed: list[str] = world.app.test_client().get("/readyz").get_json()["warnings"]
+    return listed
 
 
 def test_the_age_of_the_sheet_in_force_is_told_of_each_base_that_a_jackpot_uses(world: World) -> None:
     world.publish("USD", EUR="0.9")
-    assert one(world, "jackpot_rate_sheet_age_seconds", base="EUR") is None
+    assert gauge(world, "jackpot_rate_sheet_age_seconds", base="EUR") is None
 
     world.open(settings=shipped())
     world.publish(GBP="1.18")
     world.clock.advance(timedelta(hours=1))
 
-    age = one(world, "jackpot_rate_sheet_age_seconds", base="EUR")
+    age = gauge(world, "jackpot_rate_sheet_age_seconds", base="EUR")
     assert age is not None
     assert 3600 < age < 3700
-    assert one(world, "jackpot_rate_sheet_age_seconds", base="USD") is None
+    assert gauge(world, "jackpot_rate_sheet_age_seconds", base="USD") is None
 
 
 def test_pools_are_told_as_they_are_booked(world: World) -> None:
@@ -68,25 +68,25 @@ def test_pools_are_told_as_they_are_booked(world: World) -> None:
     world.open(jackpot_id="j2", tables=())
     world.bet(bet())
 
-    told = {
-        pool: one(world, "jackpot_pool_amount", jackpot_id="j1", currency="EUR", pool=pool)
+    amounts = {
+        pool: gauge(world, "jackpot_pool_amount", jackpot_id="j1", currency="EUR", pool=pool)
         for pool in ("meter", "reserve", "prize_fund")
     }
-    assert told == {"meter": 1000.45, "reserve": 0.05, "prize_fund": 0.3184}
-    assert one(world, "jackpot_pool_amount", jackpot_id="j2", currency="EUR", pool="meter") == 0
+    assert amounts == {"meter": 1000.45, "reserve": 0.05, "prize_fund": 0.3184}
+    assert gauge(world, "jackpot_pool_amount", jackpot_id="j2", currency="EUR", pool="meter") == 0
 
 
 def test_change_requests_are_counted_while_they_wait(world: World) -> None:
     payload = {"base": "EUR", "rates": {"GBP": "1.18"}}
     for request_id in ("q1", "q2", "q3"):
         world.ask("rate-sheet", payload, request_id=request_id, role=Role.RATES).ok(201)
-    assert one(world, "jackpot_change_requests_pending", kind="rate-sheet") == 3
-    assert one(world, "jackpot_change_requests_pending", kind="rules") == 0
+    assert gauge(world, "jackpot_change_requests_pending", kind="rate-sheet") == 3
+    assert gauge(world, "jackpot_change_requests_pending", kind="rules") == 0
 
     world.approve("q1", role=Role.RATES).ok()
-    assert one(world, "jackpot_change_requests_pending", kind="rate-sheet") == 2
+    assert gauge(world, "jackpot_change_requests_pending", kind="rate-sheet") == 2
     world.clock.advance(timedelta(days=7))
-    assert one(world, "jackpot_change_requests_pending", kind="rate-sheet") == 0
+    assert gauge(world, "jackpot_change_requests_pending", kind="rate-sheet") == 0
 
 
 def test_refusals_kept_for_finance_are_counted_by_kind(world: World) -> None:
@@ -94,7 +94,7 @@ def test_refusals_kept_for_finance_are_counted_by_kind(world: World) -> None:
     for number in (1, 2):
         world.post_bets(bet(stake_minor=10_001), round_id=f"r{number}").problem(422, "stake-out-of-range")
 
-    assert one(world, "jackpot_exceptions_kept", kind="stake-out-of-range") == 2
+    assert gauge(world, "jackpot_exceptions_kept", kind="stake-out-of-range") == 2
 
 
 def test_each_refusal_of_a_flood_counts_though_it_is_one_line(world: World) -> None:
@@ -102,7 +102,7 @@ def test_each_refusal_of_a_flood_counts_though_it_is_one_line(world: World) -> N
     for number in range(5):
         world.post_bets(bet(currency="CHF"), round_id=f"r{number}").problem(422, "no-rate")
 
-    assert one(world, "jackpot_exceptions_kept", kind="no-rate") == 5
+    assert gauge(world, "jackpot_exceptions_kept", kind="no-rate") == 5
 
 
 def test_an_empty_house_has_metrics_too(world: World) -> None:
@@ -117,17 +117,17 @@ def test_an_empty_house_has_metrics_too(world: World) -> None:
 
 def test_it_is_told_how_far_days_are_behind_that_nobody_reconciles(world: World) -> None:
     world.open(settings=shipped())
-    assert one(world, "jackpot_reconciliation_days_behind") == 0
+    assert gauge(world, "jackpot_reconciliation_days_behind") == 0
     world.clock.advance(timedelta(days=1))
-    assert one(world, "jackpot_reconciliation_days_behind") == 1
+    assert gauge(world, "jackpot_reconciliation_days_behind") == 1
     world.bet(bet())
     world.clock.advance(timedelta(days=2))
-    assert one(world, "jackpot_reconciliation_days_behind") == 3
+    assert gauge(world, "jackpot_reconciliation_days_behind") == 3
 
     assert reconcile_next(world.engine, now=world.clock())
-    assert one(world, "jackpot_reconciliation_days_behind") == 2
+    assert gauge(world, "jackpot_reconciliation_days_behind") == 2
     assert reconcile_next(world.engine, now=world.clock())
-    assert one(world, "jackpot_reconciliation_days_behind") == 0
+    assert gauge(world, "jackpot_reconciliation_days_behind") == 0
 
 
 @pytest.mark.parametrize("role", [Role.FINANCE, Role.OPERATOR, Role.AUDITOR])
@@ -178,29 +178,29 @@ def test_a_base_that_no_jackpot_uses_is_nobodys_worry(world: World) -> None:
 def test_a_next_month_without_a_partition_is_warned_of_until_somebody_makes_it(world: World, database_url: str) -> None:
     world.open(settings=shipped())
     assert warnings(world) == []
-    assert (one(world, "jackpot_bet_months_ahead") or 0) >= 1
+    assert (gauge(world, "jackpot_bet_months_ahead") or 0) >= 1
 
     world.clock.at = datetime.now(UTC) + timedelta(days=365)
     world.publish(GBP="1.18")
     coming = Month.of(world.clock.at).later(1)
     assert warnings(world) == [f"Bets of {coming} have no partition yet; run: jackpot db months"]
-    assert one(world, "jackpot_bet_months_ahead") == 0
+    assert gauge(world, "jackpot_bet_months_ahead") == 0
     world.bet(bet())
 
     months.make(owner_url(database_url), now=world.clock.at)
     assert warnings(world) == []
-    assert one(world, "jackpot_bet_months_ahead") == months.AHEAD
+    assert gauge(world, "jackpot_bet_months_ahead") == months.AHEAD
 
 
 def test_a_call_whose_key_is_not_in_force_is_counted_and_logged_once_a_minute(world: World) -> None:
-    before = one(world, "jackpot_sign_ins_refused_total")
+    before = gauge(world, "jackpot_sign_ins_refused_total")
     assert before is not None
 
     with capture_logs() as logged:
         for key in ("jk_00_secret", None):
             world.call("GET", "/v1/keys", key=key).problem(401, "unauthenticated")
 
-    assert one(world, "jackpot_sign_ins_refused_total") == before + 2
+    assert gauge(world, "jackpot_sign_ins_refused_total") == before + 2
     assert [line for line in logged if line["event"] == "sign-in-refused"] == [
         {"event": "sign-in-refused", "log_level": "warning", "address": "192.0.2.1"}
     ]
@@ -218,14 +218,14 @@ def test_a_call_that_gets_no_place_is_answered_503_and_counted(world: World, wha
     world.open(settings=shipped())
     context = world.app.extensions[EXTENSION]
     places = {"bets": context.bets.places, "listeners": context.listeners, "reports": context.reports}[what]
-    before = one(world, "jackpot_calls_turned_away_total", what=what)
+    before = gauge(world, "jackpot_calls_turned_away_total", what=what)
     assert before is not None
     assert TURNED_AWAY[what](world).status in {200, 201}
 
     with places.place(Caller("c9", "flood"), places.at_most):
         TURNED_AWAY[what](world).problem(503, "busy")
 
-    assert one(world, "jackpot_calls_turned_away_total", what=what) == before + 1
+    assert gauge(world, "jackpot_calls_turned_away_total", what=what) == before + 1
 
 
 def test_every_figure_has_an_alert_and_every_alert_a_figure(world: World) -> None:

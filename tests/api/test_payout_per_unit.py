@@ -27,13 +27,13 @@ def test_it_is_what_the_answer_to_the_last_bets_said(opened: World) -> None:
     opened.bet(bet(), bet("b2", hand="2", currency="GBP"))
     answered = opened.bet(bet("b3", hand="3", currency="JPY", stake_minor=1000))
 
-    found = share(opened).ok()
+    shown = share(opened).ok()
 
-    assert found["payout_per_unit"] == answered["payout_per_unit"]
-    assert found["version"] == answered["meter"]["version"]
-    assert found["last_movement_at"] == answered["meter"]["last_movement_at"]
-    assert (found["jackpot_id"], found["table_id"], found["round_id"]) == ("j1", "T1", "r1")
-    assert (found["state"], found["bet_count"]) == ("open", 3)
+    assert shown["payout_per_unit"] == answered["payout_per_unit"]
+    assert shown["version"] == answered["meter"]["version"]
+    assert shown["last_movement_at"] == answered["meter"]["last_movement_at"]
+    assert (shown["jackpot_id"], shown["table_id"], shown["round_id"]) == ("j1", "T1", "r1")
+    assert (shown["state"], shown["bet_count"]) == ("open", 3)
 
 
 def test_it_follows_the_meter_and_the_live_bets(opened: World) -> None:

@@ -44,18 +44,18 @@ def test_of_a_settled_round_a_player_has_the_own_bets_and_awards_with_the_rounds
 
     own = part(opened, "pat")
 
-    assert [one["bet_id"] for one in own["bets"]] == ["pat-a", "pat-b"]
-    assert {one["player_id"] for one in own["settlement"]["awards"]} == {"pat"}
+    assert [bet["bet_id"] for bet in own["bets"]] == ["pat-a", "pat-b"]
+    assert {award["player_id"] for award in own["settlement"]["awards"]} == {"pat"}
     assert len(own["settlement"]["awards"]) < len(whole["settlement"]["awards"])
-    assert {one["bet_id"] for one in own["settlement"]["entitlements"]} <= {"pat-a", "pat-b"}
+    assert {entitlement["bet_id"] for entitlement in own["settlement"]["entitlements"]} <= {"pat-a", "pat-b"}
     same = ("round", "opened_at", "hands", "dealer", "result", "rules", "rate_sheet")
     assert {name: own[name] for name in same} == {name: whole[name] for name in same}
     assert own["settlement"]["total_stake_base"] == "4"
     assert_nothing_of_others(own, "sue", "tim")
 
 
-def assert_nothing_of_others(own: Body, *others: str) -> None:
-    assert not [name for name in others if name in str(own)]
+def assert_nothing_of_others(own: Body, *other_players: str) -> None:
+    assert not [name for name in other_players if name in str(own)]
 
 
 def test_of_the_entries_a_player_has_those_of_own_bets_and_those_of_the_whole_round(opened: World) -> None:
@@ -68,7 +68,7 @@ def test_of_the_entries_a_player_has_those_of_own_bets_and_those_of_the_whole_ro
 
     own = part(opened, "pat")
 
-    assert [(one["kind"], one["step"]) for one in own["entries"]] == [
+    assert [(entry["kind"], entry["step"]) for entry in own["entries"]] == [
         ("bets", 2),
         ("voids", 4),
         ("closing", 6),
@@ -80,7 +80,7 @@ def test_of_the_entries_a_player_has_those_of_own_bets_and_those_of_the_whole_ro
         "occurred_at": None,
         "reason": None,
     }
-    assert [(one["bet_id"], one["is_void"]) for one in own["bets"]] == [("pat-a", False), ("pat-b", True)]
+    assert [(bet["bet_id"], bet["is_void"]) for bet in own["bets"]] == [("pat-a", False), ("pat-b", True)]
     assert own["tombstones"] == []
     assert_nothing_of_others(own, "sue", "tim")
 
@@ -91,7 +91,7 @@ def test_refunds_of_dead_hands_are_the_players_own(opened: World) -> None:
 
     own = part(opened, "pat")
 
-    assert [one["bet_id"] for one in own["settlement"]["refunds"]] == ["pat-a"]
+    assert [refund["bet_id"] for refund in own["settlement"]["refunds"]] == ["pat-a"]
     assert_nothing_of_others(own, "sue")
 
 
@@ -102,9 +102,9 @@ def test_a_correction_shows_what_became_of_the_players_own_awards(opened: World)
 
     (correction,) = part(opened, "pat")["corrections"]
 
-    assert [(one["bet_id"], one["tier"]) for one in correction["awards"]] == [("pat-a", "straight")]
-    assert [one["bet_id"] for one in correction["verdict"]["awards"]] == ["pat-a"]
-    assert [one["bet_id"] for one in correction["verdict"]["reversed"]] == ["pat-a"]
+    assert [(award["bet_id"], award["tier"]) for award in correction["awards"]] == [("pat-a", "straight")]
+    assert [award["bet_id"] for award in correction["verdict"]["awards"]] == ["pat-a"]
+    assert [item["bet_id"] for item in correction["verdict"]["reversed"]] == ["pat-a"]
     assert_nothing_of_others(part(opened, "pat"), "sue")
 
 
@@ -112,18 +112,26 @@ def test_of_a_cancelled_round_a_player_has_the_own_compensations(opened: World) 
     opened.bet(*by("pat", "a"), *by("sue", "a"))
     opened.put_cancellation(hands=[hand("1", FLUSH)]).ok(201)
     for name in ("pat", "sue"):
-        given = {"table_id": "T1", "round_id": "r1", "bet_id": f"{name}-a", "amount_minor": 2500, "document": "minutes"}
-        opened.change("compensation", {"jackpot_id": "j1", "currency": "EUR", **given}, request_id=f"for-{name}")
+        compensation = {
+            "table_id": "T1",
+            "round_id": "r1",
+            "bet_id": f"{name}-a",
+            "amount_minor": 2500,
+            "document": "minutes",
+        }
+        opened.change("compensation", {"jackpot_id": "j1", "currency": "EUR", **compensation}, request_id=f"for-{name}")
 
     own = part(opened, "pat")
 
-    assert [(one["bet_id"], one["amount_minor"]) for one in own["compensations"]] == [("pat-a", 2500)]
+    assert [(compensation["bet_id"], compensation["amount_minor"]) for compensation in own["compensations"]] == [
+        ("pat-a", 2500)
+    ]
     assert own["cancellation"]["reason"] == "misdeal"
     assert_nothing_of_others(own, "sue")
 
 
 def test_one_of_five_hundred_players_has_a_small_record(opened: World) -> None:
-    everybody = [one for number in range(500) for one in by(f"p{number:03}", "a")]
+    everybody = [round_ for number in range(500) for round_ in by(f"p{number:03}", "a")]
     opened.bet(*everybody)
     opened.settle(hand("1", FLUSH))
 
@@ -141,7 +149,7 @@ def test_a_player_without_a_bet_has_empty_lists(opened: World) -> None:
     own = part(opened, "nobody")
 
     assert (own["bets"], own["settlement"]["awards"], own["settlement"]["refunds"]) == ([], [], [])
-    assert [one["kind"] for one in own["entries"]] == ["result"]
+    assert [entry["kind"] for entry in own["entries"]] == ["result"]
     assert_nothing_of_others(own, "pat")
 
 

@@ -143,7 +143,7 @@ def test_pages_together_are_the_list_while_bets_come_in(opened: World, subtests:
                 query = f"?limit={limit}&after={page['next']}"
                 opened.bet(by_pat(), round_id=f"new-{limit}-{len(listed)}")
 
-            old = [one for one in listed if not one[0].startswith("new")]
+            old = [row for row in listed if not row[0].startswith("new")]
             assert old == before
             assert len(set(listed)) == len(listed)
 
@@ -163,8 +163,8 @@ def test_a_period_is_of_the_rounds_openings_and_half_open(opened: World) -> None
         opened.bet(by_pat(), round_id=f"r{number}")
 
     assert ids(opened.get(f"{BETS}?from={edges[1]}&to={edges[2]}").ok()) == [("r1", "b1")]
-    assert [one for one, _ in ids(opened.get(f"{BETS}?from={edges[1]}").ok())] == ["r2", "r1"]
-    assert [one for one, _ in ids(opened.get(f"{BETS}?to={edges[1]}").ok())] == ["r0"]
+    assert [round_id for round_id, _ in ids(opened.get(f"{BETS}?from={edges[1]}").ok())] == ["r2", "r1"]
+    assert [round_id for round_id, _ in ids(opened.get(f"{BETS}?to={edges[1]}").ok())] == ["r0"]
     ahead = instant(opened.clock() + timedelta(days=400))
     assert ids(opened.get(f"{BETS}?from={ahead}").ok()) == []
 

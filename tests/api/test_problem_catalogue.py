@@ -35,7 +35,7 @@ NEVER_ANSWERED: Final[Mapping[type[LedgerError], str]] = {
     LeaseLost: "The runner of jobs drops a job that another has.",
 }
 
-COMMAND_LINE: Final[Mapping[str, Row]] = {one.code: one for one in problem_rows.ROWS}
+COMMAND_LINE: Final[Mapping[str, Row]] = {row.code: row for row in problem_rows.ROWS}
 
 
 def classes_below(base: type[T]) -> Sequence[type[T]]:
@@ -43,34 +43,38 @@ def classes_below(base: type[T]) -> Sequence[type[T]]:
     for module in pkgutil.walk_packages(jackpot_service.__path__, "jackpot_service."):
         if not module.name.endswith("__main__"):
             importlib.import_module(module.name)
-    found: list[type[T]] = [base]
-    for one in found:  # It grows meanwhile.
-        found += one.__subclasses__()
-    return [one for one in found[1:] if one.__module__.startswith("jackpot_service.")]
+    classes: list[type[T]] = [base]
+    for class_ in classes:  # It grows meanwhile.
+        classes += class_.__subclasses__()
+    return [class_ for class_ in classes[1:] if class_.__module__.startswith("jackpot_service.")]
 
 
 @cache
 def errors() -> Sequence[type[LedgerError]]:
-    return [one for one in classes_below(LedgerError) if one not in KINDS]
+    return [class_ for class_ in classes_below(LedgerError) if class_ not in KINDS]
 
 
 def test_every_error_is_in_the_catalogue_as_what_it_is(subtests: pytest.Subtests) -> None:
     for error in errors():
         with subtests.test(error.__qualname__):
-            found = ROWS.get(error.code) or COMMAND_LINE.get(error.code)
+            row_ = ROWS.get(error.code) or COMMAND_LINE.get(error.code)
 
-            assert (found is None) is (error in NEVER_ANSWERED), error.code
-            if found is not None:
-                due = row(error, "")
-                assert (found.title, found.status, found.retryable) == (due.title, due.status, due.retryable)
+            assert (row_ is None) is (error in NEVER_ANSWERED), error.code
+            if row_ is not None:
+                expected = row(error, "")
+                assert (row_.title, row_.status, row_.retryable) == (
+                    expected.title,
+                    expected.status,
+                    expected.retryable,
+                )
     assert len(errors()) > 140
 
 
 def test_every_error_of_http_is_in_the_catalogue() -> None:
-    stated = {vars(one)["problem"].code for one in classes_below(HTTPException)}
+    stated = {vars(class_)["problem"].code for class_ in classes_below(HTTPException)}
 
     assert stated == {http.NOT_JSON.code, http.DUPLICATE_MEMBER.code, http.VALIDATION.code}
-    assert all(ROWS[one.code] is one for one in vars(http).values() if isinstance(one, Row))
+    assert all(ROWS[value.code] is value for value in vars(http).values() if isinstance(value, Row))
 
 
 def test_a_kind_of_error_is_never_raised_itself() -> None:
@@ -81,19 +85,19 @@ def test_a_kind_of_error_is_never_raised_itself() -> None:
 
 
 def test_a_code_has_one_row() -> None:
-    codes = [one.code for section in SECTIONS for one in section.rows] + list(COMMAND_LINE)
+    codes = [row.code for section in SECTIONS for row in section.rows] + list(COMMAND_LINE)
 
     assert len(codes) == len(set(codes))
     assert all(re.fullmatch("[a-z]+(-[a-z]+)*", code) for code in codes)
 
 
-@pytest.mark.parametrize("found", [*ROWS.values(), *COMMAND_LINE.values()], ids=lambda found: found.code)
-def test_a_row_says_what_it_means_and_what_to_do_in_sentences(found: Row) -> None:
-    said = (found.meaning, found.remedy, *(member.description for member in found.members.values()))
+@pytest.mark.parametrize("entry", [*ROWS.values(), *COMMAND_LINE.values()], ids=lambda entry: entry.code)
+def test_a_row_says_what_it_means_and_what_to_do_in_sentences(entry: Row) -> None:
+    texts = (entry.meaning, entry.remedy, *(member.description for member in entry.members.values()))
 
-    assert all(re.fullmatch(r"[A-Z`0-9].*[.]", sentence) for sentence in said), said
-    assert not found.title.endswith(".")
-    assert found.status < 500 or found.status in {500, 501, 503}
+    assert all(re.fullmatch(r"[A-Z`0-9].*[.]", sentence) for sentence in texts), texts
+    assert not entry.title.endswith(".")
+    assert entry.status < 500 or entry.status in {500, 501, 503}
 
 
 # Every code is brought about.
@@ -102,33 +106,33 @@ def test_a_row_says_what_it_means_and_what_to_do_in_sentences(found: Row) -> Non
 @cache
 def asserted() -> Mapping[str, set[int]]:
     """The statuses with which tests require each code: `.problem(409, "bet-conflict")`, wherever that stands."""
-    found: defaultdict[str, set[int]] = defaultdict(set)
+    statuses: defaultdict[str, set[int]] = defaultdict(set)
     for call in (call for folder in FOLDERS for path in folder.rglob("*.py") for call in calls_in(path)):
         match call:
             case ast.Call(
                 func=ast.Attribute(attr="problem"), args=[ast.Constant(int(status)), ast.Constant(str(code)), *_]
             ):
-                found[code].add(status)
+                statuses[code].add(status)
             case _:
                 pass
-    return found
+    return statuses
 
 
-@pytest.mark.parametrize("found", ROWS.values(), ids=lambda found: found.code)
-def test_a_test_brings_about_every_code_with_its_status(found: Row) -> None:
-    assert asserted().get(found.code) == {found.status}
+@pytest.mark.parametrize("entry", ROWS.values(), ids=lambda entry: entry.code)
+def test_a_test_brings_about_every_code_with_its_status(entry: Row) -> None:
+    assert asserted().get(entry.code) == {entry.status}
 
 
 def test_no_test_requires_a_code_that_the_catalogue_does_not_have() -> None:
     assert asserted().keys() - ROWS.keys() == set()
 
 
-@pytest.mark.parametrize("found", COMMAND_LINE.values(), ids=lambda found: found.code)
-def test_a_test_brings_about_every_error_of_the_command_line(found: Row) -> None:
-    (name,) = {error.__name__ for error in errors() if error.code == found.code}
-    told = re.compile(rf"raises\((\w+\.)?{name}\b|[^ ]+.*, {name}\),|jackpot: {found.code}: ")
+@pytest.mark.parametrize("entry", COMMAND_LINE.values(), ids=lambda entry: entry.code)
+def test_a_test_brings_about_every_error_of_the_command_line(entry: Row) -> None:
+    (name,) = {error.__name__ for error in errors() if error.code == entry.code}
+    raised = re.compile(rf"raises\((\w+\.)?{name}\b|[^ ]+.*, {name}\),|jackpot: {entry.code}: ")
 
-    assert any(told.search(text) for text in texts_of_tests())
+    assert any(raised.search(text) for text in texts_of_tests())
 
 
 @cache
@@ -155,12 +159,12 @@ def calls_of_the_package() -> Iterator[tuple[str, ast.Call]]:
 def facts_stated() -> Mapping[str, list[set[str]]]:
     """The facts of each place where an error is made, by its code; of one, `**broken` stands for what it may hold."""
     code_of = {error.__name__: error.code for error in errors()} | {"BooksBroken": BooksBroken.code}
-    found: defaultdict[str, list[set[str]]] = defaultdict(list)
+    members: defaultdict[str, list[set[str]]] = defaultdict(list)
     for name, call in calls_of_the_package():
         if name in code_of:
             stated = {keyword.arg or "" for keyword in call.keywords} - {"field_errors", "retry_after_s"}
-            found[code_of[name]].append(stated)
-    return found
+            members[code_of[name]].append(stated)
+    return members
 
 
 THROUGH_A_NAME: Final = {"nothing-held", "nothing-rejected", "nothing-stopped"}
@@ -169,18 +173,18 @@ THROUGH_A_NAME: Final = {"nothing-held", "nothing-rejected", "nothing-stopped"}
 IN_A_MAPPING: Final = {"stake-out-of-range": {"largest_stake", "largest_stakes"}}
 
 
-@pytest.mark.parametrize("found", [*ROWS.values(), *COMMAND_LINE.values()], ids=lambda found: found.code)
-def test_the_members_of_a_row_are_the_facts_that_the_code_states(found: Row) -> None:
-    if found.code in THROUGH_A_NAME or found in http.ROWS:
+@pytest.mark.parametrize("entry", [*ROWS.values(), *COMMAND_LINE.values()], ids=lambda entry: entry.code)
+def test_the_members_of_a_row_are_the_facts_that_the_code_states(entry: Row) -> None:
+    if entry.code in THROUGH_A_NAME or entry in http.ROWS:
         return
     places = [
-        (stated | IN_A_MAPPING[found.code]) - {""} if "" in stated else stated
-        for stated in facts_stated().get(found.code, [])
+        (stated | IN_A_MAPPING[entry.code]) - {""} if "" in stated else stated
+        for stated in facts_stated().get(entry.code, [])
     ]
 
-    assert places, found.code
-    assert set.union(*places) == found.members.keys()
-    always = {name for name, member in found.members.items() if member.is_always}
+    assert places, entry.code
+    assert set.union(*places) == entry.members.keys()
+    always = {name for name, member in entry.members.items() if member.is_always}
     assert always == set.intersection(*places)
 
 

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.slow
 BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8"
 
 
-def asked(world: World, path: str, *, accept: str | None = None, method: str = "GET") -> Answer:
+def ask_page(world: World, path: str, *, accept: str | None = None, method: str = "GET") -> Answer:
     return world.call(method, path, key=None, headers={} if accept is None else {"Accept": accept})
 
 
@@ -28,7 +28,7 @@ def test_the_type_of_a_problem_leads_to_what_it_means_and_what_to_do(world: Worl
     world.bet(bet("b1"))
     problem = world.post_bets(bet("b1", stake_minor=7)).problem(409, "bet-conflict")
 
-    assert asked(world, problem["type"]).ok() == {
+    assert ask_page(world, problem["type"]).ok() == {
         "type": "/problems/bet-conflict",
         "code": "bet-conflict",
         "status": 409,
@@ -49,20 +49,20 @@ def test_the_type_of_a_problem_leads_to_what_it_means_and_what_to_do(world: Worl
 
 
 def test_all_codes_are_listed_each_as_by_itself(world: World) -> None:
-    items = asked(world, "/problems").ok()["items"]
+    items = ask_page(world, "/problems").ok()["items"]
 
     assert [item["code"] for item in items] == list(ROWS)
-    assert all(asked(world, item["type"]).ok() == item for item in items[::7])
+    assert all(ask_page(world, item["type"]).ok() == item for item in items[::7])
 
 
 @pytest.mark.parametrize("code", ["nothing", "ledger-error", "conflict", "card-unknown", "schema-in-use"])
 def test_a_code_that_the_service_does_not_answer_is_not_found(world: World, code: str) -> None:
-    assert asked(world, f"/problems/{code}").problem(404, "problem-unknown")["problem"] == code
+    assert ask_page(world, f"/problems/{code}").problem(404, "problem-unknown")["problem"] == code
 
 
 @pytest.mark.parametrize("path", ["/problems/", "/problems/a/b", "/problems/%00", f"/problems/{'x' * 65}"])
 def test_an_address_that_is_none_is_not_found(world: World, path: str) -> None:
-    answer = asked(world, path)
+    answer = ask_page(world, path)
     assert answer.status == 200 if path == "/problems/" else answer.problem(404, "not-found")
 
 
@@ -85,31 +85,31 @@ def test_an_address_that_is_none_is_not_found(world: World, path: str) -> None:
 def test_a_browser_gets_a_page_and_everybody_else_gets_json(
     world: World, path: str, accept: str | None, media_type: str
 ) -> None:
-    answer = asked(world, path, accept=accept)
+    answer = ask_page(world, path, accept=accept)
 
     assert (answer.status, answer.media_type, answer.headers["Vary"]) == (200, media_type, "Accept")
 
 
 def test_the_page_says_of_each_code_what_it_means_and_what_to_do(world: World) -> None:
-    answer = asked(world, "/problems", accept=BROWSER)
-    said = unescape(re.sub(r"<[^>]*>", "", answer.text))
+    answer = ask_page(world, "/problems", accept=BROWSER)
+    text = unescape(re.sub(r"<[^>]*>", "", answer.text))
 
     for row in ROWS.values():
         assert f'<a href="{row.type}"><code>{row.code}</code></a>' in answer.text
-        assert row.meaning.replace("`", "") in said
-        assert row.remedy.replace("`", "") in said
+        assert row.meaning.replace("`", "") in text
+        assert row.remedy.replace("`", "") in text
     assert re.findall(r"<h2>(.*)</h2>", answer.text) == [section.title for section in SECTIONS]
 
 
 def test_the_page_of_one_code_has_that_one_alone(world: World) -> None:
-    text = asked(world, "/problems/stake-out-of-range", accept=BROWSER).text
+    text = ask_page(world, "/problems/stake-out-of-range", accept=BROWSER).text
 
     assert re.findall(r"/problems/([a-z-]+)", text) == ["stake-out-of-range"]
     assert "<code>largest_stakes</code> (object of texts, not always)" in text
 
 
 def test_a_page_may_load_and_run_nothing(world: World) -> None:
-    answer = asked(world, "/problems", accept=BROWSER)
+    answer = ask_page(world, "/problems", accept=BROWSER)
 
     policy = answer.headers["Content-Security-Policy"]
     assert policy.startswith("default-src 'none'; style-src 'unsafe-inline'; ")
@@ -120,10 +120,10 @@ def test_a_page_may_load_and_run_nothing(world: World) -> None:
 
 def test_they_need_no_key_and_take_no_other_method(world: World) -> None:
     for path in ("/problems", "/problems/bet-conflict"):
-        assert asked(world, path, method="HEAD").status == 200
+        assert ask_page(world, path, method="HEAD").status == 200
         assert world.call("GET", path, key="none").status == 200
-        assert asked(world, f"{path}?whatever=1").status == 200
-        asked(world, path, method="POST").problem(405, "method-not-allowed")
+        assert ask_page(world, f"{path}?whatever=1").status == 200
+        ask_page(world, path, method="POST").problem(405, "method-not-allowed")
 
 
 # The schemas that operations name.

@@ -71,9 +71,9 @@ def test_a_cancellation_for_another_reason(opened: World) -> None:
 def test_a_bet_that_the_round_does_not_have(opened: World) -> None:
     opened.cancel()
     bet_of = {"jackpot_id": "j1", "table_id": "T1", "round_id": "r1", "bet_id": "b9", "player_id": "p"}
-    given = {**bet_of, "currency": "EUR", "amount_minor": 100, "document": "a letter"}
+    compensation = {**bet_of, "currency": "EUR", "amount_minor": 100, "document": "a letter"}
 
-    opened.ask("compensation", given).problem(404, "bet-unknown")
+    opened.ask("compensation", compensation).problem(404, "bet-unknown")
 
 
 def test_a_bet_whose_prize_nobody_denied(opened: World) -> None:

@@ -104,7 +104,7 @@ def test_a_limit_that_is_reached_is_logged_once_a_minute_and_name(clock: Seconds
         clock.now += SECONDS_APART
         with pytest.raises(TooManyRequests):
             of.take("a")
-    assert [(one["event"], one["name"], one.get("not_logged", 0)) for one in logged] == [
+    assert [(line["event"], line["name"], line.get("not_logged", 0)) for line in logged] == [
         ("limit-reached", "a", 0),
         ("limit-reached", "b", 0),
         ("limit-reached", "a", 2),

@@ -83,8 +83,8 @@ def test_a_tag_after_a_hit_is_that_of_what_is_shown(world: World) -> None:
     old = look(world)
     world.settle(hand("1", ROYAL_FLUSH))
 
-    kept = look(world, "?max_age=1")
-    assert (kept.headers["ETag"], kept.body["cycle"]) == (old.headers["ETag"], 1)
+    cached = look(world, "?max_age=1")
+    assert (cached.headers["ETag"], cached.body["cycle"]) == (old.headers["ETag"], 1)
     assert look(world, "?max_age=1", old.headers["ETag"]).status == 304
 
     fresh = look(world, etag=old.headers["ETag"])

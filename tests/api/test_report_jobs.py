@@ -74,12 +74,12 @@ def test_every_section_of_every_report_is_to_the_byte_as_over_http(world: World)
     play.open()
     play.go_on(40)
     jobs, answers = [], []
-    wanted = [(one, section) for one in REPORTS.values() for section in one.sections]
-    for number, (one, section) in enumerate(wanted):
+    sections = [(value, section) for value in REPORTS.values() for section in value.sections]
+    for number, (report_, section) in enumerate(sections):
         key = world.person(f"Fay {number // MOST_WAITING}", Role.FINANCE)
-        file = {"format": "csv", "section": section, **stated(one)}
-        jobs.append(ask(world, key, f"q{number}", name=one.name, **file).ok(201))
-        answers.append(report_answer(world, one.name, end=jobs[-1]["parameters"]["to"], **file).text.encode())
+        file = {"format": "csv", "section": section, **stated(report_)}
+        jobs.append(ask(world, key, f"q{number}", name=report_.name, **file).ok(201))
+        answers.append(report_answer(world, report_.name, end=jobs[-1]["parameters"]["to"], **file).text.encode())
     play.go_on(30)
     story.require_whole(world)
 
@@ -87,7 +87,7 @@ def test_every_section_of_every_report_is_to_the_byte_as_over_http(world: World)
 
     assert [file_of(world, job) for job in jobs] == answers
     progress = [world.get(f"/v1/jobs/{job['job_id']}").ok()["progress"] for job in jobs]
-    assert [one["total"] for one in progress] == [one["done"] for one in progress]
+    assert [shown_job["total"] for shown_job in progress] == [shown_job["done"] for shown_job in progress]
     assert sum(answer.count(b"\n") for answer in answers) > 5 * len(answers)
 
 
@@ -99,12 +99,12 @@ def test_a_workbook_has_the_cells_that_it_has_over_http(opened: World) -> None:
 
     done(opened)
 
-    found = workbooks.read(file_of(opened, job))
-    assert found.keys() == over_http.keys() == {"head", *REPORTS["rounds"].sections}
-    assert [found[section] for section in REPORTS["rounds"].sections] == [
+    sheets = workbooks.read(file_of(opened, job))
+    assert sheets.keys() == over_http.keys() == {"head", *REPORTS["rounds"].sections}
+    assert [sheets[section] for section in REPORTS["rounds"].sections] == [
         over_http[section] for section in REPORTS["rounds"].sections
     ]
-    head, head_over_http = (dict(workbooks.texts(sheets["head"])) for sheets in (found, over_http))
+    head, head_over_http = (dict(workbooks.texts(sheets["head"])) for sheets in (sheets, over_http))
     assert datetime.fromisoformat(head.pop("made at")) == datetime.fromisoformat(at)
     assert head_over_http.pop("made at") > at
     assert head == head_over_http
@@ -169,11 +169,11 @@ def test_the_file_says_what_it_is_and_what_it_is_called(opened: World) -> None:
 
     shown = [opened.get(f"/v1/jobs/{job['job_id']}").ok() for job in jobs]
 
-    assert [one["file"]["media_type"] for one in shown] == [files.CSV_TYPE, xlsx_file.MEDIA_TYPE]
-    for one, form in zip(shown, ("csv", "xlsx"), strict=True):
-        stamp = f"{datetime.fromisoformat(one['created_at']).astimezone(UTC):%Y%m%dT%H%M%SZ}"
-        assert one["file"]["name"] == f"trial-balance-{stamp}.{form}"
-        assert one["file"]["size"] == len(file_of(opened, one))
+    assert [job_["file"]["media_type"] for job_ in shown] == [files.CSV_TYPE, xlsx_file.MEDIA_TYPE]
+    for job_, form in zip(shown, ("csv", "xlsx"), strict=True):
+        stamp = f"{datetime.fromisoformat(job_['created_at']).astimezone(UTC):%Y%m%dT%H%M%SZ}"
+        assert job_["file"]["name"] == f"trial-balance-{stamp}.{form}"
+        assert job_["file"]["size"] == len(file_of(opened, job_))
 
 
 def test_what_is_done_is_counted_in_rows_of_which_it_is_known_how_many_there_are(opened: World) -> None:
@@ -184,8 +184,8 @@ def test_what_is_done_is_counted_in_rows_of_which_it_is_known_how_many_there_are
     progress = [opened.get(f"/v1/jobs/{job['job_id']}").ok()["progress"] for job in (*jobs, book)]
 
     in_all = sum(len(section["rows"]) for section in report(opened, "rounds", end=book["parameters"]["to"])["sections"])
-    assert [one["done"] for one in progress] == [2, 0, in_all]
-    assert [one["total"] for one in progress] == [2, 0, in_all]
+    assert [shown_job["done"] for shown_job in progress] == [2, 0, in_all]
+    assert [shown_job["total"] for shown_job in progress] == [2, 0, in_all]
 
 
 def test_what_an_exception_is_was_settled_when_it_was_asked_for(database_url: str) -> None:
@@ -264,9 +264,9 @@ def test_a_casinos_finance_asks_for_its_own(opened: World) -> None:
 def test_only_what_is_for_casinos_is_for_them(opened: World) -> None:
     carl = opened.key(Role.FINANCE, casino_id="c1")
 
-    for name, one in REPORTS.items():
+    for name, report_ in REPORTS.items():
         answer = ask(opened, carl, name, name=name)
-        if one.is_for_casinos:
+        if report_.is_for_casinos:
             assert answer.ok(201)["parameters"]["casino_id"] == "c1"
         else:
             answer.problem(403, "job-forbidden")

@@ -51,18 +51,18 @@ def carl(world: World, casino_id: str = "c1") -> str:
 
 def connections_taken(world: World) -> int:
     """How many connections are in use, besides those that the event loop keeps."""
-    kept = world.app.extensions[EXTENSION].bet_groups._async_executor
-    while len(kept._idle) < kept.most - kept._places._value:
+    executor = world.app.extensions[EXTENSION].bet_groups._async_executor
+    while len(executor._idle) < executor.most - executor._places._value:
         time.sleep(0.001)  # A thread is opening one.
     taken: int = world.engine.pool.checkedout()  # type: ignore[attr-defined]
-    return taken - len(kept._idle)
+    return taken - len(executor._idle)
 
 
 # Who may ask what.
 
 
 def test_the_reports_there_are_are_listed_with_what_they_take(world: World, fay: str) -> None:
-    listed = {one["name"]: one for one in world.get("/v1/reports", key=fay).ok()["items"]}
+    listed = {item["name"]: item for item in world.get("/v1/reports", key=fay).ok()["items"]}
 
     assert listed.keys() == registry.REPORTS.keys()
     assert listed["rounds"] == {
@@ -74,8 +74,8 @@ def test_the_reports_there_are_are_listed_with_what_they_take(world: World, fay:
         "default": [],
         "sections": ["rounds", "bets", "refunds", "acts"],
     }
-    for name, one in registry.REPORTS.items():
-        made = world.get(f"/v1/reports/{name}?{urlencode(stated(one))}", role=Role.AUDITOR).ok()
+    for name, report_ in registry.REPORTS.items():
+        made = world.get(f"/v1/reports/{name}?{urlencode(stated(report_))}", role=Role.AUDITOR).ok()
         assert [section["name"] for section in made["sections"]] == listed[name]["sections"]
 
 
@@ -83,12 +83,12 @@ def test_the_reports_there_are_are_listed_with_what_they_take(world: World, fay:
 def test_somebody_of_a_casino_is_told_what_is_for_casinos_and_of_the_own_one(world: World) -> None:
     world.add_casino("c2")
     world.add_table("T2", jackpot_id="j1", casino_id="c2")
-    listed = {one["name"] for one in world.get("/v1/reports", key=carl(world)).ok()["items"]}
+    listed = {item["name"] for item in world.get("/v1/reports", key=carl(world)).ok()["items"]}
 
-    assert listed == {name for name, one in registry.REPORTS.items() if one.is_for_casinos}
-    for name, one in registry.REPORTS.items():
+    assert listed == {name for name, report_ in registry.REPORTS.items() if report_.is_for_casinos}
+    for name, report_ in registry.REPORTS.items():
         answer = world.get(f"/v1/reports/{name}", key=carl(world, "c2"))
-        if one.is_for_casinos:
+        if report_.is_for_casinos:
             assert answer.ok()["scope"] == {"casino": "c2"}
             assert "player-of" not in answer.text
             world.get(f"/v1/reports/{name}?casino_id=c1", key=carl(world, "c2")).problem(404, "casino-unknown")
@@ -269,8 +269,8 @@ def listing(make: Any, monkeypatch: pytest.MonkeyPatch, name: str = "listing") -
 def count_to(most: int) -> Any:
     def make(session: Session) -> Iterator[Row]:
         numbers = text("SELECT n, repeat('x', 1000) FROM generate_series(1, :most) AS n")
-        with session.execute(numbers, {"most": most}, execution_options={"yield_per": 100}) as found:
-            for row in found:
+        with session.execute(numbers, {"most": most}, execution_options={"yield_per": 100}) as rows_:
+            for row in rows_:
                 yield tuple(row)
 
     return make

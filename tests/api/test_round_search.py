@@ -43,7 +43,7 @@ def played(opened: World) -> World:
     return opened
 
 
-def found(world: World, query: str = "", **more: Any) -> list[str]:
+def rounds_listed(world: World, query: str = "", **more: Any) -> list[str]:
     listed = world.get(f"{ROUNDS}?{query}", **more).ok()
     assert listed["next"] is None
     return [item["round_id"] for item in listed["items"]]
@@ -116,7 +116,7 @@ def test_rounds_are_found_by_state_table_casino_jackpot_bet_and_player(
 ) -> None:
     for query, expected in ASKED:
         with subtests.test(query):
-            assert found(played, query) == expected
+            assert rounds_listed(played, query) == expected
 
 
 def test_a_void_bet_is_a_bet_of_its_round(opened: World) -> None:
@@ -124,44 +124,44 @@ def test_a_void_bet_is_a_bet_of_its_round(opened: World) -> None:
     opened.void("b1")
 
     for query in ("bet_id=b1", "player_id=pat", "bet_id=b1&ended=false"):
-        assert found(opened, query) == ["r1"]
+        assert rounds_listed(opened, query) == ["r1"]
 
 
 def test_a_round_is_older_than_the_time_since_its_opening(played: World) -> None:
     played.clock.advance(timedelta(hours=1))
 
-    assert found(played, "ended=false&older_than=3600") == ["r5", "r4", "r1"]
-    assert found(played, "ended=false&older_than=3720") == ["r4", "r1"]
-    assert found(played, "ended=false&older_than=3900") == ["r1"]
-    assert found(played, "older_than=7200") == []
-    assert found(played, "older_than=1000000000") == []
-    assert found(played, "bet_id=each&older_than=3900") == ["r1"]
+    assert rounds_listed(played, "ended=false&older_than=3600") == ["r5", "r4", "r1"]
+    assert rounds_listed(played, "ended=false&older_than=3720") == ["r4", "r1"]
+    assert rounds_listed(played, "ended=false&older_than=3900") == ["r1"]
+    assert rounds_listed(played, "older_than=7200") == []
+    assert rounds_listed(played, "older_than=1000000000") == []
+    assert rounds_listed(played, "bet_id=each&older_than=3900") == ["r1"]
 
 
 def test_a_period_is_of_the_openings_and_goes_together_with_the_age(played: World) -> None:
     opened_at = {item["round_id"]: item["opened_at"] for item in played.get(ROUNDS).ok()["items"]}
 
-    assert found(played, f"from={opened_at['r3']}") == ["r6", "r5", "r4", "r3"]
-    assert found(played, f"from={opened_at['r1']}&to={opened_at['r3']}") == ["r2", "r1"]
+    assert rounds_listed(played, f"from={opened_at['r3']}") == ["r6", "r5", "r4", "r3"]
+    assert rounds_listed(played, f"from={opened_at['r1']}&to={opened_at['r3']}") == ["r2", "r1"]
     played.clock.advance(timedelta(hours=1))
-    assert found(played, f"to={opened_at['r3']}&older_than=0") == ["r2", "r1"]
-    assert found(played, f"to={opened_at['r6']}&older_than=3840") == ["r2", "r1"]
+    assert rounds_listed(played, f"to={opened_at['r3']}&older_than=0") == ["r2", "r1"]
+    assert rounds_listed(played, f"to={opened_at['r6']}&older_than=3840") == ["r2", "r1"]
 
 
 def test_each_key_finds_the_rounds_of_its_own(played: World) -> None:
     server = played.key(Role.TABLE)
-    assert found(played, "ended=false", key=server) == ["r5", "r1"]
-    assert found(played, "bet_id=b4", key=server) == []
-    assert found(played, "casino_id=c2", key=server) == []
-    assert found(played, "", key=played.key(Role.TABLE, casino_id="c2")) == ["r4"]
-    assert found(played, "player_id=pat", key=played.key(Role.FINANCE, casino_id="c2")) == ["r4"]
-    one = played.key(Role.TABLE, table_ids=("T1",))
-    assert found(played, "", key=one) == ["r6", "r2", "r1"]
-    assert found(played, "ended=false", key=one) == ["r1"]
-    assert found(played, "table_id=T4", key=one) == []
+    assert rounds_listed(played, "ended=false", key=server) == ["r5", "r1"]
+    assert rounds_listed(played, "bet_id=b4", key=server) == []
+    assert rounds_listed(played, "casino_id=c2", key=server) == []
+    assert rounds_listed(played, "", key=played.key(Role.TABLE, casino_id="c2")) == ["r4"]
+    assert rounds_listed(played, "player_id=pat", key=played.key(Role.FINANCE, casino_id="c2")) == ["r4"]
+    key_ = played.key(Role.TABLE, table_ids=("T1",))
+    assert rounds_listed(played, "", key=key_) == ["r6", "r2", "r1"]
+    assert rounds_listed(played, "ended=false", key=key_) == ["r1"]
+    assert rounds_listed(played, "table_id=T4", key=key_) == []
     two = played.key(Role.TABLE, table_ids=("T1", "T4"))
-    assert found(played, "ended=false", key=two) == ["r5", "r1"]
-    assert found(played, "bet_id=each&ended=true", key=two) == ["r6", "r2"]
+    assert rounds_listed(played, "ended=false", key=two) == ["r5", "r1"]
+    assert rounds_listed(played, "bet_id=each&ended=true", key=two) == ["r6", "r2"]
 
 
 def test_who_played_and_game_numbers_are_for_people(played: World) -> None:
@@ -179,7 +179,7 @@ def test_pages_together_are_the_list_while_rounds_come_and_end(
     for number in range(6):
         opened.bet(bet("each"), round_id=f"r{number}", table_id=("T1", "T2", "T3")[number % 3])
         opened.clock.advance(timedelta(days=number))
-    before = found(opened, query)
+    before = rounds_listed(opened, query)
     assert len(before) == (2 if "table" in query else 6)
 
     for limit in (1, 2, 4, 6):
@@ -194,7 +194,7 @@ def test_pages_together_are_the_list_while_rounds_come_and_end(
                 after = f"&after={page['next']}"
                 opened.bet(bet("each"), round_id=f"new-{limit}-{len(listed)}")
 
-            assert [one for one in listed if not one.startswith("new")] == before
+            assert [round_id for round_id in listed if not round_id.startswith("new")] == before
             assert len(set(listed)) == len(listed)
 
 
@@ -208,7 +208,7 @@ def test_rounds_of_one_key_in_two_jackpots_are_each_on_one_page(opened: World, d
 
         for query in ("", "ended=false", "table_id=T1"):
             first = opened.get(f"{ROUNDS}?{query}&limit=1").ok()
-            rest = [] if first["next"] is None else found(opened, f"{query}&after={first['next']}")
+            rest = [] if first["next"] is None else rounds_listed(opened, f"{query}&after={first['next']}")
             listed = [item["round_id"] for item in first["items"]] + rest
             assert listed == (["at-T1"] if "table" in query else ["at-T2", "at-T1"])
 
@@ -232,9 +232,9 @@ def test_a_tampered_cursor_is_refused_or_goes_on_somewhere_and_shows_nothing_of_
     )
     for tampered in wrong:
         played.get(f"{ROUNDS}?after={tampered}").problem(422, "validation", "?after")
-    assert found(played, f"after={foreign}", key=played.key(Role.FINANCE, casino_id="c2")) == ["r4"]
-    assert found(played, "after=k7fffffffffffffff.zzz") == ["r6", "r5", "r4", "r3", "r2", "r1"]
-    assert found(played, "after=k0.a") == []
+    assert rounds_listed(played, f"after={foreign}", key=played.key(Role.FINANCE, casino_id="c2")) == ["r4"]
+    assert rounds_listed(played, "after=k7fffffffffffffff.zzz") == ["r6", "r5", "r4", "r3", "r2", "r1"]
+    assert rounds_listed(played, "after=k0.a") == []
 
 
 @pytest.mark.parametrize(
@@ -273,7 +273,7 @@ def test_a_round_of_years_ago_is_found(opened: World) -> None:
     opened.clock.advance(timedelta(days=2000))
 
     for query in ("", "bet_id=b1", "player_id=pat", "state=open", "table_id=T1", "older_than=86400"):
-        assert found(opened, query) == ["r1"]
+        assert rounds_listed(opened, query) == ["r1"]
 
 
 def test_a_table_server_that_starts_again_finds_its_open_rounds_and_whether_its_batch_was_booked(
@@ -286,5 +286,5 @@ def test_a_table_server_that_starts_again_finds_its_open_rounds_and_whether_its_
     (waiting,) = opened.get(f"{ROUNDS}?ended=false", key=server).ok()["items"]
 
     assert (waiting["round_id"], waiting["bet_count"]) == ("r7", 1)
-    assert found(opened, "bet_id=lost&ended=false", key=server) == ["r7"]
-    assert found(opened, "bet_id=never&ended=false", key=server) == []
+    assert rounds_listed(opened, "bet_id=lost&ended=false", key=server) == ["r7"]
+    assert rounds_listed(opened, "bet_id=never&ended=false", key=server) == []

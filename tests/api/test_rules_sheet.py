@@ -156,8 +156,8 @@ def test_a_converted_figure_has_its_rate_sheet_source_and_time(opened: World) ->
         "source": SOURCE,
         "source_sheet": 2,
     }
-    (said,) = (line for line in sheet["text"] if line.startswith("Amounts are shown"))
-    assert said.startswith("Amounts are shown at 1.18 EUR for 1 GBP, by rate sheet 2, in force since 20")
+    (sentence,) = (line for line in sheet["text"] if line.startswith("Amounts are shown"))
+    assert sentence.startswith("Amounts are shown at 1.18 EUR for 1 GBP, by rate sheet 2, in force since 20")
     assert FROM_ECB in sheet["text"]
 
 
@@ -169,9 +169,9 @@ def test_the_source_is_that_of_the_sheet_with_which_the_currencys_rate_last_chan
     pound, yen, euro = (ask(opened, f"currency={currency}").ok()["conversion"] for currency in ("GBP", "JPY", "EUR"))
     krona = ask(opened, "currency=SEK").ok()["conversion"]
 
-    assert {one["rate_sheet"] for one in (pound, yen, euro, krona)} == {3}
+    assert {rate["rate_sheet"] for rate in (pound, yen, euro, krona)} == {3}
     assert (pound["source"], pound["source_sheet"]) == (SOURCE, 2)
-    assert [(one["source"], one["source_sheet"]) for one in (yen, krona)] == [(None, 3), (None, 1)]
+    assert [(rate["source"], rate["source_sheet"]) for rate in (yen, krona)] == [(None, 3), (None, 1)]
     assert FROM_ECB in ask(opened, "currency=GBP").ok()["text"]
     assert "ecb, 2026-11-19" in ask(opened, "currency=GBP", page=True).text
 
@@ -444,10 +444,10 @@ def test_no_sentence_of_the_english_sheet_is_in_the_german_one(world: World, sub
         with subtests.test(jackpot_id):
             english, german = (ask(world, f"lang={lang}", jackpot_id=jackpot_id).ok() for lang in Language)
 
-            for one, other in ((english, german), (english["pending"], german["pending"])):
-                if one is not None:
-                    assert len(one["text"]) == len(other["text"])
-                    assert set(one["text"]) & set(other["text"]) == set()
+            for first, other in ((english, german), (english["pending"], german["pending"])):
+                if first is not None:
+                    assert len(first["text"]) == len(other["text"])
+                    assert set(first["text"]) & set(other["text"]) == set()
             assert set(prizes(english, "odds").values()) & set(prizes(german, "odds").values()) == set()
 
 

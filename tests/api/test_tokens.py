@@ -418,8 +418,8 @@ def test_while_the_issuer_is_down_tokens_wait_and_keys_work(database_url: str) -
 def test_while_the_issuer_is_being_asked_nobody_else_waits_for_it(world: World, issuer: LocalIssuer) -> None:
     token = issuer.token(world.clock.at)
     issuer.open.clear()
-    with ThreadPoolExecutor() as others:
-        first = others.submit(show, world, token)
+    with ThreadPoolExecutor() as pool_:
+        first = pool_.submit(show, world, token)
         while not issuer.asked:
             assert not first.done()
         show(world, token).problem(503, "issuer-unavailable")

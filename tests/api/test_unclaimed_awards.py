@@ -45,7 +45,7 @@ def test_each_unclaimed_award_is_noted_once_however_often_it_is_asked_for(won: W
 
     assert (first["unclaimed"], first["new"]) == (100, 100)
     assert rest == {"unclaimed": 50, "new": 50, "next": None}
-    assert len({one["facts"]["award_id"] for one in noted(won)}) == 150
+    assert len({exception["facts"]["award_id"] for exception in noted(won)}) == 150
     again = note(won)
     assert (again["unclaimed"], again["new"]) == (100, 0)
     assert len(noted(won)) == 150

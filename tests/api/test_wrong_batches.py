@@ -127,8 +127,8 @@ def test_stakes_above_and_below_and_those_of_the_table_are_all_named(world: Worl
         world, bet("dear", stake_minor=10_001), bet("cheap", stake_minor=49), bet("here", stake_minor=9_001)
     ).problem(422, "stake-out-of-range")
 
-    said = [(error["pointer"], error["detail"].partition(" is worth")[0]) for error in problem["errors"]]
-    assert said == [
+    errors = [(error["pointer"], error["detail"].partition(" is worth")[0]) for error in problem["errors"]]
+    assert errors == [
         ("/bets/0/stake_minor", "The largest stake"),
         ("/bets/0/stake_minor", "The largest stake of this table"),
         ("/bets/1/stake_minor", "The least stake"),
@@ -214,7 +214,7 @@ def test_where_the_books_do_not_answer_soon_the_shape_alone_is_named(opened: Wor
 
 
 def kinds(world: World) -> list[str]:
-    return sorted(kept["kind"] for kept in world.books.exceptions())
+    return sorted(exception["kind"] for exception in world.books.exceptions())
 
 
 def test_finance_sees_each_kind_of_refusal_that_a_batch_met(opened: World) -> None:

@@ -55,7 +55,7 @@ BY_HOSTS = {"patroni": False, "patroni-hosts": True}
 )
 def main(*, minutes: float, seed: int, tables: int, only: tuple[str, ...], output: Path) -> None:
     """Kill, freeze and overload the service while tables play, and hold its books against what it acknowledged."""
-    chosen = [one for one in plan.ALL if not only or any(word in one().name for word in only)]
+    chosen = [fault for fault in plan.ALL if not only or any(word in fault().name for word in only)]
     if not chosen:
         message = f"no fault has {' or '.join(map(repr, only))} in its name"
         raise click.BadParameter(message, param_hint="--only")
@@ -97,20 +97,20 @@ def _run(
         phases = campaign.run(attacked, drawn, seconds=60 * minutes, say=console.print)
         seconds = time.monotonic() - began_s
     names = {phase.name for phase in phases}
-    late = {one().name: "the time was up" for one in allowed if one().name not in names}
+    late = {fault().name: "the time was up" for fault in allowed if fault().name not in names}
     return Outcome(commit, seed, seconds, sight, phases, left_out | late)
 
 
 def _cluster_asked_for() -> bool | None:
     """Return whether a cluster is reached by its hosts; None for the embedded PostgreSQL. Raises: NoCluster."""
-    said = os.environ.get(VARIABLE)
-    if not said:
+    chosen_hosts = os.environ.get(VARIABLE)
+    if not chosen_hosts:
         return None
-    if said not in BY_HOSTS:
-        message = f"{VARIABLE}={said}: it may be {' or '.join(BY_HOSTS)}"
+    if chosen_hosts not in BY_HOSTS:
+        message = f"{VARIABLE}={chosen_hosts}: it may be {' or '.join(BY_HOSTS)}"
         raise NoCluster(message)
     replicated.require_support()
-    return BY_HOSTS[said]
+    return BY_HOSTS[chosen_hosts]
 
 
 @contextmanager

@@ -21,20 +21,20 @@ def audit(calls: Iterable[Call], books: Books, *, knows_all_calls: bool = True) 
     Set `knows_all_calls` to False where the books were read after the calls: what is there and was not yet sent then
     is not looked for.
     """
-    found = [Violation(Fact.DOUBLED, what) for what in books.doubled]
-    found += [Violation(Fact.AHEAD, jackpot_id, until) for jackpot_id, until in books.ahead.items()]
+    violations = [Violation(Fact.DOUBLED, what) for what in books.doubled]
+    violations += [Violation(Fact.AHEAD, jackpot_id, until) for jackpot_id, until in books.ahead.items()]
     by_round: dict[RoundName, list[Call]] = defaultdict(list)
     for call in calls:
         by_round[call.content.round].append(call)
     for booked in books.rounds.values():
-        found += [Violation(Fact.BOOKED_LATE, _text(booked.name), f"bet {bet_id}") for bet_id in booked.late]
+        violations += [Violation(Fact.BOOKED_LATE, _text(booked.name), f"bet {bet_id}") for bet_id in booked.late]
     for name, of_round in by_round.items():
-        found += _violations_of_round(of_round, books.rounds.get(name))
+        violations += _violations_of_round(of_round, books.rounds.get(name))
         if knows_all_calls and name in books.rounds:
-            found += _never_sent(of_round, books.rounds[name])
+            violations += _never_sent(of_round, books.rounds[name])
     if knows_all_calls:
-        found += [Violation(Fact.NEVER_SENT, _text(name)) for name in books.rounds if name not in by_round]
-    return tuple(found)
+        violations += [Violation(Fact.NEVER_SENT, _text(name)) for name in books.rounds if name not in by_round]
+    return tuple(violations)
 
 
 def _violations_of_round(calls: Sequence[Call], booked: BookedRound | None) -> Iterator[Violation]:
@@ -94,7 +94,10 @@ def _there(content: Content, calls: Sequence[Call], booked: BookedRound | None) 
 
 def _bets_there(content: Content, calls: Sequence[Call], booked: BookedRound) -> Iterator[Violation]:
     answered_void = {
-        bet_id for call in calls for one in call.acknowledgements for bet_id in (one.answer or {}).get("void", ())
+        bet_id
+        for call in calls
+        for acknowledgement in call.acknowledgements
+        for bet_id in (acknowledgement.answer or {}).get("void", ())
     }
     for bet in content.bets:
         there = booked.bets.get(bet.bet_id)
@@ -183,12 +186,14 @@ def _never_sent(calls: Sequence[Call], booked: BookedRound) -> Iterator[Violatio
 
 def unknown(calls: Iterable[Call]) -> tuple[Call, ...]:
     """Return the calls of which nobody knows whether they had their effect: no copy of them was acknowledged either."""
-    found: Mapping[Content, list[Call]] = defaultdict(list)
+    by_content: Mapping[Content, list[Call]] = defaultdict(list)
     for call in calls:
         if not call.must_refuse:
-            found[call.content].append(call)
+            by_content[call.content].append(call)
     return tuple(
-        same[0] for same in found.values() if any(one.is_unknown for one in same) and not any(map(_is_known, same))
+        same[0]
+        for same in by_content.values()
+        if any(call.is_unknown for call in same) and not any(map(_is_known, same))
     )
 
 

@@ -46,8 +46,8 @@ def prove(directory: Path, home: Path, world: World) -> Sight:
     lost = _without_synchronous_commit(directory / "unsafe", home, world)
     calls, there = _played(directory / "safe", home, world)
     wrong = (*audit(calls, there), *sums(there))
-    found = {name: len((*audit(calls, changed), *sums(changed))) for name, changed in tamperings(there).items()}
-    sight = Sight(lost, found)
+    tampered = {name: len((*audit(calls, changed), *sums(changed))) for name, changed in tamperings(there).items()}
+    sight = Sight(lost, tampered)
     require(sight, wrong)
     return sight
 
@@ -70,11 +70,11 @@ def tamperings(there: Books) -> Mapping[str, Books]:
     """Return the books as they would look if somebody had changed them, by what was changed."""
     booked = _some_round(there)
     bet = booked.live[0]
-    without = {bet_id: one for bet_id, one in booked.bets.items() if bet_id != bet.bet_id}
+    without = {bet_id: bet_ for bet_id, bet_ in booked.bets.items() if bet_id != bet.bet_id}
     dearer = {**booked.bets, bet.bet_id: bet._replace(stake_minor=bet.stake_minor + 1)}
     account = next(key for key in there.balances if key[1] == "pool:prize_fund")
     balances = {**there.balances, account: there.balances[account] + Decimal("0.0001")}
-    closed = next((one for one in there.rounds.values() if one.closed_with is not None), None)
+    closed = next((value for value in there.rounds.values() if value.closed_with is not None), None)
     of_closing = (
         {} if closed is None else {"a closing that is taken out": _with(there, replace(closed, closed_with=None))}
     )
@@ -83,7 +83,7 @@ def tamperings(there: Books) -> Mapping[str, Books]:
         "a bet that is taken out": _with(there, replace(booked, bets=without)),
         "a stake that is changed": _with(there, replace(booked, bets=dearer)),
         "a round that is taken out": replace(
-            there, rounds={key: one for key, one in there.rounds.items() if key != booked.name}
+            there, rounds={key: round_ for key, round_ in there.rounds.items() if key != booked.name}
         ),
         "a pool that is changed": replace(there, balances=balances),
     }
@@ -106,7 +106,7 @@ def _without_synchronous_commit(directory: Path, home: Path, world: World) -> in
         attacked.bring_back()
         calls = reader_of(played).calls()
         there = books.read_all(program.plain(attacked.owner_url))
-    return sum(one.fact in LOSSES for one in audit(calls, there))
+    return sum(violation.fact in LOSSES for violation in audit(calls, there))
 
 
 def _played(directory: Path, home: Path, world: World) -> tuple[tuple[Call, ...], Books]:

@@ -131,10 +131,10 @@ def _rounds(connection: psycopg.Connection[Row], names: Collection[RoundName] | 
     cancelled = _grouped(connection, _of("cancellations", "reason"), keys, places)
     awards = _grouped(connection, _AWARDS, keys, places)
     settled = _grouped(connection, _of("settlements", "meter_before"), keys, places)
-    found = {}
+    by_name = {}
     for jackpot_id, round_key, table_id, round_id, casino_id, state in rows:
         place = (jackpot_id, round_key)
-        found[places[place]] = BookedRound(
+        by_name[places[place]] = BookedRound(
             RoundName(table_id, round_id),
             jackpot_id,
             casino_id,
@@ -152,7 +152,7 @@ def _rounds(connection: psycopg.Connection[Row], names: Collection[RoundName] | 
         )
     twice = [f"round {name}" for name, count in Counter(places.values()).items() if count > 1]
     twice += [f"closing of {places[place]}" for place, rows in closings.items() if len(rows) > 1]
-    return Books(found, doubled=(*twice, *doubled), ahead=_ahead(connection, lead_s))
+    return Books(by_name, doubled=(*twice, *doubled), ahead=_ahead(connection, lead_s))
 
 
 def _of(table: str, columns: str) -> str:
@@ -192,24 +192,24 @@ def _grouped(
     connection: psycopg.Connection[Row], question: str, keys: Mapping[str, Any], places: Mapping[Place, RoundName]
 ) -> dict[Place, list[Row]]:
     """Read rows of rounds, each under its round."""
-    found: dict[Place, list[Row]] = {}
+    rows_: dict[Place, list[Row]] = {}
     for jackpot_id, round_key, *row in connection.execute(question, keys):
         if (jackpot_id, round_key) in places:
-            found.setdefault((jackpot_id, round_key), []).append(tuple(row))
-    return found
+            rows_.setdefault((jackpot_id, round_key), []).append(tuple(row))
+    return rows_
 
 
 def _bets(
     connection: psycopg.Connection[Row], keys: Mapping[str, Any], places: Mapping[Place, RoundName]
 ) -> tuple[dict[Place, dict[str, Bet]], list[str]]:
     question = _of("bets", "bet_id, player_id, hand, currency, stake_minor")
-    found: dict[Place, dict[str, Bet]] = {}
+    by_place: dict[Place, dict[str, Bet]] = {}
     doubled = []
     for place, rows in _grouped(connection, question, keys, places).items():
-        bets = found[place] = {bet.bet_id: bet for bet in (bet_of(*row) for row in rows)}
+        bets = by_place[place] = {bet.bet_id: bet for bet in (bet_of(*row) for row in rows)}
         if len(bets) < len(rows):
-            doubled += [f"bet {one} of {places[place]}" for one, n in _counted(row[0] for row in rows) if n > 1]
-    return found, doubled
+            doubled += [f"bet {bet_id} of {places[place]}" for bet_id, n in _counted(row[0] for row in rows) if n > 1]
+    return by_place, doubled
 
 
 def _counted(ids: Iterable[str]) -> Iterable[tuple[str, int]]:

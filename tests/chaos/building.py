@@ -57,4 +57,4 @@ def settled(**changed: Any) -> BookedRound:
 
 def books_of(*rounds: BookedRound, **changed: Any) -> Books:
     """Return books of some rounds."""
-    return Books({one.name: one for one in rounds}, **changed)
+    return Books({round_.name: round_ for round_ in rounds}, **changed)

@@ -77,12 +77,12 @@ class CallReader:
 
     def calls(self, *, since_s: float = 0.0) -> tuple[Call, ...]:
         """Return the calls any attempt of which was sent, or ended, since then; in the order in which they began."""
-        found = [
+        calls_ = [
             Call(call_id, noted.server, noted.content, tuple(noted.attempts), noted.must_refuse)
             for call_id, noted in self._noted.items()
             if _last_s(noted.attempts) >= since_s
         ]
-        return tuple(sorted(found, key=lambda call: call.began_s))
+        return tuple(sorted(calls_, key=lambda call: call.began_s))
 
     def _take(self, line: Mapping[str, Any]) -> None:
         if "server" in line:

@@ -88,9 +88,9 @@ def _wait_recovered(site: Site, *, since_s: float) -> float | None:
     until_s = now_s() + LONGEST_RECOVERY_S
     while now_s() < until_s:
         site.reader.update()
-        found = timing.recovered_s(site.reader.calls(since_s=since_s), site.generators.names(), since_s=since_s)
-        if found is not None:
-            return found
+        recovered_s = timing.recovered_s(site.reader.calls(since_s=since_s), site.generators.names(), since_s=since_s)
+        if recovered_s is not None:
+            return recovered_s
         site.service.keep_running()
         time.sleep(0.1)
     return None

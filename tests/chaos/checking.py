@@ -44,16 +44,16 @@ class Checker:
 
         Nobody plays any more, and the service runs.
         """
-        found = list(self._audited())
+        violations = list(self._audited())
         calls = self.site.reader.calls()
         again = (*unknown(calls), *replays.sample(calls, seed=self.site.generators.seed))
         before = self._read(rounds_of(again))
         self._replay(again)
-        found += self._audited()
-        found += replays.judged(self.site.reader, AUDITOR, before)
+        violations += self._audited()
+        violations += replays.judged(self.site.reader, AUDITOR, before)
         still = unknown(self.site.reader.calls())
-        found += [Violation(Fact.LOST, call.content.path, "no answer at a replay either") for call in still]
-        return self._new((*found, *self._logged(), *self._verified()))
+        violations += [Violation(Fact.LOST, call.content.path, "no answer at a replay either") for call in still]
+        return self._new((*violations, *self._logged(), *self._verified()))
 
     def _audited(self) -> Iterator[Violation]:
         """Hold all calls, and all sums, against the books."""
@@ -84,10 +84,13 @@ class Checker:
         if done.returncode:
             yield Violation(Fact.NOT_VERIFIED, "the books", (done.stdout + done.stderr).strip()[-500:])
 
-    def _new(self, found: Iterable[Violation]) -> tuple[Violation, ...]:
+    def _new(self, violations: Iterable[Violation]) -> tuple[Violation, ...]:
         """Return those that were not reported before."""
-        new = {(one.fact, f"{one.place} {one.detail if one.fact is Fact.HUNG else ''}"): one for one in found}
-        fresh = tuple(one for key, one in new.items() if key not in self._seen)
+        new = {
+            (violation.fact, f"{violation.place} {violation.detail if violation.fact is Fact.HUNG else ''}"): violation
+            for violation in violations
+        }
+        fresh = tuple(violation for key, violation in new.items() if key not in self._seen)
         self._seen |= new.keys()
         return fresh
 

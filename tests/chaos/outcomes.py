@@ -32,7 +32,7 @@ def statuses(call: Call) -> Iterator[Violation]:
 
 def consistent(content: Content, calls: Sequence[Call]) -> Iterator[Violation]:
     """Look whether a call that was made again had the same answer, and its effect once."""
-    answers = [one.answer or {} for call in calls for one in call.acknowledgements]
+    answers = [acknowledgement.answer or {} for call in calls for acknowledgement in call.acknowledgements]
     if content.kind is Kind.BETS:
         accepted = [answer.get("accepted", 0) for answer in answers]
         if sum(accepted) > len(content.bets):
@@ -80,12 +80,12 @@ def awards(booked: BookedRound) -> Iterator[Violation]:
     """Figure a settled round's awards from its bets, its cards and the meter, and compare."""
     book = JACKPOTS[booked.jackpot_id]
     meter = Fraction(booked.meter_before or 0)
-    due = paytable.awards(book, booked.live, booked.hands, meter=meter)
+    expected = paytable.awards(book, booked.live, booked.hands, meter=meter)
     there = {key: award.amount_minor for key, award in booked.awards.items()}
-    if due != there:
+    if expected != there:
         place = f"{booked.name.table_id}/{booked.name.round_id}"
-        differing = sorted(dict(due).items() ^ there.items())[:4]
-        yield Violation(Fact.AWARDS_WRONG, place, f"{differing} of {len(due)} due and {len(there)} booked")
+        differing = sorted(dict(expected).items() ^ there.items())[:4]
+        yield Violation(Fact.AWARDS_WRONG, place, f"{differing} of {len(expected)} due and {len(there)} booked")
 
 
 def _refunds(answer: Mapping[str, Any]) -> dict[str, int]:

@@ -112,23 +112,23 @@ def awards(book: Rulebook, bets: Collection[Bet], hands: Iterable[Hand], *, mete
     """Figure the awards of a round's live bets; one of 0 is not made. `meter` is what was on offer."""
     tiers = {hand.hand: category(hand.cards) for hand in hands if hand.status == DEALT}
     dealt = [bet for bet in bets if bet.hand in tiers]
-    found = _shared(book, dealt, tiers, meter) if book.is_shared else _owned(book, dealt, tiers, meter)
-    return {key: amount for key, amount in found.items() if amount}
+    shares = _shared(book, dealt, tiers, meter) if book.is_shared else _owned(book, dealt, tiers, meter)
+    return {key: amount for key, amount in shares.items() if amount}
 
 
 def _shared(
     book: Rulebook, dealt: Collection[Bet], tiers: Mapping[str, str], meter: Fraction
 ) -> dict[tuple[str, str], int]:
     """Pay fixed prizes to those who hold them, and the meter to all if anybody holds a royal flush."""
-    found = {
+    amounts = {
         (bet.bet_id, tiers[bet.hand]): bet.stake_minor * book.multiples[tiers[bet.hand]]
         for bet in dealt
         if tiers[bet.hand] in book.multiples
     }
     if any(tiers[bet.hand] == ROYAL_FLUSH for bet in dealt):
         weight = value(dealt)
-        found |= {(bet.bet_id, ROYAL_FLUSH): int(bet.stake_minor * meter // weight) for bet in dealt}
-    return found
+        amounts |= {(bet.bet_id, ROYAL_FLUSH): int(bet.stake_minor * meter // weight) for bet in dealt}
+    return amounts
 
 
 def _owned(

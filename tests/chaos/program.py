@@ -54,8 +54,8 @@ def _by_app_role(url: str) -> str:
 
 def _has_app_login(owner_url: str) -> bool:
     with psycopg.connect(plain(owner_url)) as connection:
-        found = connection.execute("SELECT FROM pg_roles WHERE rolname = %s AND rolcanlogin", [APP_ROLE])
-        return bool(found.rowcount)
+        logins = connection.execute("SELECT FROM pg_roles WHERE rolname = %s AND rolcanlogin", [APP_ROLE])
+        return bool(logins.rowcount)
 
 
 def environment(url: str) -> dict[str, str]:
@@ -133,17 +133,19 @@ class Roles:
 def roles(main: int) -> Roles:
     """Tell the processes of a running `jackpot serve` apart. Raises: LookupError if there is no worker."""
     family = tuple(_descendants(main))
-    runner = next((one.pid for one in family if f" {_JOBS} " in one.command), None)
-    parents = {one.parent for one in family}
+    runner = next((process.pid for process in family if f" {_JOBS} " in process.command), None)
+    parents = {process.parent for process in family}
     workers = tuple(
-        one
-        for one in family
-        if one.pid not in parents and one.pid != runner and not any(word in one.command for word in _NO_WORKER)
+        process
+        for process in family
+        if process.pid not in parents
+        and process.pid != runner
+        and not any(word in process.command for word in _NO_WORKER)
     )
     if not workers:
         message = f"process {main} has no worker"
         raise LookupError(message)
-    return Roles(workers[0].parent, tuple(one.pid for one in workers), runner)
+    return Roles(workers[0].parent, tuple(worker.pid for worker in workers), runner)
 
 
 def signal_all(pids: Mapping[int, object] | tuple[int, ...], number: signal.Signals) -> None:
@@ -161,9 +163,9 @@ def _descendants(main: int) -> Iterator[Process]:
         children.setdefault(process.parent, []).append(process)
     waiting = [main]
     while waiting:
-        found = children.get(waiting.pop(), [])
-        yield from found
-        waiting += [one.pid for one in found]
+        children_ = children.get(waiting.pop(), [])
+        yield from children_
+        waiting += [process.pid for process in children_]
 
 
 def _processes() -> Iterator[Process]:

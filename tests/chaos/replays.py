@@ -48,6 +48,6 @@ def _bets(call: Call, attempt: Attempt, booked: BookedRound | None) -> Iterator[
 
 
 def _closing(call: Call, attempt: Attempt, booked: BookedRound | None) -> Iterator[Violation]:
-    due = CREATED if booked is None or booked.closed_with is None else OK
-    if attempt.status != due:
-        yield Violation(Fact.ANSWER_WRONG, call.content.path, f"{attempt.status}, not {due}")
+    expected = CREATED if booked is None or booked.closed_with is None else OK
+    if attempt.status != expected:
+        yield Violation(Fact.ANSWER_WRONG, call.content.path, f"{attempt.status}, not {expected}")

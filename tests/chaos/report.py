@@ -44,12 +44,12 @@ class Outcome:
     @property
     def violations(self) -> tuple[Violation, ...]:
         """Return all that was found wrong."""
-        return tuple(one for phase in self.phases for one in phase.violations)
+        return tuple(violation for phase in self.phases for violation in phase.violations)
 
     @property
     def exit_code(self) -> int:
         """Return 1 if the books are wrong, 2 if only answers are, 0 if nothing is."""
-        facts = {one.fact for one in self.violations}
+        facts = {violation.fact for violation in self.violations}
         return 1 if facts - ANSWERS else 2 if facts else 0
 
 
@@ -67,15 +67,15 @@ def _row(name: str, phases: Sequence[Phase]) -> tuple[str, ...]:
     return (
         name,
         str(len(phases)),
-        str(sum(one.calls for one in figures)),
-        str(sum(one.acknowledged for one in figures)),
-        str(sum(one.fact in LOSSES for phase in phases for one in phase.violations)),
-        str(sum(one.unknown for one in figures)),
-        str(sum(one.refused for one in figures)),
-        str(sum(one.refused_for_now for one in figures)),
-        str(sum(one.broken for one in figures)),
-        str(sum(one.hung for one in figures)),
-        f"{max(one.longest_s for one in figures):.1f} s",
+        str(sum(figure.calls for figure in figures)),
+        str(sum(figure.acknowledged for figure in figures)),
+        str(sum(violation.fact in LOSSES for phase in phases for violation in phase.violations)),
+        str(sum(figure.unknown for figure in figures)),
+        str(sum(figure.refused for figure in figures)),
+        str(sum(figure.refused_for_now for figure in figures)),
+        str(sum(figure.broken for figure in figures)),
+        str(sum(figure.hung for figure in figures)),
+        f"{max(figure.longest_s for figure in figures):.1f} s",
         f"{max(recoveries):.1f} s" if recoveries else "-",
     )
 
@@ -104,17 +104,17 @@ def as_markdown(outcome: Outcome) -> str:
 def notes(outcome: Outcome) -> list[str]:
     """Say what stands beneath the table: the checker's sight, what was left out, and what was found wrong."""
     sight = outcome.sight
-    found = ", ".join(f"{name}: {count}" for name, count in sight.tampered.items())
-    said = [
-        f"Without synchronous commit {sight.lost_without_flush} acknowledgements were reported as lost ({found}).",
+    tampered = ", ".join(f"{name}: {count}" for name, count in sight.tampered.items())
+    lines = [
+        f"Without synchronous commit {sight.lost_without_flush} acknowledgements were reported as lost ({tampered}).",
         f"A call hung if it had neither an answer nor a broken connection within {LONGEST_ANSWER_S:g} s.",
     ]
-    said += [f"Left out: {name}, since {reason}." for name, reason in outcome.left_out.items()]
+    lines += [f"Left out: {name}, since {reason}." for name, reason in outcome.left_out.items()]
     for fact, violations in by_fact(outcome.violations).items():
-        said.append(f"{len(violations)} times: {fact}; first: {violations[0].place} {violations[0].detail}".rstrip())
+        lines.append(f"{len(violations)} times: {fact}; first: {violations[0].place} {violations[0].detail}".rstrip())
     if not outcome.violations:
-        said.append("No violation was found.")
-    return said
+        lines.append("No violation was found.")
+    return lines
 
 
 def as_document(outcome: Outcome) -> dict[str, Any]:
@@ -128,16 +128,16 @@ def as_document(outcome: Outcome) -> dict[str, Any]:
         "left_out": dict(outcome.left_out),
         "columns": COLUMNS,
         "rows": rows(outcome),
-        "violations": [[one.fact, one.place, one.detail] for one in outcome.violations],
+        "violations": [[violation.fact, violation.place, violation.detail] for violation in outcome.violations],
     }
 
 
 def by_fact(violations: Iterable[Violation]) -> dict[Fact, list[Violation]]:
     """Group violations by their kind."""
-    found: dict[Fact, list[Violation]] = {}
-    for one in violations:
-        found.setdefault(one.fact, []).append(one)
-    return found
+    grouped: dict[Fact, list[Violation]] = {}
+    for violation in violations:
+        grouped.setdefault(violation.fact, []).append(violation)
+    return grouped
 
 
 def current_commit() -> str:

@@ -63,7 +63,7 @@ class Service:
     def wait_until_ready(self) -> None:
         """Wait; a service that ends meanwhile is started again. Raises: NotServing."""
         until = time.monotonic() + LONGEST_START_S
-        while self.asked("/readyz") != 200:
+        while self.status_of("/readyz") != 200:
             if time.monotonic() > until:
                 message = f"the service on port {self.port} does not become ready; its log is {self.log}"
                 raise NotServing(message)
@@ -74,7 +74,7 @@ class Service:
         """Return whether the command that was started runs."""
         return self.process is not None and self.process.poll() is None
 
-    def asked(self, path: str) -> int:
+    def status_of(self, path: str) -> int:
         """Ask for a page without a key; returns the status, 0 for no answer."""
         connection = HTTPConnection(HOST, self.port, timeout=ASKED_S)
         try:

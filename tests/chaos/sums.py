@@ -36,19 +36,19 @@ def sums(books: Books) -> tuple[Violation, ...]:
     expected: dict[str, _Expected] = {jackpot_id: _Expected() for jackpot_id in JACKPOTS}
     for booked in books.rounds.values():
         _add(expected[booked.jackpot_id], booked)
-    found: list[Violation] = []
+    violations: list[Violation] = []
     for jackpot_id, sought in expected.items():
         balances = {
             (account, currency): Fraction(amount)
             for (jackpot, account, currency), amount in books.balances.items()
             if jackpot == jackpot_id
         }
-        found += _compare(jackpot_id, sought, balances)
-        found += _stripes(jackpot_id, books, balances)
-    return tuple(found)
+        violations += _compare(jackpot_id, sought, balances)
+        violations += _stripes(jackpot_id, books, balances)
+    return tuple(violations)
 
 
-def standing(booked: BookedRound) -> tuple[Bet, ...]:
+def bets_in_force(booked: BookedRound) -> tuple[Bet, ...]:
     """Return the bets of a round that were not given back."""
     if booked.state == "cancelled":
         return ()
@@ -59,7 +59,7 @@ def standing(booked: BookedRound) -> tuple[Bet, ...]:
 def _add(sought: _Expected, booked: BookedRound) -> None:
     book = JACKPOTS[booked.jackpot_id]
     casino = f"casino:{booked.casino_id}"
-    bets = standing(booked)
+    bets = bets_in_force(booked)
     worth = paytable.value(bets)
     sought.meter += worth * (book.meter + book.reserve)
     sought.prize_fund += worth * book.prize_fund
@@ -86,14 +86,14 @@ def _compare(jackpot_id: str, sought: _Expected, balances: Mapping[tuple[str, st
         "house:margin": (sought.margin, _total(balances, ("house:margin",))),
         "awards:held": (sought.held, _total(balances, ("awards:held",))),
     }
-    for name, (due, there) in singles.items():
-        if due != there:
-            yield Violation(Fact.POOL_DIFFERS, f"{jackpot_id} {name}", f"{_text(there)} {base}, not {_text(due)}")
+    for name, (expected, there) in singles.items():
+        if expected != there:
+            yield Violation(Fact.POOL_DIFFERS, f"{jackpot_id} {name}", f"{_text(there)} {base}, not {_text(expected)}")
     casinos = {key for key in balances if key[0].startswith("casino:")} | sought.casinos.keys()
     for account, currency in sorted(casinos):
-        due, there = sought.casinos[account, currency], balances.get((account, currency), Fraction())
-        if due != there:
-            detail = f"{_text(there)} {currency}, not {_text(due)}"
+        expected, there = sought.casinos[account, currency], balances.get((account, currency), Fraction())
+        if expected != there:
+            detail = f"{_text(there)} {currency}, not {_text(expected)}"
             yield Violation(Fact.CASINO_DIFFERS, f"{jackpot_id} {account}", detail)
     for currency in sorted({currency for _, currency in balances}):
         rest = sum((amount for (_, other), amount in balances.items() if other == currency), Fraction())

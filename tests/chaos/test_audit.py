@@ -23,7 +23,7 @@ LATE = Content(Kind.BETS, build.NAME, bets=(BET._replace(bet_id="late"),))
 
 def facts(calls: list[Call], there: Books | BookedRound, **options: bool) -> set[Fact]:
     books = books_of(there) if isinstance(there, BookedRound) else there
-    return {one.fact for one in audit(calls, books, **options)}
+    return {violation.fact for violation in audit(calls, books, **options)}
 
 
 def test_what_was_acknowledged_and_is_there_is_no_violation() -> None:
@@ -151,10 +151,10 @@ def test_a_result_without_an_answer_is_there_as_it_was_sent() -> None:
 
 
 def test_what_nobody_sent_must_not_be_there() -> None:
-    one = answered(Content(Kind.BETS, build.NAME, bets=(BET,)), {"accepted": 1, "replayed": 0, "void": []})
+    call = answered(Content(Kind.BETS, build.NAME, bets=(BET,)), {"accepted": 1, "replayed": 0, "void": []})
 
     assert facts([], build.booked()) == {Fact.NEVER_SENT}
-    assert facts([one], build.booked()) == {Fact.NEVER_SENT}
+    assert facts([call], build.booked()) == {Fact.NEVER_SENT}
     assert facts([BETS_DONE], build.booked(voids={"b1": False})) == {Fact.NEVER_SENT}
     assert facts([BETS_DONE], build.settled()) == {Fact.NEVER_SENT}
     assert facts([BETS_DONE], build.booked(state="cancelled", reason="misdeal")) == {Fact.NEVER_SENT}
@@ -247,7 +247,7 @@ def test_an_answer_that_asks_for_patience_is_no_violation(status: int) -> None:
 def test_unknown_are_the_calls_of_which_no_copy_was_answered_for_good() -> None:
     refused = answered(RESULT, {"code": "x"}, status=409)
 
-    assert [one.content for one in unknown([unanswered(BETS), RESULT_DONE])] == [BETS]
+    assert [call.content for call in unknown([unanswered(BETS), RESULT_DONE])] == [BETS]
     assert unknown([unanswered(BETS), BETS_DONE, refused]) == ()
     assert unknown([answered(BETS, status=503)]) != ()
     assert unknown([answered(BETS, status=429)]) == ()

@@ -18,7 +18,7 @@ SIGHT = Sight(lost_without_flush=3, tampered={"a bet that is taken out": 2})
 
 def test_books_that_were_not_changed_are_clean_and_each_change_is_reported() -> None:
     there = books()
-    closed = replace(there, rounds={name: replace(one, closed_with=2) for name, one in there.rounds.items()})
+    closed = replace(there, rounds={name: replace(round_, closed_with=2) for name, round_ in there.rounds.items()})
     calls = (*CALLS, answered(build.CLOSING, status=201))
 
     assert audit(CALLS, there) + sums(there) == ()

@@ -62,7 +62,7 @@ def test_rounds_are_read_with_all_that_they_hold(played_url: str) -> None:
 def test_a_bet_that_was_booked_after_the_closing_is_read_as_late(played_url: str, database_url: str) -> None:
     past_the_service(database_url, "UPDATE bets SET step = 99 WHERE bet_id = 'b1'")
 
-    assert [one.late for one in read_all(played_url).rounds.values() if one.late] == [("b1",)]
+    assert [value.late for value in read_all(played_url).rounds.values() if value.late] == [("b1",)]
 
 
 def test_a_closing_that_stands_twice_is_doubled(played_url: str, database_url: str) -> None:

@@ -65,7 +65,7 @@ def test_an_attempt_that_is_waited_for_too_long_hung_whatever_its_end() -> None:
     broken = Call("c", "s", BETS, (Attempt(1.0, 1.0 + late, why="TimeoutError"),))
     quick = Call("c", "s", BETS, (Attempt(1.0, 1.0 + timing.LONGEST_ANSWER_S, 201, {}),))
 
-    assert [one.fact for one in timing.hung([answered, broken, quick])] == [Fact.HUNG, Fact.HUNG]
+    assert [violation.fact for violation in timing.hung([answered, broken, quick])] == [Fact.HUNG, Fact.HUNG]
 
 
 def test_figures_count_what_overlaps_the_time() -> None:
@@ -75,17 +75,17 @@ def test_figures_count_what_overlaps_the_time() -> None:
     over = Call("c", "s", RESULT, (Attempt(1.0, 4.0, 201, {}),))
     in_progress = Call("d", "s", RESULT, (Attempt(7.0),))
 
-    found = timing.figures([early, waiting, over, in_progress], since_s=4.5, until_s=8.0)
+    figures_ = timing.figures([early, waiting, over, in_progress], since_s=4.5, until_s=8.0)
 
-    assert (found.calls, found.acknowledged, found.unknown, found.refused) == (3, 1, 2, 0)
-    assert (found.refused_for_now, found.broken, round(found.longest_s, 1)) == (0, 1, 0.2)
+    assert (figures_.calls, figures_.acknowledged, figures_.unknown, figures_.refused) == (3, 1, 2, 0)
+    assert (figures_.refused_for_now, figures_.broken, round(figures_.longest_s, 1)) == (0, 1, 0.2)
 
 
 def test_a_site_has_recovered_when_every_table_server_was_acknowledged_something_sent_since() -> None:
     def acknowledged(server: str, sent_s: float) -> Call:
         return Call("c", server, BETS, (Attempt(sent_s, sent_s + 0.5, 201, {}),))
 
-    before, one, other = acknowledged("s1", 9.0), acknowledged("s1", 11.0), acknowledged("s2", 12.0)
+    before, first, other = acknowledged("s1", 9.0), acknowledged("s1", 11.0), acknowledged("s2", 12.0)
 
     assert timing.recovered_s([before, other], ["s1", "s2"], since_s=10.0) is None
-    assert timing.recovered_s([before, one, other], ["s1", "s2"], since_s=10.0) == 12.5
+    assert timing.recovered_s([before, first, other], ["s1", "s2"], since_s=10.0) == 12.5

@@ -49,9 +49,11 @@ def test_a_database_that_there_is_not_is_refused_before_anything_begins() -> Non
     assert done.output == "chaos failed: CHAOS=patrony: it may be patroni or patroni-hosts\n"
 
 
-@pytest.mark.parametrize("said", ["patroni", "patroni-hosts"])
-def test_a_machine_without_patroni_is_told_what_to_install_before_anything_begins(tmp_path: Path, said: str) -> None:
-    done = CliRunner().invoke(main, env={"CHAOS": said, "PATH": str(tmp_path)})
+@pytest.mark.parametrize("host_kind", ["patroni", "patroni-hosts"])
+def test_a_machine_without_patroni_is_told_what_to_install_before_anything_begins(
+    tmp_path: Path, host_kind: str
+) -> None:
+    done = CliRunner().invoke(main, env={"CHAOS": host_kind, "PATH": str(tmp_path)})
 
     assert done.exit_code == 1
     assert done.output.startswith(

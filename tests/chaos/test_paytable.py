@@ -24,9 +24,9 @@ def bet(number: int, hand: str, currency: str = "EUR", stake_minor: int = 100) -
 def test_a_shared_royal_flush_pays_each_bettor_the_same_factor_rounded_down() -> None:
     bets = [bet(1, "1"), bet(2, "2", "GBP"), bet(3, "2", "SEK", 1000)]
 
-    due = awards(LIVE, bets, [ROYAL, NOTHING], meter=Fraction("5434.05"))
+    expected = awards(LIVE, bets, [ROYAL, NOTHING], meter=Fraction("5434.05"))
 
-    assert due == {
+    assert expected == {
         ("b1", "royal_flush"): 178_575,
         ("b2", "royal_flush"): 178_575,
         ("b3", "royal_flush"): 1_785_754,
@@ -38,10 +38,10 @@ def test_a_royal_flush_without_a_bet_pays_nothing() -> None:
 
 
 def test_who_shares_keeps_the_prize_of_the_own_hand() -> None:
-    due = awards(LIVE, [bet(1, "1"), bet(2, "2")], [ROYAL, STRAIGHT_FLUSH], meter=Fraction(1000))
+    expected = awards(LIVE, [bet(1, "1"), bet(2, "2")], [ROYAL, STRAIGHT_FLUSH], meter=Fraction(1000))
 
-    assert due["b2", "straight_flush"] == 250_000
-    assert due["b2", "royal_flush"] == 50_000
+    assert expected["b2", "straight_flush"] == 250_000
+    assert expected["b2", "royal_flush"] == 50_000
 
 
 def test_a_dead_or_forfeited_hand_wins_nothing() -> None:
@@ -52,9 +52,9 @@ def test_a_dead_or_forfeited_hand_wins_nothing() -> None:
 def test_hands_that_own_more_than_the_meter_are_paid_pro_rata() -> None:
     bets = [bet(1, "1"), bet(2, "2")]
 
-    due = awards(CYBER, bets, [ROYAL, STRAIGHT_FLUSH], meter=Fraction(100_000))
+    expected = awards(CYBER, bets, [ROYAL, STRAIGHT_FLUSH], meter=Fraction(100_000))
 
-    assert due == {("b1", "royal_flush"): 9_090_909, ("b2", "straight_flush"): 909_090}
+    assert expected == {("b1", "royal_flush"): 9_090_909, ("b2", "straight_flush"): 909_090}
 
 
 def test_hands_that_own_a_part_of_the_meter_leave_the_rest() -> None:
@@ -84,4 +84,4 @@ def test_what_is_dealt_comes_from_one_deck_and_now_and_then_hits() -> None:
     for round_hands in rounds:
         cards = [card for hand in round_hands for card in hand.cards]
         assert len(cards) == len(set(cards))
-    assert any(hand.status == "dealt" and hand.cards == dealing.ROYAL for one in rounds for hand in one)
+    assert any(hand.status == "dealt" and hand.cards == dealing.ROYAL for round_ in rounds for hand in round_)

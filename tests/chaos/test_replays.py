@@ -32,9 +32,9 @@ def test_bets_are_new_exactly_if_they_were_not_there(
     reader.update()
 
     there = books_of() if before is None else books_of(before)
-    found = [one.fact for one in replays.judged(reader, "auditor", there)]
+    facts_ = [violation.fact for violation in replays.judged(reader, "auditor", there)]
 
-    assert found == ([] if is_right else [Fact.ANSWER_WRONG])
+    assert facts_ == ([] if is_right else [Fact.ANSWER_WRONG])
 
 
 @pytest.mark.parametrize(
@@ -56,9 +56,9 @@ def test_a_closing_is_new_exactly_if_it_was_not_there(
     reader.update()
 
     there = books_of() if before is None else books_of(before)
-    found = [one.fact for one in replays.judged(reader, "auditor", there)]
+    facts_ = [violation.fact for violation in replays.judged(reader, "auditor", there)]
 
-    assert found == ([] if is_right else [Fact.ANSWER_WRONG])
+    assert facts_ == ([] if is_right else [Fact.ANSWER_WRONG])
 
 
 def test_a_sample_is_the_same_for_the_same_seed() -> None:

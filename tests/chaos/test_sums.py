@@ -26,7 +26,7 @@ SMALLEST = Decimal("1e-18")
 
 
 def facts(books: Books) -> set[Fact]:
-    return {one.fact for one in sums(books)}
+    return {sum_.fact for sum_ in sums(books)}
 
 
 def books(**changed: object) -> Books:

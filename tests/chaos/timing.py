@@ -31,7 +31,7 @@ def figures(calls: Iterable[Call], *, since_s: float, until_s: float) -> Figures
     """Sum up the calls that were in progress between two times, by what became of them."""
     chosen, attempts = list[Call](), list[Attempt]()
     for call in calls:
-        during = [one for one in call.attempts if _overlaps(one, since_s=since_s, until_s=until_s)]
+        during = [attempt for attempt in call.attempts if _overlaps(attempt, since_s=since_s, until_s=until_s)]
         attempts += during
         if during:
             chosen.append(call)

@@ -14,7 +14,7 @@ import pytest
 
 from jackpot_service.events.cursor import Cursor, encode
 from tests.cli.test_audit_and_exceptions import Run, run
-from tests.support import telling
+from tests.support import notifications
 from tests.support.fixtures import world
 from tests.support.world import World
 
@@ -36,13 +36,13 @@ def cursor_of(err: str) -> str:
 
 
 def test_every_event_is_a_line_as_the_house_sees_it(world: World, run: Run) -> None:
-    telling.bring_about_everything(world)
+    notifications.bring_about_everything(world)
 
     status, out, err = run("events")
 
     assert status == 0
-    assert [json.loads(line) for line in out.splitlines()] == telling.follow(world)
-    assert cursor_of(err) == telling.now(world)
+    assert [json.loads(line) for line in out.splitlines()] == notifications.follow(world)
+    assert cursor_of(err) == notifications.now(world)
 
 
 def test_it_goes_on_after_the_cursor_that_was_printed(world: World, run: Run) -> None:
@@ -51,7 +51,7 @@ def test_it_goes_on_after_the_cursor_that_was_printed(world: World, run: Run) ->
     world.cancel()
 
     _, out, err = run("events", "--after", cursor_of(err))
-    assert telling.types(map(json.loads, out.splitlines())) == ["round.cancelled"]
+    assert notifications.types(map(json.loads, out.splitlines())) == ["round.cancelled"]
 
     status, out, _ = run("events", "--after", cursor_of(err))
     assert (status, out) == (0, "")
@@ -78,7 +78,7 @@ def printing(database_url: str, *arguments: str, pipesize: int = -1) -> Iterator
 
 def test_it_follows_what_happens_until_it_is_interrupted(world: World, database_url: str) -> None:
     world.open(base_amount="1000")
-    with printing(database_url, "--follow", "--after", telling.now(world)) as (process, printed, _):
+    with printing(database_url, "--follow", "--after", notifications.now(world)) as (process, printed, _):
         for round_id in ("r1", "r2"):
             world.cancel(round_id=round_id)
             assert json.loads(printed.readline())["subject"] == f"round T1/{round_id}"
@@ -86,7 +86,7 @@ def test_it_follows_what_happens_until_it_is_interrupted(world: World, database_
         out, err = process.communicate(timeout=30)
 
     assert (process.returncode, out) == (0, "")
-    assert cursor_of(err) == telling.now(world)
+    assert cursor_of(err) == notifications.now(world)
 
 
 def test_interrupted_in_the_middle_of_a_page_it_prints_the_rest_and_the_cursor_after_it(
@@ -102,24 +102,24 @@ def test_interrupted_in_the_middle_of_a_page_it_prints_the_rest_and_the_cursor_a
         err = said.read()
 
     assert sum(map(len, lines)) > 4 * PIPE_BYTES
-    assert [json.loads(line) for line in lines] == telling.follow(world)
-    assert cursor_of(err) == telling.now(world)
+    assert [json.loads(line) for line in lines] == notifications.follow(world)
+    assert cursor_of(err) == notifications.now(world)
 
 
 def test_when_its_reader_goes_away_the_cursor_is_that_after_the_last_whole_page(
     world: World, database_url: str
 ) -> None:
     world.open(base_amount="1000")
-    with printing(database_url, "--follow", "--after", telling.now(world)) as (_, printed, said):
+    with printing(database_url, "--follow", "--after", notifications.now(world)) as (_, printed, said):
         world.cancel(round_id="r1")
         printed.readline()
-        whole = telling.now(world)
+        whole = notifications.now(world)
         printed.close()
         world.cancel(round_id="r2")
         err = said.read()
 
     assert cursor_of(err) == whole
-    assert whole != telling.now(world)
+    assert whole != notifications.now(world)
 
 
 WRONG: Final = (

@@ -53,12 +53,12 @@ class Service:
                 start_new_session=True,
             )
         until = time.monotonic() + LONGEST_START_S
-        while self.asked("/readyz") != httpx.codes.OK:
+        while self.status_of("/readyz") != httpx.codes.OK:
             assert self.process.poll() is None, f"the server ended: {self.log.read_text()}"
             assert time.monotonic() < until, f"the server does not get ready: {self.log.read_text()}"
             time.sleep(0.02)
 
-    def asked(self, path: str) -> int:
+    def status_of(self, path: str) -> int:
         """Ask for a page without a key; returns the status, 0 for no answer."""
         try:
             return httpx.get(f"{self.base_url}{path}", trust_env=False, timeout=5).status_code

@@ -61,7 +61,7 @@ def test_what_does_not_end_is_refused(standing_service: Service, start: bytes, p
             answer = wire.answer()
             assert (answer.status, answer.headers.get("connection")) in {(status, "close"), (401, None)}
             wire.rest()
-    assert standing_service.asked("/healthz") == 200
+    assert standing_service.status_of("/healthz") == 200
 
 
 @pytest.mark.parametrize(
@@ -124,7 +124,7 @@ def test_requests_that_do_not_come_whole_lose_their_connection(standing_service:
                 assert not said
             else:
                 Answer.of(said).problem(408, "request-timeout")
-    assert standing_service.asked("/healthz") == 200
+    assert standing_service.status_of("/healthz") == 200
 
 
 @contextmanager
@@ -152,7 +152,7 @@ def closed(clients: Sequence[socket.socket]) -> set[int]:
 def test_connections_that_wait_shut_out_nobody(standing_service: Service, sent: bytes) -> None:
     with connections(standing_service, standing_service.workers * MOST_CONNECTIONS + 50, sent) as clients:
         for _ in range(20):
-            assert standing_service.asked("/healthz") == 200
+            assert standing_service.status_of("/healthz") == 200
         gone = closed(clients)
     assert len(gone) >= 50
     assert max(gone) < len(clients) + 20 - MOST_CONNECTIONS, "those that wait for longest go first"
@@ -170,7 +170,7 @@ def test_a_client_that_takes_nothing_of_its_answers_loses_its_connection(standin
         ended = select.poll()
         ended.register(wire.socket, select.POLLHUP)
         assert ended.poll((LONGEST_REQUEST_S + LONGEST_WAIT_S) * 1000)
-    assert standing_service.asked("/healthz") == 200
+    assert standing_service.status_of("/healthz") == 200
 
 
 def test_memory_stays_as_it_is_whatever_connections_come_and_large_bodies_are_refused(

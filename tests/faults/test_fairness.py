@@ -132,7 +132,7 @@ def test_requests_that_are_sent_by_halves_keep_nobody_from_anything(
         assert posted(service, keys.flood, FLOODED, range(100, 110)) == {201: 10}
         shown = httpx.get(f"{service.base_url}/v1/jackpots", headers=headers(keys.auditor), trust_env=False, timeout=5)
         assert shown.status_code == httpx.codes.OK
-        assert [service.asked("/healthz") for _ in range(5)] == [httpx.codes.OK] * 5
+        assert [service.status_of("/healthz") for _ in range(5)] == [httpx.codes.OK] * 5
 
 
 @pytest.mark.long

@@ -100,11 +100,11 @@ def test_while_only_the_tables_have_no_room_the_service_is_not_ready_and_then_go
         with load(service.base_url, table_key, TABLES) as ledger:
             ledger.wait_for_more(CALLS)
             room.fill()
-            until(lambda: service.asked("/readyz") == 503, "it says that it is ready while it refuses bets")
-            assert service.asked("/healthz") == httpx.codes.OK
+            until(lambda: service.status_of("/readyz") == 503, "it says that it is ready while it refuses bets")
+            assert service.status_of("/healthz") == httpx.codes.OK
             room.free()
             ledger.wait_for_more(CALLS)
-            until(lambda: service.asked("/readyz") == 200, "it does not get ready again")
+            until(lambda: service.status_of("/readyz") == 200, "it does not get ready again")
 
         assert counted(service, auditor, "disk-full") > 0
         assert 1 <= logged(service.log, "disk-full") <= service.workers * 3  # a minute and process
@@ -125,12 +125,12 @@ def test_a_database_that_a_full_disk_has_ended_has_lost_nothing_when_it_is_start
             ledger.wait_for_more(CALLS)
             room.fill()
             write_on_until_it_ends(cluster)
-            until(lambda: service.asked("/readyz") == 503, "it says that it is ready while there is no database")
+            until(lambda: service.status_of("/readyz") == 503, "it says that it is ready while there is no database")
             room.free()
             embedded.start(cluster)
             ledger.wait_for_more(CALLS)
 
-        until(lambda: service.asked("/readyz") == 200, "it does not get ready again")
+        until(lambda: service.status_of("/readyz") == 200, "it does not get ready again")
         require_no_surprises(ledger)
         engine.dispose()
         require_all_there(ledger, engine)

@@ -57,7 +57,7 @@ def test_a_server_killed_under_load_loses_nothing_and_doubles_nothing(
 def require_unready(service: Service) -> None:
     """Wait until a service says that it is not ready: what it found out a second ago it may say again."""
     until = time.monotonic() + LONGEST_WAIT_S
-    while service.asked("/readyz") != httpx.codes.SERVICE_UNAVAILABLE:
+    while service.status_of("/readyz") != httpx.codes.SERVICE_UNAVAILABLE:
         assert time.monotonic() < until
         time.sleep(0.05)
 
@@ -69,12 +69,12 @@ def test_a_database_stopped_under_load_loses_nothing_and_doubles_nothing(
         for _ in range(KILLS):
             ledger.wait_for_more(CALLS_BETWEEN)
             embedded.stop(durable, mode="immediate")
-            assert service.asked("/healthz") == httpx.codes.OK
+            assert service.status_of("/healthz") == httpx.codes.OK
             require_unready(service)
             embedded.start(durable)
         ledger.wait_for_more(CALLS_BETWEEN)
 
-    assert service.asked("/readyz") == httpx.codes.OK
+    assert service.status_of("/readyz") == httpx.codes.OK
     assert ledger.retries["status 503"] > 0
     require_no_surprises(ledger)
     engine.dispose()

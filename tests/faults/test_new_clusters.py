@@ -154,7 +154,7 @@ def test_the_commands_of_the_page_restore_a_dump_without_an_error(
     assert (dumped.stderr, restored.stderr) == ("", "")
     assert ", 3 rounds, 6 bets, 6 awards: the books are right." in verified.stdout
     with served(fresh.service_url(), tmp_path / "service.log") as service:
-        assert service.asked("/readyz") == 200
+        assert service.status_of("/readyz") == 200
 
 
 def test_the_logins_of_the_page_are_made_as_it_says(fresh: Cluster) -> None:

@@ -94,7 +94,7 @@ def test_a_leader_that_is_killed_under_load_loses_nothing(
             patronis.revive(before)
             patronis.wait_until(patronis.is_in_sync, "the node that was killed does not come back")
             ledger.wait_for_more(CALLS)
-        until(lambda: service.asked("/readyz") == 200, "the service does not get ready again")
+        until(lambda: service.status_of("/readyz") == 200, "the service does not get ready again")
         if way == "url":
             follow_the_runbook(patronis, service)
         require_safe(ledger, engine)
@@ -143,7 +143,7 @@ def test_bets_flow_soon_after_a_frozen_leader_was_replaced_which_follows_when_it
                 answered.wait_for_answers(TABLES, each=1)
                 after = successor(patronis, before)
                 flowing_s = answered.wait_for_acknowledgements(len(TABLES))
-                until(lambda: service.asked("/readyz") == 200, "the service does not get ready again")
+                until(lambda: service.status_of("/readyz") == 200, "the service does not get ready again")
             assert answered.statuses.keys() <= {200, 201, 503}
             assert answered.longest_s < REQUEST_TIMEOUT_S + 1 + SLACK_S
             require_reset(patronis, before, leader=after)

@@ -28,7 +28,7 @@ from tests.races import scene
 from tests.races.processes import CONFIG, in_threads
 from tests.support import equations
 from tests.support.answers import Answer
-from tests.support.told import Told, by_books
+from tests.support.shown_reports import ShownReports, by_books
 
 pytestmark = pytest.mark.long
 
@@ -83,7 +83,7 @@ def caught_up(durable: embedded.Cluster, replica: embedded.Cluster) -> None:
             time.sleep(0.01)
 
 
-def figures(engine: sqlalchemy.Engine, name: str, end: datetime | None) -> Told:
+def figures(engine: sqlalchemy.Engine, name: str, end: datetime | None) -> ShownReports:
     return by_books(engine, name, end=end, now=scene.now())
 
 
@@ -122,14 +122,14 @@ def test_a_replica_tells_what_is_over_on_every_stripe_as_the_primary_does(
 def test_every_report_on_a_replica_that_follows_writers_adds_up(
     engine: sqlalchemy.Engine, follower: sqlalchemy.Engine, durable: embedded.Cluster, replica: embedded.Cluster
 ) -> None:
-    def read() -> list[Told]:
+    def read() -> list[ShownReports]:
         return [figures(follower, name, None) for name in (*REPORTS, *REPORTS)]
 
-    def write(name: str) -> list[Told]:
+    def write(name: str) -> list[ShownReports]:
         play(engine, name, ROUNDS_OF_A_WRITER)
         return []
 
-    acts: list[Callable[[], list[Told]]] = [*(partial(write, f"w{number}") for number in range(WRITERS)), read]
+    acts: list[Callable[[], list[ShownReports]]] = [*(partial(write, f"w{number}") for number in range(WRITERS)), read]
     *_, seen = in_threads(acts, threads=len(acts))
 
     for one in seen:

@@ -161,7 +161,7 @@ def test_a_reload_by_the_unit_replaces_the_workers_of_a_service(site: Site, tmp_
         before = all_workers(service)
         run(Block("", reload), {"PATH": "/usr/bin:/bin", "MAINPID": str(service.process.pid)})
         wait_until(lambda: len(serving(service) - before) == service.workers)
-        assert service.asked("/readyz") == 200
+        assert service.status_of("/readyz") == 200
 
 
 @pytest.mark.skipif(shutil.which("logrotate", path="/usr/sbin:/usr/bin") is None, reason="apt-get install logrotate")
@@ -177,7 +177,7 @@ def test_the_log_of_a_running_service_is_rotated_and_goes_on(site: Site, tmp_pat
         environment = {**site.environment, "LOGROTATE": str(settings), "LOGROTATE_STATE": str(tmp_path / "state")}
         run(block, environment)
         assert [path.read_text() for path in tmp_path.glob("service.log-*")] == [before]
-        assert service.asked("/v1/keys") == 401
+        assert service.status_of("/v1/keys") == 401
         service.stop()
     after = log.read_bytes()
     assert b"sign-in-refused" in after

@@ -202,13 +202,13 @@ def test_workers_that_cannot_start_are_not_started_again_and_again(own_service: 
 def test_until_a_worker_can_answer_connections_are_refused(own_service: Service) -> None:
     with bound(HOST, 0) as listener, pytest.raises(ConnectionRefusedError):
         socket.create_connection(listener.getsockname())
-    assert own_service.asked("/healthz") == httpx.codes.OK
+    assert own_service.status_of("/healthz") == httpx.codes.OK
 
 
 def test_the_log_is_lines_of_json_and_has_none_for_calls(own_service: Service) -> None:
     own_service.stop()
     own_service.start()
-    assert own_service.asked("/readyz") == httpx.codes.OK
+    assert own_service.status_of("/readyz") == httpx.codes.OK
     own_service.stop()
     lines = [httpx.Response(200, content=line).json() for line in own_service.log.read_bytes().splitlines()]
     events = {line["event"] for line in lines}
@@ -263,7 +263,7 @@ def test_workers_are_told_to_end_also_if_the_kernel_goes_on_taking_connections(s
     with subprocess.Popen(
         [sys.executable, "-c", supervise], env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
     ) as process:
-        wait_until(lambda: service.asked("/healthz") == httpx.codes.OK)
+        wait_until(lambda: service.status_of("/healthz") == httpx.codes.OK)
         process.terminate()
         said, _ = process.communicate(timeout=LONGEST_WAIT_S)
     assert process.returncode == 0, said

@@ -52,7 +52,7 @@ def always_ready(service: Service) -> Iterator[None]:
 
     def ask() -> None:
         while not over.wait(0.02):
-            said.add(service.asked("/readyz"))
+            said.add(service.status_of("/readyz"))
 
     thread = threading.Thread(target=ask, daemon=True)
     thread.start()
@@ -86,7 +86,7 @@ def test_a_rolling_upgrade_under_load_fails_no_call(
                 by_new.wait_for_more(CALLS)
         old.stop()
 
-        assert new.asked("/readyz") == 200
+        assert new.status_of("/readyz") == 200
         for ledger in (by_old, by_new):
             require_no_surprises(ledger)
             assert ledger.retries == {}

@@ -46,7 +46,7 @@ from tests.properties.award_model import (
 from tests.races import scene
 from tests.support import people, two_people
 from tests.support.payouts import held_from
-from tests.support.told import by_books
+from tests.support.shown_reports import by_books
 
 MOST_ROUNDS: Final = 5
 """Few, so that many acts meet each award."""

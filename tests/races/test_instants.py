@@ -33,7 +33,7 @@ from tests.races import books, scene
 from tests.races.processes import CONFIG, Racer, in_threads, race
 from tests.support import equations, two_people
 from tests.support.accepting import accept_bets
-from tests.support.told import Told, by_books, over_http
+from tests.support.shown_reports import ShownReports, by_books, over_http
 
 pytestmark = pytest.mark.long
 
@@ -113,7 +113,7 @@ def _pay_statement(engine: sqlalchemy.Engine, reference: str) -> None:
     _change(engine, "statement-settlement", payload)
 
 
-def report(racer: Racer, *, seed: int, key: str) -> list[Told]:
+def report(racer: Racer, *, seed: int, key: str) -> list[ShownReports]:
     """
     Ask for every report from the books, and for one in three over HTTP as well, in an order of its own.
 
@@ -161,7 +161,7 @@ def test_reports_asked_amid_writers_add_up_and_stay_the_same(engine: sqlalchemy.
         database_url, *(partial(write, name=f"p{number}", others=len(others)) for number in range(WRITERS)), *others
     )
 
-    told: list[Told] = [*first, *second]
+    told: list[ShownReports] = [*first, *second]
     assert Counter(one.name for one in told) == dict.fromkeys(REPORTS, 2)
     assert any(one.positions.keys() > {"-", "live"} for one in told)
     require_one_story(told)
@@ -182,7 +182,7 @@ def test_reports_asked_amid_writers_add_up_and_stay_the_same(engine: sqlalchemy.
     assert books.deadlocks(engine) == 0
 
 
-def require_one_story(told: Sequence[Told]) -> None:
+def require_one_story(told: Sequence[ShownReports]) -> None:
     """Whoever asks of an instant gets the same positions; of a later one, none that lie before."""
     by_end: dict[datetime, Mapping[str, Positions]] = {}
     for one in told:

@@ -11,7 +11,7 @@ from tests.support.answers import Body
 from tests.support.asking import rows
 from tests.support.bets import bet
 from tests.support.hands import FLUSH, NOTHING, ROYAL_FLUSH, forfeited, hand
-from tests.support.telling import follow, now
+from tests.support.notifications import follow, now
 from tests.support.world import World
 
 pytestmark = pytest.mark.slow

@@ -34,8 +34,8 @@ class BackendKilled(EmbeddedFault):
 
     def do(self, site: Site) -> None:
         """Kill one of them."""
-        found = [pid for pid, kind in embedded_in(site).backends().items() if kind == self.kind]
-        signal_all((site.chance.choice(found),), signal.SIGKILL)
+        pids = [pid for pid, kind in embedded_in(site).backends().items() if kind == self.kind]
+        signal_all((site.chance.choice(pids),), signal.SIGKILL)
 
 
 class ImmediateStop(EmbeddedFault):

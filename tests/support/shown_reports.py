@@ -19,7 +19,7 @@ from tests.support.asking import stated
 
 
 @dataclass(frozen=True)
-class Told:
+class ShownReports:
     """A report: its name, its period, the positions it stands on, and its rows as texts by column, by section."""
 
     name: str
@@ -34,7 +34,7 @@ class Told:
 
 def by_books(
     engine: sqlalchemy.Engine, name: str, *, start: datetime | None = None, end: datetime | None = None, now: datetime
-) -> Told:
+) -> ShownReports:
     """Ask the books for a report, as every door does."""
     report = report_of(name)
     parameters = Parameters(start=start, end=end, casino_id=stated(report).get("casino_id"))
@@ -43,12 +43,12 @@ def by_books(
         for section in document.sections:
             names = [column.name for column in section.columns]
             rows[section.name] = [dict(zip(names, map(as_text, row), strict=True)) for row in section.rows]
-        return Told(name, start, end, dict(document.positions), rows)
+        return ShownReports(name, start, end, dict(document.positions), rows)
 
 
 def over_http(
     client: FlaskClient, key: str, name: str, *, start: datetime | None = None, end: datetime | None = None
-) -> Told:
+) -> ShownReports:
     """Ask a service for a report."""
     edges = {"from": start, "to": end}
     query = {edge: _instant(at) for edge, at in edges.items() if at is not None} | stated(report_of(name))
@@ -56,7 +56,7 @@ def over_http(
     document = Answer.of(client.get(path, headers={"Authorization": f"Bearer {key}"})).ok()
     positions = {book: tuple(seqs) for book, seqs in document["positions"].items()}
     rows = {section["name"]: list(map(_texts, section["rows"])) for section in document["sections"]}
-    return Told(name, start, end, positions, rows)
+    return ShownReports(name, start, end, positions, rows)
 
 
 def _instant(at: datetime) -> str:
