@@ -251,7 +251,7 @@ def test_a_service_that_is_away_books_the_bets_when_it_is_back(
     program.answer(value=True)
     program.reach("bets")
     service.kill()
-    while service.asked("/healthz"):  # Its workers take a moment to die, and one of them might still read the bets.
+    while service.status_of("/healthz"):  # Its workers take a moment to die, and one of them might still read the bets.
         time.sleep(0.05)
     program.answer([ANN, BOB])
     assert program.line() == "not sent, trying again"
