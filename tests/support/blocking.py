@@ -3,7 +3,7 @@
 import asyncio
 import inspect
 import threading
-from collections.abc import AsyncIterator, Coroutine, Iterator
+from collections.abc import AsyncGenerator, Coroutine, Iterator
 from contextlib import contextmanager
 from typing import Any, Final, TypeVar, cast
 
@@ -46,12 +46,12 @@ class _Blocking:
 
         return call
 
-    def _iterated(self, items: AsyncIterator[Any]) -> Iterator[Any]:
+    def _iterated(self, items: AsyncGenerator[Any, None]) -> Iterator[Any]:
         async def next_item() -> Any:
             return await anext(items, _END)
 
         async def close() -> None:
-            await items.aclose()  # type: ignore[attr-defined]  # they are generators
+            await items.aclose()
 
         try:
             while (item := self._loop.run(next_item())) is not _END:

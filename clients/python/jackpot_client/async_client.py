@@ -3,7 +3,7 @@
 import asyncio
 import ssl
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
 from types import TracebackType
 from typing import Concatenate, ParamSpec, Self, TypeVar
 
@@ -36,8 +36,8 @@ def _call(describe: Callable[P, Call[T]]) -> "Callable[Concatenate[AsyncJackpotC
     return method
 
 
-def _list(describe: Callable[P, Listing[T]]) -> "Callable[Concatenate[AsyncJackpotClient, P], AsyncIterator[T]]":
-    def method(self: "AsyncJackpotClient", /, *args: P.args, **kwargs: P.kwargs) -> AsyncIterator[T]:
+def _list(describe: Callable[P, Listing[T]]) -> "Callable[Concatenate[AsyncJackpotClient, P], AsyncGenerator[T, None]]":
+    def method(self: "AsyncJackpotClient", /, *args: P.args, **kwargs: P.kwargs) -> AsyncGenerator[T, None]:
         return self._line.iterate(listed(describe(*args, **kwargs), self._policy, self._etags))
 
     described_by(method, describe)
@@ -136,7 +136,7 @@ class AsyncJackpotClient:
 
     def event_pages(
         self, *, after: str | None = None, limit: int | None = None, deadline: float | None = None
-    ) -> AsyncIterator[EventPage]:
+    ) -> AsyncGenerator[EventPage, None]:
         """
         Yield page after page of events, for ever, also empty ones: store the `next` of each with its results.
 
@@ -149,7 +149,7 @@ class AsyncJackpotClient:
 
     def events(
         self, *, after: str | None = None, limit: int | None = None, deadline: float | None = None
-    ) -> AsyncIterator[Event]:
+    ) -> AsyncGenerator[Event, None]:
         """
         Yield events one by one, for ever and at least once: store the `cursor` of each once it is handled.
 
@@ -166,7 +166,7 @@ class AsyncJackpotClient:
         jackpot_id: str,
         currency: str | Iterable[str] | None = None,
         stale_after: float = STALE_AFTER_S,
-    ) -> AsyncIterator[FeedState]:
+    ) -> AsyncGenerator[FeedState, None]:
         """
         Yield what a display shows, whenever it changes, for ever; it connects again after every break.
 

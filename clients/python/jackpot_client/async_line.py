@@ -1,6 +1,6 @@
 """The steps of calls, taken by a task of asyncio; the same as `sync_line.py` but for its waiting."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -48,7 +48,7 @@ class AsyncLine:
                 return answer
             outcome = await self._take(step, stream)
 
-    async def iterate(self, steps: Steps[None]) -> AsyncIterator[Any]:
+    async def iterate(self, steps: Steps[None]) -> AsyncGenerator[Any, None]:
         """Take the steps of an iterator, and yield its items; a stream is closed when the caller leaves."""
         stream = _Stream()
         outcome: Outcome = None

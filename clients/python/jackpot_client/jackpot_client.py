@@ -2,7 +2,7 @@
 
 import ssl
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
 from types import TracebackType
 from typing import Concatenate, ParamSpec, Self, TypeVar
 
@@ -35,8 +35,8 @@ def _call(describe: Callable[P, Call[T]]) -> "Callable[Concatenate[JackpotClient
     return method
 
 
-def _list(describe: Callable[P, Listing[T]]) -> "Callable[Concatenate[JackpotClient, P], Iterator[T]]":
-    def method(self: "JackpotClient", /, *args: P.args, **kwargs: P.kwargs) -> Iterator[T]:
+def _list(describe: Callable[P, Listing[T]]) -> "Callable[Concatenate[JackpotClient, P], Generator[T, None, None]]":
+    def method(self: "JackpotClient", /, *args: P.args, **kwargs: P.kwargs) -> Generator[T, None, None]:
         return self._line.iterate(listed(describe(*args, **kwargs), self._policy, self._etags))
 
     described_by(method, describe)
@@ -139,7 +139,7 @@ class JackpotClient:
 
     def event_pages(
         self, *, after: str | None = None, limit: int | None = None, deadline: float | None = None
-    ) -> Iterator[EventPage]:
+    ) -> Generator[EventPage, None, None]:
         """
         Yield page after page of events, for ever, also empty ones: store the `next` of each with its results.
 
@@ -152,7 +152,7 @@ class JackpotClient:
 
     def events(
         self, *, after: str | None = None, limit: int | None = None, deadline: float | None = None
-    ) -> Iterator[Event]:
+    ) -> Generator[Event, None, None]:
         """
         Yield events one by one, for ever and at least once: store the `cursor` of each once it is handled.
 
@@ -169,7 +169,7 @@ class JackpotClient:
         jackpot_id: str,
         currency: str | Iterable[str] | None = None,
         stale_after: float = STALE_AFTER_S,
-    ) -> Iterator[FeedState]:
+    ) -> Generator[FeedState, None, None]:
         """
         Yield what a display shows, whenever it changes, for ever; it connects again after every break.
 

@@ -1,6 +1,6 @@
 """The steps of calls, taken by a thread that waits."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -48,7 +48,7 @@ class SyncLine:
                 return answer
             outcome = self._take(step, stream)
 
-    def iterate(self, steps: Steps[None]) -> Iterator[Any]:
+    def iterate(self, steps: Steps[None]) -> Generator[Any, None, None]:
         """Take the steps of an iterator, and yield its items; a stream is closed when the caller leaves."""
         stream = _Stream()
         outcome: Outcome = None

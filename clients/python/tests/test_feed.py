@@ -125,7 +125,7 @@ def test_a_display_that_leaves_closes_its_connection(client: JackpotClient, serv
     service.script = [Reply(act=speak)]
     feed = client.feed(jackpot_id="live")
     assert shown(feed, 1) == [(1, False)]
-    feed.close()  # type: ignore[attr-defined]  # It is a generator.
+    feed.close()
     assert has_left.wait(5)
 
 
