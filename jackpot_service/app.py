@@ -52,6 +52,7 @@ from jackpot_service.api import (
 )
 from jackpot_service.api.asgi import REQUEST_ID, InThreads, add_headers, by_thread, request_id
 from jackpot_service.api.bet_groups import BetGroups
+from jackpot_service.api.contract import document
 from jackpot_service.api.entrance import Entrance
 from jackpot_service.api.event_stream import EventStream
 from jackpot_service.api.fast_path import FastPath, Routes
@@ -309,4 +310,4 @@ def _add_headers(response: flask.Response) -> flask.Response:
 def openapi_text(app: flask.Flask) -> str:
     """Write the OpenAPI description of an application, as openapi.yaml holds it."""
     api: description.Api = app.extensions["flask-smorest"]["apis"][""]["ext_obj"]
-    return description.text(api, app)
+    return document.text(api, app)

@@ -8,6 +8,7 @@ from typing import Any
 from marshmallow import fields
 
 from jackpot_service.api.lists import Cursor, ListQuerySchema, cursor_at, page, page_schema, place_in
+from jackpot_service.api.refusals import refused_with
 from jackpot_service.api.request_context import Blueprint, act, look, now, principal, signed
 from jackpot_service.api.schemas import (
     AnswerSchema,
@@ -180,6 +181,7 @@ class AwardRecordSchema(AwardSchema):
 
 @blueprint.route("", methods=["GET"])
 @allow(*READERS)
+@refused_with("history-took-too-long")
 @blueprint.arguments(AwardsQuerySchema(), location="query")
 @blueprint.response(200, page_schema(AwardRecordSchema, "Awards"))
 def get_awards(query: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -201,6 +203,7 @@ def get_awards(query: Mapping[str, Any]) -> Mapping[str, Any]:
 
 @blueprint.route("/<id:award_id>", methods=["GET"])
 @allow(*READERS)
+@refused_with("award-unknown")
 @blueprint.response(200, AwardRecordSchema())
 def get_award(award_id: str) -> Shown:
     """Show an award."""
@@ -209,10 +212,25 @@ def get_award(award_id: str) -> Shown:
 
 @blueprint.route("/<id:award_id>/payment", methods=["PUT"])
 @allow(*PAYERS)
+@refused_with(
+    "award-state",
+    "award-unknown",
+    "dated-before-award",
+    "key-maker",
+    "occurred-in-future",
+    "payment-currency",
+    "payment-reference-taken",
+    "payment-too-large",
+    "payment-withheld",
+    "request-conflict",
+    "user-required",
+    "withholding-too-large",
+    "wrong-casino",
+)
 @blueprint.arguments(PaymentRequestSchema())
 @blueprint.response(201, AwardRecordSchema())
 @blueprint.alt_response(200, schema=AwardRecordSchema(), description="The same payment again.")
-def put_payment(body: Mapping[str, Any], award_id: str) -> tuple[Shown, int]:
+def put_award_payment(body: Mapping[str, Any], award_id: str) -> tuple[Shown, int]:
     """
     Record that the casino paid an award to its player, or a part of it.
 
@@ -232,10 +250,11 @@ def put_payment(body: Mapping[str, Any], award_id: str) -> tuple[Shown, int]:
 
 @blueprint.route("/<id:award_id>/stop", methods=["PUT"])
 @allow(*STOPPERS)
+@refused_with("award-state", "award-unknown", "request-conflict", "user-required")
 @blueprint.arguments(StopRequestSchema())
 @blueprint.response(201, AwardRecordSchema())
 @blueprint.alt_response(200, schema=AwardRecordSchema(), description="The same request again.")
-def put_stop(body: Mapping[str, Any], award_id: str) -> tuple[Shown, int]:
+def put_award_stop(body: Mapping[str, Any], award_id: str) -> tuple[Shown, int]:
     """Stop the payment of an award, or of its unpaid rest; two release it by a change request of `held-awards`."""
     command = StopAward(signed(body), award_id)
     done = act(lambda session: stop_award(session, command))

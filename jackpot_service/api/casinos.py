@@ -7,6 +7,7 @@ from typing import Any, Final
 from marshmallow import fields
 
 from jackpot_service.api.lists import Cursor, ListQuerySchema, matching, page, page_schema
+from jackpot_service.api.refusals import refused_with
 from jackpot_service.api.request_context import Blueprint, act, look, principal, signed
 from jackpot_service.api.schemas import AnswerSchema, ReasonedSchema, described
 from jackpot_service.auth.authenticator import allow
@@ -75,6 +76,7 @@ def get_casinos(query: Mapping[str, Any]) -> Mapping[str, Any]:
 
 @blueprint.route("/<id:casino_id>", methods=["GET"])
 @allow(*READERS)
+@refused_with("casino-unknown")
 @blueprint.response(200, CasinoSchema())
 def get_casino(casino_id: str) -> Casino:
     """Show a casino."""
@@ -83,6 +85,7 @@ def get_casino(casino_id: str) -> Casino:
 
 @blueprint.route("", methods=["POST"])
 @allow(Role.OPERATOR)
+@refused_with("already-exists", "request-conflict", "zone-unknown")
 @blueprint.arguments(NewCasinoSchema())
 @blueprint.response(201, CasinoSchema())
 @blueprint.alt_response(200, schema=CasinoSchema(), description="The very same casino was there already.")

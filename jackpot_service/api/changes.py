@@ -8,9 +8,11 @@ from typing import Any
 import structlog
 from marshmallow import fields, validate
 
+from jackpot_service.api import change_refusals
 from jackpot_service.api.change_effects import EffectSchema
 from jackpot_service.api.lists import ListQuerySchema, cursor, page, page_schema
 from jackpot_service.api.rates import LARGEST_NUMBER
+from jackpot_service.api.refusals import refused_with
 from jackpot_service.api.request_context import Blueprint, act_or_rehearse, context, look, now, principal, signed
 from jackpot_service.api.schemas import AnswerSchema, Moment, ReasonedSchema, RequestSchema, described, listed, word
 from jackpot_service.auth.authenticator import allow
@@ -86,9 +88,10 @@ class PolicyQuerySchema(RequestSchema):
 
 @policies.route("", methods=["GET"])
 @allow(*READERS)
+@refused_with("change-policy-unknown")
 @policies.arguments(PolicyQuerySchema(), location="query")
 @policies.response(200, ChangePolicySchema())
-def get_policy(query: Mapping[str, Any]) -> Facts:
+def get_change_policy(query: Mapping[str, Any]) -> Facts:
     """Show who asks for each kind of change and who decides it, in force or by a version before."""
     version = query["version"]
     if version is None:
@@ -173,7 +176,10 @@ class ListedChangeSchema(AnswerSchema):
     reason = fields.String(required=True)
     base_version = described(fields.String, "The version that it was made against.")
     confirm = described(
-        fields.Dict, "Unusual figures that the approver must repeat under the same name.", attribute="to_confirm"
+        fields.Dict,
+        "Unusual figures that the approver must repeat under the same name.",
+        attribute="to_confirm",
+        values=fields.String(),
     )
     maker = fields.String(required=True)
     made_at = Moment(required=True)
@@ -218,6 +224,7 @@ class ChangeSchema(ListedChangeSchema):
 
 @blueprint.route("", methods=["POST"])
 @allow(*DECIDERS)
+@refused_with(*change_refusals.OF_REQUESTS)
 @blueprint.arguments(DryRunQuerySchema(), location="query")
 @blueprint.arguments(ChangeRequestSchema())
 @blueprint.response(201, ChangeSchema(), description="It waits for another user.")
@@ -256,6 +263,7 @@ def get_changes(query: Mapping[str, Any]) -> Mapping[str, Any]:
 
 @blueprint.route("/<id:request_id>", methods=["GET"])
 @allow(*READERS)
+@refused_with("change-unknown")
 @blueprint.response(200, ChangeSchema())
 def get_change(request_id: str) -> ChangeView:
     """
@@ -292,6 +300,7 @@ def _shown(request_id: str) -> ChangeView:
 
 @blueprint.route("/<id:request_id>/approval", methods=["POST"])
 @allow(*DECIDERS)
+@refused_with(*change_refusals.OF_APPROVALS)
 @blueprint.arguments(DryRunQuerySchema(), location="query")
 @blueprint.arguments(ApprovalSchema())
 @blueprint.response(200, ChangeSchema())
@@ -325,6 +334,7 @@ def post_approval(query: Mapping[str, Any], body: Mapping[str, Any], request_id:
 
 @blueprint.route("/<id:request_id>/rejection", methods=["POST"])
 @allow(*DECIDERS)
+@refused_with(*change_refusals.OF_REJECTIONS)
 @blueprint.arguments(RejectionSchema())
 @blueprint.response(200, ChangeSchema())
 def post_rejection(body: Mapping[str, Any], request_id: str) -> ChangeView:

@@ -4,14 +4,16 @@ from collections.abc import Mapping
 from typing import Any
 
 import flask
-from marshmallow import fields
+from marshmallow import fields, validate
 
 from jackpot_service.api.lists import ListQuerySchema, cursor, page, page_schema
 from jackpot_service.api.periods import ClosedPeriodSchema
+from jackpot_service.api.refusals import refused_with
 from jackpot_service.api.request_context import Blueprint, look, principal
 from jackpot_service.api.schemas import AnswerSchema, Moment, described, listed
 from jackpot_service.auth.authenticator import allow, require_house
 from jackpot_service.domain.principals import Role
+from jackpot_service.domain.seals import FORMAT
 from jackpot_service.reports.checkpoints import (
     Checkpoints,
     last_checkpoints,
@@ -61,6 +63,30 @@ class SealHeadSchema(AnswerSchema):
     principal = described(fields.String, "The principal who made it.")
     booked_at = Moment(required=True)
     act = described(fields.Integer, "Its act's place in the audit trail.")
+
+
+class SealLinkSchema(AnswerSchema):
+    """The seal before."""
+
+    number = fields.Integer(required=True)
+    sha256 = described(fields.String, "Of its bytes.")
+
+
+class SealSchema(AnswerSchema):
+    """A seal, as docs/seals.md says."""
+
+    format = fields.String(required=True, validate=validate.OneOf([FORMAT]))
+    number = fields.Integer(required=True)
+    sealed_at = Moment(required=True)
+    service_version = fields.String(required=True)
+    previous = fields.Nested(SealLinkSchema(), required=True, allow_none=True)
+    stripes = fields.List(
+        fields.List(fields.Raw(metadata={"type": ["string", "integer"]})),
+        required=True,
+        metadata={"description": "Of each the book, its number, the seq of its last entry, and the head after it."},
+    )
+    public_key_id = described(fields.String, "The key that signed it: the SHA-256 of its 32 bytes.")
+    signature = described(fields.String, "Ed25519, in hexadecimal.")
 
 
 class BookEndSchema(AnswerSchema):
@@ -127,7 +153,8 @@ def get_seals(query: Mapping[str, Any]) -> Mapping[str, Any]:
 
 @blueprint.route("/seals/<number:number>", methods=["GET"])
 @allow(*OF_SEALS)
-@blueprint.response(200, {"type": "object"}, description="The seal, byte by byte as its file has it.")
+@refused_with("seal-unknown")
+@blueprint.response(200, SealSchema(), description="The seal, byte by byte as its file has it.")
 def get_seal(number: int) -> flask.Response:
     """Read a seal whole: a flat JSON object, signed, whose bytes the next seal names by their SHA-256."""
     return flask.Response(look(lambda session: seal_content(session, number)), mimetype="application/json")

@@ -2,6 +2,7 @@
 
 from marshmallow import fields
 
+from jackpot_service.api.refusals import refused_with
 from jackpot_service.api.request_context import Blueprint, look, principal
 from jackpot_service.api.schemas import AnswerSchema, described, word
 from jackpot_service.auth.authenticator import allow
@@ -39,6 +40,7 @@ class CasinoClaimsSchema(AnswerSchema):
 
 @blueprint.route("/claims", methods=["GET"])
 @allow(*READERS)
+@refused_with("casino-unknown")
 @blueprint.response(200, CasinoClaimsSchema())
 def get_casino_claims(casino_id: str) -> ClaimsOfCasino:
     """Show for how long awards can be claimed at a casino; a key with a casino sees that one's."""

@@ -1,21 +1,16 @@
 """The API's description: openapi.yaml is written from here and from the schemas, and a test fails when it drifts."""
 
-from collections.abc import Callable, Mapping
+import inspect
+from collections.abc import Callable
 from typing import Any
 
 import flask
 import flask_smorest
-from apispec.core import Components
-from apispec.yaml_utils import dict_to_yaml
-from flask_smorest.spec import FlaskPlugin
 from werkzeug.routing import BaseConverter
 
 from jackpot_service.api import problems
-from jackpot_service.api.problem_catalogue.schemas import response_of
-from jackpot_service.auth.authenticator import roles_of
 from jackpot_service.config.settings import Config
 from jackpot_service.domain.shapes import IDENTIFIER, IDENTIFIER_PATTERN
-from jackpot_service.usecases.changes.registry import KINDS
 
 LARGEST_NUMBER = 10**18 - 1
 """In a path."""
@@ -55,6 +50,12 @@ class Api(problems.ProblemMixin, flask_smorest.Api):  # type: ignore[misc]
         document: dict[str, Any] = self.spec.to_dict()
         return document
 
+    def describe_schemas(self) -> None:
+        """Add to each schema the first paragraph of what its class says of itself."""
+        for (schema, *_), name in self.ma_plugin.converter.refs.items():
+            said = (inspect.getdoc(schema) or "").partition("\n\n")[0]
+            self.spec.components.schemas.get(name, {}).setdefault("description", " ".join(said.split()))
+
     def _register_responses(self) -> None:
         self.describe_later(self._describe_responses)
 
@@ -72,7 +73,15 @@ def options(config: Config) -> dict[str, Any]:
         "API_VERSION": "v1",
         "OPENAPI_VERSION": "3.1.0",
         "API_SPEC_OPTIONS": {
-            "info": {"description": _DESCRIPTION.format(config=config)},
+            "info": {
+                "description": _said(config),
+                "contact": {"name": "The jackpot ledger's authors"},
+                "license": {"name": "Apache License 2.0", "identifier": "Apache-2.0"},
+            },
+            "servers": [
+                {"url": "/", "description": "The service that this description comes from."},
+                {"url": "http://127.0.0.1:8000", "description": "The service that `make run` starts."},
+            ],
             "components": {"securitySchemes": {"key": {"type": "http", "scheme": "bearer"}}},
             "security": [{"key": []}],
         },
@@ -85,52 +94,11 @@ def describe_paths(api: Api) -> None:
     api.register_converter(NumberConverter, lambda _: {"type": "integer", "minimum": 0, "maximum": LARGEST_NUMBER})
 
 
-def text(api: Api, app: flask.Flask) -> str:
-    """
-    Write the description, with the roles that may call each operation as `x-roles`, as its view states them.
+def _said(config: Config) -> str:
+    """Return what the whole API has in common, a paragraph a line."""
+    paragraphs = _DESCRIPTION.format(config=config).split("\n\n")
+    return "\n\n".join(" ".join(one.split()) for one in paragraphs)
 
-    An operation that is open to all needs no key there; any other may be answered 429.
-    """
-    document = api.described()
-    of_kinds = _described_kinds(api.spec.components)
-    document["components"]["schemas"] = dict(api.spec.components.schemas)
-    document["components"]["schemas"]["ChangeRequest"].update(of_kinds)
-    document["components"]["responses"][_LIMITED_NAME] = _LIMITED
-    for rule in app.url_map.iter_rules():
-        operations = document["paths"].get(FlaskPlugin.flaskpath2openapi(rule.rule), {})  # None of a page to look at.
-        roles = roles_of(app.view_functions[rule.endpoint])
-        for method in operations.keys() & {method.lower() for method in rule.methods or ()}:
-            if roles is None:
-                operations[method]["security"] = []
-            else:
-                operations[method]["x-roles"] = sorted(map(str, roles))
-                operations[method]["responses"]["429"] = {"$ref": f"#/components/responses/{_LIMITED_NAME}"}
-    written: str = dict_to_yaml(document)
-    return written
-
-
-def _described_kinds(components: Components) -> Mapping[str, Any]:
-    """Describe the payload of each kind; what a change request says of its kinds besides its own members."""
-    found = {}
-    for kind in KINDS.values():
-        schema = kind.payload()
-        payload, request = schema.__name__, f"{schema.__name__.removesuffix('Payload')}Change"
-        components.schema(payload, schema=schema)
-        members = {"kind": {"const": kind.name}, "payload": {"$ref": f"#/components/schemas/{payload}"}}
-        components.schema(request, {"type": "object", "required": [*members], "properties": members})
-        found[kind.name] = f"#/components/schemas/{request}"
-    return {
-        "oneOf": [{"$ref": address} for address in found.values()],
-        "discriminator": {"propertyName": "kind", "mapping": found},
-    }
-
-
-_LIMITED_NAME = "TOO_MANY_REQUESTS"
-
-_LIMITED = response_of(
-    ["too-many-requests"],
-    description="The limit of the key is reached, or that of failed sign-ins from the address; nothing was done.",
-)
 
 _DESCRIPTION = """\
 The ledger of record for progressive jackpots at poker tables.

@@ -9,6 +9,7 @@ from marshmallow import fields
 from jackpot_service.api import fast_path, parsing
 from jackpot_service.api.feeds import Currencies, frame_of
 from jackpot_service.api.places import Caller
+from jackpot_service.api.refusals import refused_with
 from jackpot_service.api.request_context import Blueprint, RequestContext, context, look
 from jackpot_service.api.schemas import AnswerSchema, Moment, RequestSchema, described, listed, word
 from jackpot_service.api.streams import Listening, Stream, allowed_origin
@@ -78,6 +79,7 @@ class FeedFrameSchema(AnswerSchema):
 
 @blueprint.route("/<id:jackpot_id>/feed", methods=["GET"])
 @allow(*Role)
+@refused_with("jackpot-unknown", "no-rate")
 @blueprint.arguments(FeedQuerySchema(), location="query")
 @blueprint.response(200, FeedFrameSchema())
 def get_feed(query: Mapping[str, Any], jackpot_id: str) -> Mapping[str, Any]:

@@ -5,6 +5,7 @@ from typing import Any
 
 from marshmallow import fields
 
+from jackpot_service.api.refusals import refused_with
 from jackpot_service.api.request_context import Blueprint, look, principal
 from jackpot_service.api.schemas import AnswerSchema, Moment, WrittenSchema, decimal, described, listed
 from jackpot_service.auth.authenticator import allow
@@ -117,6 +118,7 @@ def _figure(figure: Mapping[str, Any]) -> Mapping[str, Any]:
 
 @blueprint.route("/<id:book>/<number:stripe>/<number:seq>", methods=["GET"])
 @allow(*READERS)
+@refused_with("entry-unknown")
 @blueprint.response(200, BookEntrySchema())
 def get_entry(book: str, stripe: int, seq: int) -> ShownEntry:
     """

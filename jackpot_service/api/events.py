@@ -9,13 +9,13 @@ from marshmallow import ValidationError, fields, validate
 from jackpot_service.api import fast_path, parsing
 from jackpot_service.api.parsing import Invalid
 from jackpot_service.api.places import Caller
+from jackpot_service.api.refusals import refused_with
 from jackpot_service.api.request_context import Blueprint, RequestContext, context, principal
 from jackpot_service.api.requests import Fallback
 from jackpot_service.api.schemas import AnswerSchema, Moment, RequestSchema, described, listed, word
 from jackpot_service.api.streams import BEGINNING as STREAM_BEGINNING
 from jackpot_service.api.streams import Listening, Pieces, Stream, event_bytes, reached
 from jackpot_service.auth.authenticator import allow, allowed
-from jackpot_service.domain.errors import FieldError
 from jackpot_service.domain.principals import READERS, Principal
 from jackpot_service.events.cursor import BEGINNING, LONGEST, Cursor, decode, encode
 from jackpot_service.events.event import EventType, as_cloud_event
@@ -90,6 +90,7 @@ class EventsSchema(AnswerSchema):
 
 @blueprint.route("", methods=["GET"])
 @allow(*READERS)
+@refused_with("cursor-ahead")
 @blueprint.arguments(EventsQuerySchema(), location="query")
 @blueprint.response(200, EventsSchema())
 def get_events(query: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -142,7 +143,7 @@ def _last_event_id(shown: str) -> Cursor | None:
     try:
         return decode(shown)
     except ValueError as error:
-        raise Invalid((FieldError("Last-Event-ID", Invalid.problem.code, str(error)),)) from None
+        raise Invalid((parsing.of_parameter("Last-Event-ID", str(error)),)) from None
 
 
 async def _pieces(pages: AsyncIterator[Page], reader: Principal) -> Pieces:

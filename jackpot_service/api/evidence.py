@@ -5,6 +5,7 @@ from typing import Any
 
 from marshmallow import fields
 
+from jackpot_service.api.refusals import refused_with
 from jackpot_service.api.request_context import Blueprint, act, look, principal, signed
 from jackpot_service.api.schemas import AnswerSchema, IdentifiedSchema, Moment, described, listed, word
 from jackpot_service.auth.authenticator import allow
@@ -70,6 +71,7 @@ class RoundEvidenceSchema(AnswerSchema):
 
 @blueprint.route("", methods=["GET"])
 @allow(*RECORDERS)
+@refused_with("round-unknown", "table-unknown")
 @blueprint.response(200, RoundEvidenceSchema())
 def get_evidence(table_id: str, round_id: str) -> RoundEvidence:
     """Show what the waiting awards of a round need, and what was recorded."""
@@ -78,6 +80,7 @@ def get_evidence(table_id: str, round_id: str) -> RoundEvidence:
 
 @blueprint.route("", methods=["POST"])
 @allow(*RECORDERS)
+@refused_with("award-state", "key-maker", "request-conflict", "round-unknown", "table-unknown", "user-required")
 @blueprint.arguments(EvidenceRequestSchema())
 @blueprint.response(201, RoundEvidenceSchema())
 @blueprint.alt_response(200, schema=RoundEvidenceSchema(), description="The same request again.")

@@ -11,6 +11,7 @@ import structlog
 from marshmallow import fields, validate
 
 from jackpot_service.api.lists import Cursor, PeriodQuerySchema, matching, page, page_schema
+from jackpot_service.api.refusals import refused_with
 from jackpot_service.api.request_context import Blueprint, act, context, now, principal, signed
 from jackpot_service.api.schemas import AnswerSchema, Moment, ReasonedSchema, described
 from jackpot_service.auth.authenticator import allow
@@ -304,6 +305,7 @@ def get_exceptions(query: Mapping[str, Any]) -> Mapping[str, Any]:
 
 @blueprint.route("/<id:exception_id>/acknowledgement", methods=["POST"])
 @allow(*ACKNOWLEDGERS)
+@refused_with("exception-acknowledged", "exception-unknown", "request-conflict", "two-people-required")
 @blueprint.arguments(AcknowledgementRequestSchema())
 @blueprint.response(201, ExceptionSchema())
 @blueprint.alt_response(200, schema=ExceptionSchema(), description="The same acknowledgement again.")

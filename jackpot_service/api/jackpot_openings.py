@@ -6,6 +6,7 @@ from typing import Any
 from marshmallow import fields, validate
 
 from jackpot_service.api.jackpots import JackpotSchema
+from jackpot_service.api.refusals import refused_with
 from jackpot_service.api.request_context import Blueprint, act, context, look, now, signed
 from jackpot_service.api.schemas import AnswerSchema, ReasonedSchema, described
 from jackpot_service.auth.authenticator import allow
@@ -63,6 +64,15 @@ class StripesSchema(AnswerSchema):
 
 @blueprint.route("", methods=["POST"])
 @allow(Role.OPERATOR)
+@refused_with(
+    "already-exists",
+    "no-rate",
+    "request-conflict",
+    "rules-invalid",
+    "setting-unknown",
+    "stripes-out-of-range",
+    "unknown-currency",
+)
 @blueprint.arguments(NewJackpotSchema())
 @blueprint.response(201, JackpotSchema(), description="It takes bets.")
 @blueprint.alt_response(
@@ -87,6 +97,7 @@ def post_jackpot(body: Mapping[str, Any]) -> tuple[JackpotState, int]:
 
 @blueprint.route("/<id:jackpot_id>/stripes", methods=["PUT"])
 @allow(Role.OPERATOR)
+@refused_with("jackpot-retired", "jackpot-unknown", "request-conflict", "stripes-out-of-range")
 @blueprint.arguments(StripesRequestSchema())
 @blueprint.response(201, StripesSchema(), description="It is spread over so many stripes now.")
 @blueprint.alt_response(200, schema=StripesSchema(), description="It had so many already.")

@@ -6,6 +6,7 @@ from typing import Any
 from marshmallow import fields
 
 from jackpot_service.api.lists import MOST_LISTED, Cursor, ListQuerySchema, cursor, matching, page, page_schema
+from jackpot_service.api.refusals import refused_with
 from jackpot_service.api.request_context import Blueprint, act, look, now, principal, signed
 from jackpot_service.api.schemas import (
     AnswerSchema,
@@ -147,6 +148,7 @@ def get_jackpots(query: Mapping[str, Any]) -> Mapping[str, Any]:
 
 @blueprint.route("/<id:jackpot_id>", methods=["GET"])
 @allow(*READERS)
+@refused_with("jackpot-unknown")
 @blueprint.response(200, JackpotSchema())
 def get_jackpot(jackpot_id: str) -> JackpotState:
     """Show a jackpot as it stands."""
@@ -155,6 +157,7 @@ def get_jackpot(jackpot_id: str) -> JackpotState:
 
 @blueprint.route("/<id:jackpot_id>/paytable", methods=["GET"])
 @allow(*READERS)
+@refused_with("jackpot-unknown", "no-rate")
 @blueprint.arguments(CurrencyQuerySchema(), location="query")
 @blueprint.response(200, PaytableSchema())
 def get_paytable(query: Mapping[str, Any], jackpot_id: str) -> Mapping[str, Any]:
@@ -175,6 +178,7 @@ def get_paytable(query: Mapping[str, Any], jackpot_id: str) -> Mapping[str, Any]
 
 @blueprint.route("/<id:jackpot_id>/hits", methods=["GET"])
 @allow(*READERS)
+@refused_with("jackpot-unknown")
 @blueprint.arguments(HitsQuerySchema(), location="query")
 @blueprint.response(200, page_schema(HitSchema, "HitList"))
 def get_hits(query: Mapping[str, Any], jackpot_id: str) -> Mapping[str, Any]:
@@ -204,6 +208,7 @@ class JackpotStateSchema(AnswerSchema):
 
 @suspensions.route("/<id:jackpot_id>/suspension", methods=["PUT"])
 @allow(Role.OPERATOR)
+@refused_with("jackpot-retired", "jackpot-unknown", "request-conflict")
 @suspensions.arguments(SuspensionRequestSchema())
 @suspensions.response(201, JackpotStateSchema(), description="It takes no bets from now on.")
 @suspensions.alt_response(200, schema=JackpotStateSchema(), description="The same request again.")
@@ -214,6 +219,7 @@ def put_suspension(body: Mapping[str, Any], jackpot_id: str) -> tuple[Suspension
 
 @suspensions.route("/<id:jackpot_id>/resumption", methods=["PUT"])
 @allow(Role.OPERATOR)
+@refused_with("jackpot-retired", "jackpot-unknown", "request-conflict", "user-required")
 @suspensions.arguments(SuspensionRequestSchema())
 @suspensions.response(201, JackpotStateSchema(), description="It takes bets from now on.")
 @suspensions.alt_response(200, schema=JackpotStateSchema(), description="The same request again.")

@@ -10,6 +10,7 @@ import flask
 from marshmallow import fields, validate
 
 from jackpot_service.api.lists import Cursor, ListQuerySchema, matching, page, page_schema
+from jackpot_service.api.refusals import refused_with
 from jackpot_service.api.request_context import Blueprint, act, context, look, now, principal
 from jackpot_service.api.schemas import AnswerSchema, Moment, RequestSchema, described, word
 from jackpot_service.auth.authenticator import allow
@@ -136,6 +137,22 @@ class JobSchema(AnswerSchema):
 
 @blueprint.route("", methods=["POST"])
 @allow(*REQUESTERS)
+@refused_with(
+    "casino-unknown",
+    "instant-ahead",
+    "instant-not-resolved",
+    "jackpot-unknown",
+    "job-conflict",
+    "job-forbidden",
+    "jobs-waiting",
+    "payload-invalid",
+    "positions-unknown",
+    "question-invalid",
+    "report-took-too-long",
+    "report-unknown",
+    "round-unknown",
+    "table-unknown",
+)
 @blueprint.arguments(JobRequestSchema())
 @blueprint.response(201, JobSchema(), description="It waits for its turn.")
 @blueprint.alt_response(200, schema=JobSchema(), description="The same request again.")
@@ -163,6 +180,7 @@ def get_jobs(query: Mapping[str, Any]) -> Mapping[str, Any]:
 
 @blueprint.route("/<id:job_id>", methods=["GET"])
 @allow(*REQUESTERS)
+@refused_with("job-unknown")
 @blueprint.response(200, JobSchema())
 def get_job(job_id: str) -> JobView:
     """Show a job: how far it is, at which rate, and how long it will still take."""
@@ -171,7 +189,14 @@ def get_job(job_id: str) -> JobView:
 
 @blueprint.route("/<id:job_id>/file", methods=["GET"])
 @allow(*REQUESTERS)
-@blueprint.response(200, {"type": "string", "format": "binary"}, content_type="*/*", description="The whole file.")
+@refused_with("chunk-damaged", "job-file-removed", "job-not-done", "job-unknown")
+@blueprint.response(
+    200,
+    {"type": "string", "format": "binary"},
+    content_type="*/*",
+    description="The whole file.",
+    headers={"Content-Disposition": {"$ref": "#/components/headers/FileName"}},
+)
 def get_job_file(job_id: str) -> flask.Response:
     """Read the file of a job that is done, under its name and media type; 409 until then, 404 when it was removed."""
     job = _visible(job_id)
@@ -186,6 +211,7 @@ def get_job_file(job_id: str) -> flask.Response:
 
 @blueprint.route("/<id:job_id>/cancellation", methods=["POST"])
 @allow(*REQUESTERS)
+@refused_with("job-unknown")
 @blueprint.arguments(JobCancellationSchema())
 @blueprint.response(200, JobSchema())
 def post_job_cancellation(_body: Mapping[str, Any], job_id: str) -> JobView:

@@ -6,6 +6,7 @@ from typing import Any
 from marshmallow import fields
 
 from jackpot_service.api.lists import ListQuerySchema, cursor, page, page_schema
+from jackpot_service.api.refusals import refused_with
 from jackpot_service.api.request_context import Blueprint, act, look, signed
 from jackpot_service.api.schemas import AnswerSchema, Moment, ReasonedSchema, SortedTexts, described, word
 from jackpot_service.auth.authenticator import allow
@@ -37,7 +38,7 @@ class NewKeySchema(ReasonedSchema):
     role = fields.Enum(Role, by_value=True, required=True)
     casino_id = Identifier(load_default=None)
     department = Department(
-        load_default="", metadata={"description": "The department, for ever; without it one named as the role."}
+        load_default=str, metadata={"description": "The department, for ever; without it one named as the role."}
     )
     table_ids = BoundedList(Identifier(), most=lambda: MOST_TABLES, load_default=list)
     service_account = Truth(
@@ -100,6 +101,15 @@ def get_keys(query: Mapping[str, Any]) -> Mapping[str, Any]:
 
 @blueprint.route("", methods=["POST"])
 @allow(Role.OPERATOR)
+@refused_with(
+    "casino-unknown",
+    "key-forbidden",
+    "key-limit-reached",
+    "principal-conflict",
+    "principal-invalid",
+    "request-conflict",
+    "table-unknown",
+)
 @blueprint.arguments(NewKeySchema())
 @blueprint.response(201, CreatedKeySchema(), description="The only answer with the key in it.")
 @blueprint.alt_response(200, schema=CreatedKeySchema(), description="It was created before; `key` is null.")
@@ -125,10 +135,11 @@ def post_key(body: Mapping[str, Any]) -> tuple[tuple[ListedKey, str | None], int
 
 @blueprint.route("/<id:key_id>/revocation", methods=["POST"])
 @allow(Role.OPERATOR)
+@refused_with("key-revoked", "key-unknown", "request-conflict")
 @blueprint.arguments(RevocationSchema())
 @blueprint.response(201, KeySchema(), description="No process believes in it for longer than 15 seconds.")
 @blueprint.alt_response(200, schema=KeySchema(), description="This request revoked it before.")
-def post_revocation(body: Mapping[str, Any], key_id: str) -> tuple[ListedKey, int]:
+def post_key_revocation(body: Mapping[str, Any], key_id: str) -> tuple[ListedKey, int]:
     """Revoke a key, for good."""
     revoked = act(lambda session: revoke_key(session, signed(body), key_id))
     return revoked.key, 200 if revoked.is_replay else 201

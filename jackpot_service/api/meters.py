@@ -11,6 +11,7 @@ from marshmallow import fields
 from werkzeug.http import is_resource_modified
 
 from jackpot_service.api import fast_path
+from jackpot_service.api.refusals import refused_with
 from jackpot_service.api.request_context import Blueprint, RequestContext, answer, context
 from jackpot_service.api.requests import Fallback, Request
 from jackpot_service.api.schemas import (
@@ -53,6 +54,7 @@ class ShownMeterSchema(PaidMeterSchema):
 
 @blueprint.route("/<id:jackpot_id>/meter", methods=["GET"])
 @allow(*READERS)
+@refused_with("jackpot-unknown", "no-rate")
 @blueprint.arguments(MeterQuerySchema(), location="query")
 @blueprint.response(200, ShownMeterSchema())
 @blueprint.alt_response(304, description="Nothing was booked since the answer of this ETag.")

@@ -53,9 +53,7 @@ class Invalid(UnprocessableEntity):
 
     def __init__(self, field_errors: tuple[FieldError, ...], valid_data: object = None) -> None:
         self.valid_data = valid_data
-        listed = "; ".join(
-            f"{error.pointer or 'the body'} {error.detail.rstrip('.')}" for error in field_errors[:MOST_SAID]
-        )
+        listed = "; ".join(f"{error.place} {error.detail.rstrip('.')}" for error in field_errors[:MOST_SAID])
         super().__init__(f"{listed}{' …' if len(field_errors) > MOST_SAID else ''}.")
         self.problem_field_errors = field_errors
 
@@ -79,9 +77,7 @@ class Parser(FlaskParser):
         """Read a query in which no name stands twice: two readers could see two calls. Raises: Invalid."""
         twice = [name for name, values in req.args.lists() if len(values) > 1]
         if twice:
-            raise Invalid(
-                tuple(FieldError(f"?{name}", Invalid.problem.code, "stands twice") for name in twice[:MOST_ERRORS])
-            )
+            raise Invalid(tuple(of_parameter(name, "stands twice") for name in twice[:MOST_ERRORS]))
         return super().load_querystring(req, schema)
 
     def handle_error(
@@ -97,10 +93,7 @@ class Parser(FlaskParser):
         error.messages = messages[location] if isinstance(messages, Mapping) else messages
         invalid = invalid_by(error, most=getattr(schema, "most_errors", MOST_ERRORS))
         if location == "query":
-            field_errors = (
-                replace(error, pointer=f"?{error.pointer.removeprefix('/')}") for error in invalid.problem_field_errors
-            )
-            invalid = Invalid(tuple(field_errors))
+            invalid = Invalid(tuple(map(in_query, invalid.problem_field_errors)))
         raise invalid from None
 
 
@@ -120,10 +113,19 @@ def invalid_by(error: marshmallow.ValidationError, *, most: int = MOST_ERRORS) -
 
 def refuse_query(names: Iterable[str]) -> None:
     """Refuse a query of a call that takes none. Raises: Invalid."""
-    field_errors = [
-        FieldError(f"?{name}", Invalid.problem.code, "Unknown field.") for name in islice(names, MOST_ERRORS)
-    ]
-    raise Invalid(tuple(field_errors) or (FieldError("?", Invalid.problem.code, "takes no query"),))
+    field_errors = [of_parameter(name, "Unknown field.") for name in islice(names, MOST_ERRORS)]
+    raise Invalid(tuple(field_errors) or (of_parameter("", "must be empty"),))
+
+
+def of_parameter(name: str, detail: str) -> FieldError:
+    """Make the field error of a parameter of the query, or of a header."""
+    return FieldError("", Invalid.problem.code, detail, parameter=name)
+
+
+def in_query(error: FieldError) -> FieldError:
+    """Turn an error that points at a field into one of the query's parameter of that name."""
+    name = error.pointer.removeprefix("/").partition("/")[0]
+    return replace(error, pointer="", parameter=name.replace("~1", "/").replace("~0", "~"))
 
 
 def read_json(body: bytes) -> Any:  # noqa: ANN401  any JSON

@@ -14,6 +14,7 @@ import sqlalchemy
 from marshmallow import fields
 
 from jackpot_service.api.lists import ListQuerySchema, cursor, page, page_schema
+from jackpot_service.api.refusals import refused_with
 from jackpot_service.api.request_context import Blueprint, context, principal, report_place, signed
 from jackpot_service.api.schemas import AnswerSchema, Moment, ReasonedSchema, WrittenSchema, described
 from jackpot_service.auth.authenticator import allow, require_house
@@ -129,6 +130,7 @@ def get_closed_periods(query: Mapping[str, Any]) -> Mapping[str, Any]:
 
 @blueprint.route("", methods=["POST"])
 @allow(Role.FINANCE)
+@refused_with("instant-ahead", "instant-not-resolved", "period-conflict", "report-took-too-long", "request-conflict")
 @blueprint.arguments(ClosingSchema())
 @blueprint.response(201, ClosedPeriodSchema())
 @blueprint.alt_response(200, schema=ClosedPeriodSchema(), description="The same closing again.")

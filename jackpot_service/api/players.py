@@ -6,6 +6,7 @@ from typing import Any
 from marshmallow import fields
 
 from jackpot_service.api.lists import Cursor, PeriodQuerySchema, cursor_at, page, page_schema, place_in
+from jackpot_service.api.refusals import refused_with
 from jackpot_service.api.request_context import Blueprint, now, principal
 from jackpot_service.api.round_records import TakenBetSchema
 from jackpot_service.api.schemas import AnswerSchema, Moment, described, word
@@ -66,9 +67,10 @@ class PlayedBetSchema(TakenBetSchema):
 
 @blueprint.route("/<id:player_id>/bets", methods=["GET"])
 @allow(*READERS)
+@refused_with("history-took-too-long")
 @blueprint.arguments(PlayersBetsQuerySchema(), location="query")
 @blueprint.response(200, page_schema(PlayedBetSchema, "PlayersBets"))
-def get_bets(query: Mapping[str, Any], player_id: str) -> Mapping[str, Any]:
+def get_player_bets(query: Mapping[str, Any], player_id: str) -> Mapping[str, Any]:
     """
     List a player's bets, void ones too, those of the latest rounds first; a key with a casino sees that casino's.
 

@@ -12,6 +12,7 @@ from marshmallow import fields
 from jackpot_service.api import pages
 from jackpot_service.api.problem_catalogue.catalogue import ROWS, SECTIONS, require_row
 from jackpot_service.api.problem_catalogue.rows import Row, Section
+from jackpot_service.api.refusals import refused_with
 from jackpot_service.api.request_context import Blueprint
 from jackpot_service.api.schemas import AnswerSchema, described, listed
 from jackpot_service.auth.authenticator import anyone
@@ -76,6 +77,7 @@ def get_problems() -> Shown:
 
 @blueprint.route("/<id:code>", methods=["GET"])
 @anyone
+@refused_with("problem-unknown")
 @blueprint.response(200, ProblemTypeSchema())
 @blueprint.doc(responses=_described(ProblemTypeSchema))
 def get_problem(code: str) -> Shown:

@@ -61,7 +61,13 @@ class ProblemSchema(Schema):
         fields.Nested(
             Schema.from_dict(
                 {
-                    "pointer": fields.String(required=True, metadata={"description": "RFC 6901, into the body."}),
+                    "pointer": fields.String(
+                        required=True,
+                        metadata={"description": "RFC 6901, into the body: empty for all of it, and for a parameter."},
+                    ),
+                    "parameter": fields.String(
+                        metadata={"description": "The name of the query's parameter, or of the header, that is wrong."}
+                    ),
                     "code": fields.String(required=True),
                     "detail": fields.String(required=True),
                 },
@@ -144,6 +150,11 @@ def _row_of(status: int) -> Row:
     return _OF_STATUS.get(status, http.BAD_REQUEST if is_callers else http.INTERNAL_ERROR)
 
 
+def _shown(error: FieldError) -> dict[str, str]:
+    parameter = {} if error.parameter is None else {"parameter": error.parameter}
+    return {"pointer": error.pointer, **parameter, "code": error.code, "detail": error.detail}
+
+
 def _problem(
     instance: str,
     members: Mapping[str, Any],
@@ -161,7 +172,7 @@ def _problem(
         "detail": detail,
         "instance": instance,
     }
-    errors = [{"pointer": error.pointer, "code": error.code, "detail": error.detail} for error in field_errors]
+    errors = [_shown(error) for error in field_errors]
     if errors:
         body["errors"] = errors
     other_headers = tuple(

@@ -6,6 +6,7 @@ from typing import Any, Final
 from marshmallow import ValidationError, fields, pre_dump, validates, validates_schema
 
 from jackpot_service.api.lists import ListQuerySchema, cursor, page, page_schema
+from jackpot_service.api.refusals import refused_with
 from jackpot_service.api.request_context import Blueprint, act, look, now, signed
 from jackpot_service.api.schemas import AnswerSchema, Moment, ReasonedSchema, RequestSchema, decimal, described, listed
 from jackpot_service.auth.authenticator import allow
@@ -133,6 +134,7 @@ class RateThenSchema(SheetHeadSchema):
 
 @blueprint.route("/rates", methods=["GET"])
 @allow(*READERS)
+@refused_with("no-rate", "rate-sheet-unknown")
 @blueprint.arguments(SheetQuerySchema(), location="query")
 @blueprint.response(200, SheetSchema())
 def get_rates(query: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -150,7 +152,7 @@ def get_rates(query: Mapping[str, Any]) -> Mapping[str, Any]:
 @allow(*READERS)
 @blueprint.arguments(HistoryQuerySchema(), location="query")
 @blueprint.response(200, page_schema(RateThenSchema, "History"))
-def get_history(query: Mapping[str, Any]) -> Mapping[str, Any]:
+def get_rate_history(query: Mapping[str, Any]) -> Mapping[str, Any]:
     """List what a currency was worth, sheet by sheet, the latest first."""
     base, currency, before = query["base"], query["currency"], query["after"]
     return page(
@@ -164,7 +166,7 @@ def get_history(query: Mapping[str, Any]) -> Mapping[str, Any]:
 @allow(*READERS)
 @blueprint.arguments(SheetsQuerySchema(), location="query")
 @blueprint.response(200, page_schema(SheetHeadSchema, "Sheets"))
-def get_sheets(query: Mapping[str, Any]) -> Mapping[str, Any]:
+def get_rate_sheets(query: Mapping[str, Any]) -> Mapping[str, Any]:
     """List the sheets of a base currency, the latest first, those not yet in force among them."""
     return page(
         query,
@@ -175,10 +177,11 @@ def get_sheets(query: Mapping[str, Any]) -> Mapping[str, Any]:
 
 @blueprint.route("/rate-sheets", methods=["POST"])
 @allow(Role.OPERATOR)
+@refused_with("exponent-changed", "rate-invalid", "request-conflict", "sheet-exists", "unknown-currency")
 @blueprint.arguments(FirstSheetSchema())
 @blueprint.response(201, SheetSchema(), description="It is in force.")
 @blueprint.alt_response(200, schema=SheetSchema(), description="The same request again.")
-def post_first_sheet(body: Mapping[str, Any]) -> tuple[Mapping[str, Any], int]:
+def post_rate_sheet(body: Mapping[str, Any]) -> tuple[Mapping[str, Any], int]:
     """
     Publish the first rate sheet of a base currency, in force at once. One operator does it alone.
 

@@ -10,6 +10,7 @@ import flask
 from marshmallow import ValidationError, fields, validate
 
 from jackpot_service.api import report_files
+from jackpot_service.api.refusals import refused_with
 from jackpot_service.api.request_context import Blueprint, answer, context, look, now, principal, report_place
 from jackpot_service.api.schemas import AnswerSchema, RequestSchema, described, listed, word
 from jackpot_service.auth.authenticator import allow, require_house
@@ -179,6 +180,18 @@ def get_reports() -> Mapping[str, Any]:
 
 @blueprint.route("/<id:name>", methods=["GET"])
 @allow(Role.FINANCE, Role.AUDITOR)
+@refused_with(
+    "casino-unknown",
+    "instant-ahead",
+    "instant-not-resolved",
+    "jackpot-unknown",
+    "question-invalid",
+    "report-too-long",
+    "report-took-too-long",
+    "report-unknown",
+    "round-unknown",
+    "table-unknown",
+)
 @blueprint.arguments(ReportQuerySchema(), location="query")
 @blueprint.response(200, ReportSchema())
 @blueprint.doc(responses={200: {"content": FILES}})

@@ -7,6 +7,7 @@ from marshmallow import fields
 
 from jackpot_service.api.lists import ListQuerySchema, cursor, page, page_schema
 from jackpot_service.api.rates import RateSchema
+from jackpot_service.api.refusals import refused_with
 from jackpot_service.api.request_context import Blueprint, act, look, principal
 from jackpot_service.api.schemas import (
     AnswerSchema,
@@ -253,6 +254,7 @@ class RoundQuerySchema(ListQuerySchema):
 
 @blueprint.route("/<id:round_id>", methods=["GET"])
 @allow(*READERS)
+@refused_with("round-unknown", "table-unknown")
 @blueprint.arguments(PlayerQuerySchema(), location="query")
 @blueprint.response(200, RoundRecordSchema())
 def get_round(query: Mapping[str, Any], table_id: str, round_id: str) -> RoundRecord:
@@ -286,6 +288,7 @@ class RoundShareSchema(AnswerSchema):
 
 @blueprint.route("/<id:round_id>/payout-per-unit", methods=["GET"])
 @allow(*READERS)
+@refused_with("round-unknown", "table-unknown")
 @blueprint.response(200, RoundShareSchema())
 def get_payout_per_unit(table_id: str, round_id: str) -> RoundShare:
     """Show what one unit staked would receive of a royal flush now, at any time of a round; for displays."""
@@ -294,9 +297,10 @@ def get_payout_per_unit(table_id: str, round_id: str) -> RoundShare:
 
 @blueprint.route("", methods=["GET"])
 @allow(*READERS)
+@refused_with("table-unknown")
 @blueprint.arguments(RoundQuerySchema(), location="query")
 @blueprint.response(200, page_schema(RoundSchema, "RoundList"))
-def get_rounds(query: Mapping[str, Any], table_id: str) -> Mapping[str, Any]:
+def get_table_rounds(query: Mapping[str, Any], table_id: str) -> Mapping[str, Any]:
     """List the table's latest rounds, newest first; `from` is included, `to` is not."""
 
     def rows(session: Session, limit: int) -> Sequence[RoundView]:

@@ -8,6 +8,7 @@ from marshmallow import fields
 
 from jackpot_service.api.lists import Cursor, PeriodQuerySchema, cursor_at, page, page_schema, place_in
 from jackpot_service.api.players import READERS, PlayedRoundSchema
+from jackpot_service.api.refusals import refused_with
 from jackpot_service.api.request_context import Blueprint, now, principal
 from jackpot_service.api.schemas import decimal, described
 from jackpot_service.auth.authenticator import allow, require_role
@@ -76,6 +77,7 @@ class FoundRoundSchema(PlayedRoundSchema):
 
 @blueprint.route("", methods=["GET"])
 @allow(Role.TABLE, *READERS)
+@refused_with("history-took-too-long")
 @blueprint.arguments(RoundSearchQuerySchema(), location="query")
 @blueprint.response(200, page_schema(FoundRoundSchema, "FoundRounds"))
 def get_rounds(query: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -7,7 +7,7 @@ from contextlib import suppress
 from datetime import datetime
 from functools import partial
 from http import HTTPStatus
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 import flask
 from marshmallow import Schema, ValidationError, fields, validate
@@ -17,6 +17,7 @@ from jackpot_service.api.asgi import by_thread
 from jackpot_service.api.exceptions import CallContent, keep_all, kept_if_refused, records_of
 from jackpot_service.api.parsing import Invalid, invalid_by, read_json
 from jackpot_service.api.places import Caller
+from jackpot_service.api.refusals import refused_with
 from jackpot_service.api.request_context import Blueprint, RequestContext, act, answer, context, now, principal
 from jackpot_service.api.requests import Request
 from jackpot_service.api.round_bodies import BetList
@@ -77,6 +78,10 @@ TABLE_SERVERS = (Role.TABLE,)
 
 _JUST_BETS = frozenset({"bets"})
 _NUMBERED_BETS = frozenset({"bets", "game_number"})
+
+_OF_EVERY_CALL: Final = ("no-jackpot", "occurred-in-future", "table-unknown")
+_OF_EVERY_END: Final = (*_OF_EVERY_CALL, "dated-before-bet")
+_OF_HANDS: Final = ("card-repeated", "hand-missing", "hands-invalid")
 
 blueprint = Blueprint(
     "rounds", __name__, url_prefix="/v1/tables/<id:table_id>/rounds", description="A table's rounds, for its server."
@@ -204,6 +209,12 @@ def _command(caller: Principal, table_id: str, round_id: str, body: dict[str, An
 
 @blueprint.route("/<id:round_id>/bets", methods=["POST"])
 @allow(*TABLE_SERVERS)
+@refused_with(
+    *_OF_EVERY_CALL,
+    *("bet-conflict", "betting-closed", "duplicate-bet", "game-number-conflict", "round-cancelled", "round-settled"),
+    *("currency-not-accepted", "hand-limit", "no-rate", "stake-out-of-range", "unknown-currency"),
+    *("jackpot-retired", "jackpot-suspended"),
+)
 @batch_errors.names_all(_command)
 @blueprint.arguments(BetsSchema())
 @blueprint.response(201, BetsAcceptedSchema(), description="Some bets were booked.")
@@ -295,6 +306,7 @@ def _status(done: BetsAccepted) -> HTTPStatus:
 
 @blueprint.route("/<id:round_id>/voids", methods=["POST"])
 @allow(*TABLE_SERVERS)
+@refused_with(*_OF_EVERY_CALL, "reason-required", "round-cancelled", "round-settled")
 @blueprint.arguments(VoidsSchema())
 @blueprint.response(200, BetsVoidedSchema())
 def post_voids(body: dict[str, Any], table_id: str, round_id: str) -> flask.Response:
@@ -317,6 +329,9 @@ def post_voids(body: dict[str, Any], table_id: str, round_id: str) -> flask.Resp
 
 @blueprint.route("/<id:round_id>/closing", methods=["PUT"])
 @allow(*TABLE_SERVERS)
+@refused_with(
+    *_OF_EVERY_END, "bet-count-mismatch", "closing-conflict", "round-cancelled", "round-settled", "round-unknown"
+)
 @blueprint.arguments(BettingClosingSchema())
 @blueprint.response(201, ClosedRoundSchema())
 @blueprint.alt_response(200, schema=ClosedRoundSchema(), description="The same closing again.")
@@ -336,6 +351,10 @@ def put_closing(body: dict[str, Any], table_id: str, round_id: str) -> flask.Res
 
 @blueprint.route("/<id:round_id>/result", methods=["PUT"])
 @allow(*TABLE_SERVERS)
+@refused_with(
+    *(*_OF_EVERY_END, *_OF_HANDS),
+    *("bet-count-mismatch", "closing-required", "game-number-conflict", "result-conflict", "round-cancelled"),
+)
 @blueprint.arguments(ResultSchema())
 @blueprint.response(201, RoundSettledSchema())
 @blueprint.alt_response(200, schema=RoundSettledSchema(), description="The same result again.")
@@ -356,6 +375,7 @@ def put_result(body: dict[str, Any], table_id: str, round_id: str) -> flask.Resp
 
 @blueprint.route("/<id:round_id>/cancellation", methods=["PUT"])
 @allow(*TABLE_SERVERS)
+@refused_with(*_OF_EVERY_END, *_OF_HANDS, "cancellation-conflict", "round-settled")
 @blueprint.arguments(CancellationSchema())
 @blueprint.response(201, RoundCancelledSchema())
 @blueprint.alt_response(200, schema=RoundCancelledSchema(), description="The same cancellation again.")

@@ -10,7 +10,9 @@ from marshmallow import fields
 from jackpot_service.api import rules_page
 from jackpot_service.api.jackpots import CurrencyQuerySchema
 from jackpot_service.api.pages import HTML, answer, language_field
+from jackpot_service.api.parsing import in_query
 from jackpot_service.api.rates import SourceSchema
+from jackpot_service.api.refusals import refused_with
 from jackpot_service.api.request_context import Blueprint, look, now, principal
 from jackpot_service.api.schemas import (
     AnswerSchema,
@@ -193,6 +195,7 @@ class RulesSheetSchema(RulesVersionSchema):
 
 @blueprint.route("/<id:jackpot_id>/rules", methods=["GET"])
 @allow(*READERS)
+@refused_with("currency-not-accepted", "jackpot-unknown", "no-rate", "stake-out-of-range")
 @blueprint.arguments(RulesQuerySchema(), location="query")
 @blueprint.response(200, RulesSheetSchema())
 def get_rules(query: Mapping[str, Any], jackpot_id: str) -> Mapping[str, Any]:
@@ -221,6 +224,7 @@ def get_rules(query: Mapping[str, Any], jackpot_id: str) -> Mapping[str, Any]:
 
 @blueprint.route("/<id:jackpot_id>/rules.html", methods=["GET"])
 @allow(*READERS)
+@refused_with("currency-not-accepted", "jackpot-unknown", "no-rate", "stake-out-of-range")
 @blueprint.arguments(RulesQuerySchema(), location="query")
 @blueprint.response(200, {"type": "string"}, content_type=HTML, description="The same as a page to print.")
 def get_rules_page(query: Mapping[str, Any], jackpot_id: str) -> flask.Response:
@@ -236,7 +240,7 @@ def _rules_sheet(query: Mapping[str, Any], jackpot_id: str) -> RulesSheet:
         return look(lambda session: rules_sheet(session, question, at=now()))
     except (CurrencyNotAccepted, StakeOutOfRange) as refusal:
         refusal.field_errors = tuple(
-            replace(error, pointer=f"?{error.pointer.rpartition('/')[2]}") for error in refusal.field_errors
+            in_query(replace(error, pointer=f"/{error.pointer.rpartition('/')[2]}")) for error in refusal.field_errors
         )
         raise
 

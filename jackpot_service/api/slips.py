@@ -8,6 +8,7 @@ import flask
 from jackpot_service.api import slip_page
 from jackpot_service.api.awards import PAYERS, READERS
 from jackpot_service.api.pages import HTML, answer, language_field
+from jackpot_service.api.refusals import refused_with
 from jackpot_service.api.request_context import Blueprint, act, look, principal, signed
 from jackpot_service.api.schemas import IdentifiedSchema, RequestSchema
 from jackpot_service.auth.authenticator import allow
@@ -33,13 +34,14 @@ class SlipRequestSchema(IdentifiedSchema):
 
 @blueprint.route("/<id:award_id>/slip", methods=["POST"])
 @allow(*PAYERS)
+@refused_with("award-state", "award-unknown", "request-conflict")
 @blueprint.arguments(SlipQuerySchema(), location="query")
 @blueprint.arguments(SlipRequestSchema())
 @blueprint.response(201, {"type": "string"}, content_type=HTML, description="The slip as a page to print.")
 @blueprint.alt_response(
     200, schema={"type": "string"}, content_type=HTML, description="The same request again: the same slip."
 )
-def post_slip(query: Mapping[str, Any], body: Mapping[str, Any], award_id: str) -> flask.Response:
+def post_award_slip(query: Mapping[str, Any], body: Mapping[str, Any], award_id: str) -> flask.Response:
     """
     Print the slip of an award that is payable, or paid, and record that.
 
@@ -52,9 +54,10 @@ def post_slip(query: Mapping[str, Any], body: Mapping[str, Any], award_id: str) 
 
 @blueprint.route("/<id:award_id>/slip", methods=["GET"])
 @allow(*READERS)
+@refused_with("award-unknown", "slip-unknown")
 @blueprint.arguments(SlipQuerySchema(), location="query")
 @blueprint.response(200, {"type": "string"}, content_type=HTML, description="The slip, as a duplicate.")
-def get_slip(query: Mapping[str, Any], award_id: str) -> flask.Response:
+def get_award_slip(query: Mapping[str, Any], award_id: str) -> flask.Response:
     """Show the slip of an award that was printed, with its number and as it stands now, as a duplicate."""
     return _page(award_id, query["lang"], copy=None, status=200)
 

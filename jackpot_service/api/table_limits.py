@@ -2,6 +2,7 @@
 
 from marshmallow import fields
 
+from jackpot_service.api.refusals import refused_with
 from jackpot_service.api.request_context import Blueprint, look, principal
 from jackpot_service.api.schemas import AnswerSchema, decimal, described, listed
 from jackpot_service.auth.authenticator import allow
@@ -39,6 +40,7 @@ class LimitedTablesSchema(AnswerSchema):
 
 @blueprint.route("/table-limits", methods=["GET"])
 @allow(*READERS)
+@refused_with("jackpot-unknown")
 @blueprint.response(200, LimitedTablesSchema())
 def get_table_limits(jackpot_id: str) -> LimitedTables:
     """List the tables that have limits of their own; a key with a casino sees that casino's."""

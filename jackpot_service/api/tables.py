@@ -8,6 +8,7 @@ from marshmallow import fields, validate
 from jackpot_service.api.casinos import READERS
 from jackpot_service.api.lists import DEFAULT_LISTED, Cursor, ListQuerySchema, cursor_at, matching, page, page_schema
 from jackpot_service.api.rates import SheetHeadSchema
+from jackpot_service.api.refusals import refused_with
 from jackpot_service.api.request_context import Blueprint, act, look, now, principal, signed
 from jackpot_service.api.round_search import FoundRoundSchema
 from jackpot_service.api.schemas import AnswerSchema, ReasonedSchema, described, listed, word
@@ -144,6 +145,7 @@ def get_tables(query: Mapping[str, Any]) -> Mapping[str, Any]:
 
 @blueprint.route("/<id:table_id>", methods=["GET"])
 @allow(*READERS)
+@refused_with("table-unknown")
 @blueprint.response(200, ShownTableSchema())
 def get_table(table_id: str) -> TableShown:
     """Show a table: its casino, game and jackpot, the stakes that it takes now, and its rounds that wait for an end."""
@@ -152,6 +154,7 @@ def get_table(table_id: str) -> TableShown:
 
 @blueprint.route("", methods=["POST"])
 @allow(Role.OPERATOR)
+@refused_with("already-exists", "casino-unknown", "game-invalid", "jackpot-unknown", "request-conflict")
 @blueprint.arguments(NewTableSchema())
 @blueprint.response(201, TableSchema())
 @blueprint.alt_response(200, schema=TableSchema(), description="The very same table was there already.")

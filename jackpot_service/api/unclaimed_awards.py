@@ -7,6 +7,7 @@ from marshmallow import fields
 
 from jackpot_service.api.awards import position_in
 from jackpot_service.api.lists import Cursor, cursor_at
+from jackpot_service.api.refusals import refused_with
 from jackpot_service.api.request_context import Blueprint, act, now, principal
 from jackpot_service.api.schemas import AnswerSchema, RequestSchema, described
 from jackpot_service.auth.authenticator import allow, require_house
@@ -37,6 +38,7 @@ class NotedSchema(AnswerSchema):
 
 @blueprint.route("", methods=["POST"])
 @allow(Role.FINANCE, Role.OPERATOR)
+@refused_with("history-took-too-long")
 @blueprint.arguments(NotingSchema())
 @blueprint.response(200, NotedSchema())
 def post_unclaimed_awards(body: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -6,6 +6,7 @@ from typing import Any
 from marshmallow import fields, validate
 
 from jackpot_service.api.keys import KeySchema
+from jackpot_service.api.refusals import refused_with
 from jackpot_service.api.request_context import Blueprint, act, context, look, signed
 from jackpot_service.api.schemas import ReasonedSchema
 from jackpot_service.auth.authenticator import allow
@@ -31,7 +32,7 @@ class NewUserSchema(ReasonedSchema):
     role = fields.String(required=True, validate=validate.OneOf(OF_PEOPLE))
     casino_id = Identifier(load_default=None)
     department = Department(
-        load_default="", metadata={"description": "The department, for ever; without it one named as the role."}
+        load_default=str, metadata={"description": "The department, for ever; without it one named as the role."}
     )
     subject = Text(
         required=True, metadata={"description": "The `sub` of the user's tokens.", "maxLength": LONGEST_SUBJECT}
@@ -40,6 +41,16 @@ class NewUserSchema(ReasonedSchema):
 
 @blueprint.route("", methods=["POST"])
 @allow(Role.OPERATOR)
+@refused_with(
+    "already-exists",
+    "casino-unknown",
+    "issuer-not-configured",
+    "key-forbidden",
+    "principal-conflict",
+    "principal-invalid",
+    "request-conflict",
+    "table-unknown",
+)
 @blueprint.arguments(NewUserSchema())
 @blueprint.response(201, KeySchema())
 @blueprint.alt_response(200, schema=KeySchema(), description="The subject was this user already.")

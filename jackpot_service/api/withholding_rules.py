@@ -2,6 +2,7 @@
 
 from marshmallow import fields
 
+from jackpot_service.api.refusals import refused_with
 from jackpot_service.api.request_context import Blueprint, look, principal
 from jackpot_service.api.schemas import AnswerSchema, Moment, decimal, described, listed
 from jackpot_service.auth.authenticator import allow
@@ -55,6 +56,7 @@ class WithholdingRulesSchema(AnswerSchema):
 
 @blueprint.route("/withholding-rules", methods=["GET"])
 @allow(*READERS)
+@refused_with("casino-unknown")
 @blueprint.response(200, WithholdingRulesSchema())
 def get_withholding_rules(casino_id: str) -> RulesOfCasino:
     """List every version of a casino's withholding rules; a key with a casino sees its own."""

@@ -13,11 +13,24 @@ Fact = str | int | bool | None | list[str] | list[int] | dict[str, str]
 
 @dataclass(frozen=True, slots=True)
 class FieldError:
-    """One thing wrong with a request: where (an RFC 6901 JSON pointer into its body), which code, in which words."""
+    """
+    One thing wrong with a request: where, which code, in which words.
+
+    `pointer` is a JSON pointer (RFC 6901) into the body. A parameter of the query, or a header, has its name in
+    `parameter`, and no place in the body: the pointer is empty.
+    """
 
     pointer: str
     code: str
     detail: str
+    parameter: str | None = None
+
+    @property
+    def place(self) -> str:
+        """The place as a sentence names it."""
+        if self.parameter is not None:
+            return self.parameter or "the query"
+        return self.pointer or "the body"
 
 
 def in_order(field_errors: Iterable[FieldError]) -> tuple[FieldError, ...]:
@@ -26,7 +39,7 @@ def in_order(field_errors: Iterable[FieldError]) -> tuple[FieldError, ...]:
 
 
 def _place_of(error: FieldError) -> list[tuple[int, str]]:
-    return [(len(part) if part.isdigit() else 0, part) for part in error.pointer.split("/")]
+    return [(len(part) if part.isdigit() else 0, part) for part in f"{error.parameter or ''}{error.pointer}".split("/")]
 
 
 class LedgerError(Exception):

@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime, time
 from decimal import Decimal
+from functools import partial
 from typing import Any, ClassVar, TypeVar, cast
 
 from marshmallow import RAISE, Schema, ValidationError, fields
@@ -380,8 +381,11 @@ class ListOf(ReadField[tuple[T, ...]]):
 
     def __init__(self, item: ReadField[T], *, most: int, least: int = 1, **kwargs: Any) -> None:  # noqa: ANN401
         described: dict[str, Any] = {"type": "array", "minItems": least, "maxItems": most, "items": dict(item.metadata)}
-        if "load_default" in kwargs:
-            described["default"] = list(kwargs["load_default"])
+        default = kwargs.get("load_default")
+        if default is not None and len(default) >= least:
+            described["default"] = list(default)
+        elif default is not None:  # It is called, so the description shows none: an empty list cannot be sent.
+            kwargs["load_default"] = partial(tuple, default)
         super().__init__(metadata=described, **kwargs)
         self.item, self.least, self.most = item, least, most
 

@@ -8,10 +8,10 @@ import jsonschema_rs
 import pytest
 
 from jackpot_service.api.problem_catalogue.catalogue import ROWS, SECTIONS, UnknownProblem
-from jackpot_service.api.problem_catalogue.schemas import response_of, schema_of
+from jackpot_service.api.problem_catalogue.schemas import components_of, response_of, schema_of
 from tests.support.answers import Answer, Body
 from tests.support.bets import bet
-from tests.support.operations import DOCUMENT
+from tests.support.contract import DOCUMENT
 from tests.support.world import World
 
 pytestmark = pytest.mark.slow
@@ -143,21 +143,30 @@ def test_a_problem_is_of_the_schema_of_its_code_and_of_no_other(world: World) ->
     assert not accepts(schema_of(["stake-out-of-range"]), problem | {"largest_stake": 100})
 
 
-def test_a_member_that_every_problem_has_is_required() -> None:
-    either, both = schema_of(["bet-conflict"]), schema_of(["bet-conflict", "hand-limit"])
+def test_a_member_that_every_problem_of_a_code_has_is_required() -> None:
+    schemas = components_of(["bet-conflict", "stake-out-of-range"])
 
-    assert either["allOf"][1]["required"] == ["bet_ids"]
-    assert "required" not in both["allOf"][1]
-    assert both["allOf"][1]["properties"]["code"]["enum"] == ["bet-conflict", "hand-limit"]
+    assert [*schemas] == ["BetConflictProblem", "StakeOutOfRangeProblem"]
+    _, conflict = schemas["BetConflictProblem"]["allOf"]
+    _, stake = schemas["StakeOutOfRangeProblem"]["allOf"]
+    assert (conflict["required"], conflict["properties"]["code"]["enum"]) == (["bet_ids"], ["bet-conflict"])
+    assert "required" not in stake
 
 
-def test_a_response_names_its_codes_and_when_to_come_again() -> None:
-    busy = response_of(["outcome-unknown", "busy"])
+def test_problems_of_several_codes_are_told_apart_by_their_code() -> None:
+    one, both = schema_of(["bet-conflict"]), schema_of(["bet-conflict", "hand-limit"])
+
+    assert one == {"$ref": "#/components/schemas/BetConflictProblem"}
+    assert both["oneOf"] == [one, {"$ref": "#/components/schemas/HandLimitProblem"}]
+    assert both["discriminator"]["mapping"]["bet-conflict"] == one["$ref"]
+
+
+def test_a_response_names_its_codes() -> None:
+    busy = response_of(["outcome-unknown", "busy"], headers={"Retry-After": {}})
 
     assert busy["description"] == "- `busy`: The ledger is busy.\n- `outcome-unknown`: Outcome unknown."
-    assert busy["headers"]["Retry-After"]["schema"] == {"type": "integer", "minimum": 1}
-    assert "headers" not in response_of(["bet-conflict"])
+    assert busy["headers"] == {"Retry-After": {}}
     with pytest.raises(ValueError, match="too many values"):
-        response_of(["busy", "bet-conflict"])
+        response_of(["busy", "bet-conflict"], headers={})
     with pytest.raises(UnknownProblem):
-        response_of(["nothing"])
+        response_of(["nothing"], headers={})

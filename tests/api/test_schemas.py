@@ -25,7 +25,7 @@ WRITTEN_BY_HAND: Final = {
 
 NO_OBJECTS: Final = {
     *("metrics.get_metrics", "jobs.get_job_file", "reports.get_report"),
-    *("rules.get_rules_page", "slips.get_slip", "slips.post_slip"),
+    *("rules.get_rules_page", "slips.get_award_slip", "slips.post_award_slip"),
     *("browsing.show_viewer", "browsing.show_file", "browsing.show_description", "checkpoints.get_seal"),
 }
 """Text, files and pages; rows of a report, which are dumped while the books are open."""

@@ -53,7 +53,7 @@ class Answer:
             message = f"a problem {status} {code} was expected, not {self.status} {self.media_type}: {self.text[:1000]}"
             raise AssertionError(message)
         body = self.body
-        pointed = tuple(error["pointer"] for error in body.get("errors", ()))
+        pointed = places(body)
         if body["code"] != code or body["status"] != status or STANDARD_MEMBERS - body.keys():
             message = f"a problem {status} {code} was expected: {self.text[:1000]}"
             raise AssertionError(message)
@@ -62,6 +62,13 @@ class Answer:
             raise AssertionError(message)
         require_in_catalogue(body)
         return body
+
+
+def places(problem: Body) -> tuple[str, ...]:
+    """The places that a problem names: pointers into the body, and `?name` for a parameter, which has none."""
+    return tuple(
+        f"?{error['parameter']}" if "parameter" in error else error["pointer"] for error in problem.get("errors", ())
+    )
 
 
 def require_in_catalogue(problem: Body) -> None:

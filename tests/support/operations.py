@@ -4,23 +4,16 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from pathlib import Path
 from typing import Any, Final
-
-import yaml
 
 from jackpot_service import signing
 from jackpot_service.domain.principals import Role
 from jackpot_service.usecases.seal_books import SealBooks, seal_books
 from tests.support.answers import Body
 from tests.support.bets import bet
+from tests.support.contract import DOCUMENT, METHODS
 from tests.support.hands import ROYAL_FLUSH, hand
 from tests.support.world import World
-
-OPENAPI: Final = Path(__file__).resolve().parents[2] / "openapi.yaml"
-DOCUMENT: Final[dict[str, Any]] = yaml.safe_load(OPENAPI.read_text(encoding="utf-8"))
-
-METHODS: Final = {"get", "put", "post", "delete", "patch"}
 
 
 class Sight(StrEnum):

@@ -30,6 +30,7 @@ from tests.support.clock import Clock
 from tests.support.loop import end_what_runs, on_loop
 from tests.support.publishing import publish
 from tests.support.reading import Books
+from tests.support.stated import require_stated
 
 T = TypeVar("T")
 
@@ -250,7 +251,9 @@ class World:
         if data is not None:
             sent["Content-Type"] = "application/json"
         sent |= headers or {}
-        return answer_to((app or self.app).asgi, method, path, data=data, headers=sent)
+        answer = answer_to((app or self.app).asgi, method, path, data=data, headers=sent)
+        require_stated(method, path, answer)
+        return answer
 
     def get(
         self, path: str, *, role: Role = Role.AUDITOR, key: str | None = None, headers: Mapping[str, str] | None = None

@@ -46,7 +46,7 @@ AWARDS: Final = Section.of(
     row(
         PaymentTooLarge,
         "Pay what is unpaid at most.",
-        unpaid_minor=whole("What is unpaid, in minor units."),
+        unpaid_minor=whole("The unpaid amount, in minor units."),
         currency=text("Their currency."),
     ),
     row(
@@ -62,12 +62,16 @@ AWARDS: Final = Section.of(
     row(
         WithholdingTooLarge,
         "Withhold what is due, over all payments of the award.",
-        due_minor=whole("What is due to be withheld, in minor units."),
-        withheld_minor=whole("What was withheld before."),
+        due_minor=whole("The amount that is due to be withheld, in minor units."),
+        withheld_minor=whole("The amount that was withheld before."),
         currency=text("Their currency."),
     ),
     row(WrongCasino, "Have the casino that pays record the payment, or the operator."),
-    row(KeyMaker, "Have somebody else do it, who made none of the round's keys.", principal=text("Who may not.")),
+    row(
+        KeyMaker,
+        "Have somebody else do it, who made none of the round's keys.",
+        principal=text("The person who may not."),
+    ),
     row(
         EvidenceMissing,
         "Record what is missing (`POST …/evidence`), then decide again.",

@@ -108,7 +108,7 @@ ENDS: Final = Section.of(
         ResultConflict,
         "Keep the first result. Two people correct a wrong one (`round-correction`).",
         **ROUND,
-        differing=texts("What differs: `bet_count`, `hands`, `dealer`."),
+        differing=texts("The members that differ: `bet_count`, `hands`, `dealer`."),
     ),
     row(CancellationConflict, "Keep the first cancellation.", **ROUND),
     row(

@@ -1,51 +1,63 @@
-"""Problems as `openapi.yaml` describes them: the schema and the response of some codes of the catalogue."""
+"""Problems as `openapi.yaml` describes them: a schema for each code, and a response for some codes of one status."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from jackpot_service.api.problem_catalogue.catalogue import require_row
-from jackpot_service.api.problem_catalogue.rows import RETRYABLE, Row
+from jackpot_service.api.problem_catalogue.rows import Row
 from jackpot_service.api.problems import MEDIA_TYPE
 
-_RETRY_AFTER: Final = {
-    "description": "Seconds until the next call is let in.",
-    "required": True,
-    "schema": {"type": "integer", "minimum": 1},
-}
+_SCHEMAS: Final = "#/components/schemas/"
+
+
+def name_of(code: str) -> str:
+    """Name the schema of a code: `BetConflictProblem`."""
+    return f"{code.title().replace('-', '')}Problem"
+
+
+def components_of(codes: Iterable[str]) -> Mapping[str, dict[str, Any]]:
+    """
+    Make the JSON Schema of each code's problems, by name: a `Problem` with this code, and the further members it has.
+
+    A member that each problem of the code has is required. Raises: UnknownProblem.
+    """
+    return {name_of(row.code): _schema(row) for row in _rows(codes)}
 
 
 def schema_of(codes: Iterable[str]) -> dict[str, Any]:
-    """
-    Make the JSON Schema of problems: `Problem`, its code one of some, with the further members of these.
+    """Make the JSON Schema of problems of one of some codes: references to `components_of`. Raises: UnknownProblem."""
+    references = {row.code: f"{_SCHEMAS}{name_of(row.code)}" for row in _rows(codes)}
+    one_of = [{"$ref": reference} for reference in references.values()]
+    if len(one_of) == 1:
+        return one_of[0]
+    return {"oneOf": one_of, "discriminator": {"propertyName": "code", "mapping": references}}
 
-    A member that each of these problems has is required. Raises: UnknownProblem.
-    """
-    return _schema(_rows(codes))
 
-
-def response_of(codes: Iterable[str], *, description: str | None = None) -> dict[str, Any]:
+def response_of(codes: Iterable[str], *, headers: Mapping[str, Any]) -> dict[str, Any]:
     """
-    Make a response of an operation: problems of one status, with a line about each unless a description says more.
+    Make a response of an operation: problems of one status, with a line about each.
 
     Raises: UnknownProblem; ValueError for codes of several statuses.
     """
     rows = _rows(codes)
-    (status,) = {row.status for row in rows}
-    response: dict[str, Any] = {
-        "description": description or "\n".join(f"- `{row.code}`: {row.title}." for row in rows),
-        "content": {MEDIA_TYPE: {"schema": _schema(rows)}},
+    (_,) = {row.status for row in rows}
+    return {
+        "description": "\n".join(f"- `{row.code}`: {row.title}." for row in rows),
+        "headers": dict(headers),
+        "content": {MEDIA_TYPE: {"schema": schema_of(codes)}},
     }
-    return {**response, "headers": {"Retry-After": _RETRY_AFTER}} if status in RETRYABLE else response
 
 
 def _rows(codes: Iterable[str]) -> Sequence[Row]:
     return [require_row(code) for code in sorted(set(codes))]
 
 
-def _schema(rows: Sequence[Row]) -> dict[str, Any]:
-    members = {name: member.described for row in rows for name, member in row.members.items()}
-    always = set.intersection(*({name for name, member in row.members.items() if member.is_always} for row in rows))
-    properties = {"code": {"type": "string", "enum": [row.code for row in rows]}, **dict(sorted(members.items()))}
-    required = {"required": sorted(always)} if always else {}
-    of_codes = {"type": "object", **required, "properties": properties}
-    return {"allOf": [{"$ref": "#/components/schemas/Problem"}, of_codes]}
+def _schema(row: Row) -> dict[str, Any]:
+    always = sorted(name for name, member in row.members.items() if member.is_always)
+    members = {name: member.described for name, member in sorted(row.members.items())}
+    of_code = {
+        "type": "object",
+        **({"required": always} if always else {}),
+        "properties": {"code": {"type": "string", "enum": [row.code]}, **members},
+    }
+    return {"description": row.meaning, "allOf": [{"$ref": f"{_SCHEMAS}Problem"}, of_code]}

@@ -30,10 +30,12 @@ Each refusal and each failure is answered as a *problem* (RFC 9457, `application
   the service says the same as this page. `GET /problems` lists all codes. Both need no key, and answer a browser with a
   page, any other caller with JSON.
 - `retryable` says that the same call may be sent again, with the same ids, after `Retry-After` seconds.
-- `errors` names each place of the request that is wrong, by a JSON pointer (RFC 6901) into the body. A batch of bets is
-  examined whole: the problem has the code of what refuses it first, and `errors` names all that is wrong with any bet.
-  If a bet does not have the right shape, that code is `validation`. Of a round that is over, only the identity of bets
-  is examined.
+- `errors` names each place of the request that is wrong, by a JSON pointer (RFC 6901) into the body. In a name of a
+  pointer, `~` is written `~0` and `/` is written `~1`. A parameter of the query and a header have no place in the body:
+  `parameter` has the name, and `pointer` is empty.
+- A batch of bets is examined whole: the problem has the code of what refuses it first, and `errors` names all that is
+  wrong with any bet. If a bet does not have the right shape, that code is `validation`. Of a round that is over, only
+  the identity of bets is examined.
 - The command line prints the code and the detail, and exits with 1.
 
 Refusals that finance must see are [exceptions](decisions/exceptions.md) whose kind is the code. Among them are

@@ -1,0 +1,101 @@
+"""
+The problems that each operation may be answered by: those that it states, and those that all of its kind share.
+
+A view states its own by `refused_with`. The others follow from its method, its path, its roles and its body.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final
+
+from jackpot_service.api.contract import headers
+from jackpot_service.api.problem_catalogue.catalogue import require_row
+from jackpot_service.api.problem_catalogue.schemas import components_of, response_of
+from jackpot_service.api.problems import MEDIA_TYPE
+from jackpot_service.api.refusals import codes_of
+from jackpot_service.auth.authenticator import roles_of
+
+OF_ALL: Final = ("method-not-allowed",)
+WITH_ID: Final = ("not-found",)
+"""An id in the path that is none names no resource."""
+WITH_KEY: Final = (
+    "unauthenticated",
+    "role-forbidden",
+    "validation",
+    "too-many-requests",
+    "busy",
+    "issuer-unavailable",
+)
+"""A query that the operation does not take is refused as well."""
+WITH_BODY: Final = ("not-json", "duplicate-member", "bad-request", "body-too-large", "unsupported-media-type")
+WRITING: Final = ("outcome-unknown", "clock-skew")
+
+_NAMED: Final[Mapping[str, Iterable[str]]] = {
+    "BadRequest": ("not-json", "duplicate-member", "bad-request"),
+    "Unauthenticated": ("unauthenticated",),
+    "RoleForbidden": ("role-forbidden",),
+    "NotFound": WITH_ID,
+    "MethodNotAllowed": OF_ALL,
+    "BodyTooLarge": ("body-too-large",),
+    "UnsupportedMediaType": ("unsupported-media-type",),
+    "Invalid": ("validation",),
+    "TooManyRequests": ("too-many-requests",),
+    "Unavailable": ("busy", "issuer-unavailable"),
+    "UnavailableToWrite": ("busy", "issuer-unavailable", *WRITING),
+}
+"""Responses of many operations, by name."""
+
+_NAME_OF: Final = {frozenset(codes): name for name, codes in _NAMED.items()}
+
+DEFAULT: Final = "OtherProblem"
+
+_DEFAULT: Final[Mapping[str, Any]] = {
+    "description": (
+        "Any other problem. Of requests that are no good HTTP: `bad-request` (400), `request-timeout` (408), "
+        "`uri-too-long` (414), `head-too-large` (431), `method-unknown` (501). Of bugs (500): `internal-error`, or a "
+        "broken law of the books."
+    ),
+    "headers": headers.of_problem(0),
+    "content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}},
+}
+
+
+def codes_by_status(
+    view: Callable[..., Any], *, method: str, has_id: bool, has_body: bool
+) -> Mapping[int, frozenset[str]]:
+    """Find the codes of an operation by their status. Raises: UnknownProblem for a code that is none."""
+    codes = {*OF_ALL, *codes_of(view)}
+    if has_id:
+        codes |= {*WITH_ID}
+    if roles_of(view) is not None:
+        codes |= {*WITH_KEY, *(WRITING if method != "GET" else ())}
+    if has_body:
+        codes |= {*WITH_BODY}
+    found: defaultdict[int, set[str]] = defaultdict(set)
+    for code in codes:
+        found[require_row(code).status].add(code)
+    return {status: frozenset(found[status]) for status in sorted(found)}
+
+
+def response(codes: frozenset[str], status: int) -> dict[str, Any]:
+    """Describe the answer of a status that has one of some codes; a reference where many operations have the same."""
+    name = _NAME_OF.get(codes)
+    return response_of(codes, headers=headers.of_problem(status)) if name is None else _reference(name)
+
+
+def default() -> dict[str, Any]:
+    """Describe every other answer."""
+    return _reference(DEFAULT)
+
+
+def components(codes: Iterable[str]) -> Mapping[str, Mapping[str, Any]]:
+    """Return the parts that `response` refers to, by kind, for operations of these codes in all."""
+    named = {
+        name: response_of(of_name, headers=headers.of_problem(require_row(next(iter(of_name))).status))
+        for name, of_name in _NAMED.items()
+    }
+    return {"responses": {**named, DEFAULT: _DEFAULT}, "schemas": components_of(codes)}
+
+
+def _reference(name: str) -> dict[str, Any]:
+    return {"$ref": f"#/components/responses/{name}"}

@@ -1,0 +1,94 @@
+"""
+Examples of requests and answers: one story, in the files of `api/examples/` in the order of their names.
+
+Each exchange is true: a test sends the requests to a running service, in this order, and compares what is answered.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any, Final
+
+import yaml
+
+from jackpot_service.api.problems import MEDIA_TYPE
+
+FOLDER: Final = Path(__file__).parents[1] / "examples"
+
+SAME: Final = "same"
+
+_JSON: Final = "application/json"
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """
+    A request of an operation, and its answer.
+
+    `caller` has the key that is shown, None for none. `answer` is None where it is not JSON. `again` is the answer when
+    the same request is sent once more, or `same`; None where that is not shown. Of a list whose name is in `shown`, the
+    answer has only so many of its first items.
+    """
+
+    operation: str
+    name: str
+    summary: str
+    status: int = HTTPStatus.OK
+    caller: str | None = None
+    path: Mapping[str, Any] = field(default_factory=dict)
+    query: Mapping[str, Any] = field(default_factory=dict)
+    body: Mapping[str, Any] | None = None
+    answer: Mapping[str, Any] | None = None
+    again: Mapping[str, Any] | str | None = None
+    shown: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def answers(self) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
+        """Yield the status, the name and the content of each answer that is shown."""
+        if self.answer is not None:
+            yield str(self.status), self.name, self.answer
+            if self.again is not None:
+                again = self.answer if self.again == SAME else self.again
+                assert isinstance(again, Mapping)  # noqa: S101  narrows a type
+                yield str(HTTPStatus.OK.value), f"{self.name}Again", again
+
+
+def files() -> list[Path]:
+    """Return the files of the story, in order."""
+    return sorted(FOLDER.glob("*.yaml"))
+
+
+def exchanges_of(file: Path) -> list[Exchange]:
+    """Read the exchanges of a file."""
+    return [Exchange(**one) for one in yaml.safe_load(file.read_text(encoding="utf-8"))]
+
+
+def exchanges() -> Iterator[Exchange]:
+    """Yield all exchanges of the story."""
+    for file in files():
+        yield from exchanges_of(file)
+
+
+def describe(operations: Mapping[str, Mapping[str, Any]], parameters: Mapping[str, list[dict[str, Any]]]) -> None:
+    """
+    Add the examples to operations, by their ids. `parameters` are those of each operation: of its path, and its own.
+
+    Raises: LookupError for one of an operation that there is not, or of an answer that it does not describe.
+    """
+    for one in exchanges():
+        operation = operations[one.operation]
+        if one.body is not None:
+            _add(operation["requestBody"]["content"][_JSON], one.name, one.summary, one.body)
+        for status, name, answer in one.answers:
+            summary = one.summary if name == one.name else "The same request again."
+            media_type = MEDIA_TYPE if one.status >= HTTPStatus.BAD_REQUEST else _JSON
+            _add(operation["responses"][status]["content"][media_type], name, summary, answer)
+        for parameter in parameters[one.operation]:
+            stated = {"path": one.path, "query": one.query}.get(parameter["in"], {})
+            if parameter["name"] in stated:
+                parameter.setdefault("example", stated[parameter["name"]])
+
+
+def _add(content: dict[str, Any], name: str, summary: str, value: Mapping[str, Any]) -> None:
+    content.setdefault("examples", {})[name] = {"summary": summary, "value": value}

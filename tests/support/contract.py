@@ -1,0 +1,22 @@
+"""The contract, openapi.yaml, as tests read it."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import yaml
+
+OPENAPI: Final = Path(__file__).resolve().parents[2] / "openapi.yaml"
+DOCUMENT: Final[dict[str, Any]] = yaml.load(OPENAPI.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
+
+METHODS: Final = {"get", "put", "post", "delete", "patch"}
+
+
+def resolved(part: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A part of the contract, or what it refers to."""
+    if "$ref" not in part:
+        return part
+    found: Any = DOCUMENT
+    for name in part["$ref"].removeprefix("#/").split("/"):
+        found = found[name]
+    return resolved(found)
