@@ -50,6 +50,7 @@ _NUMBERS = count(1)
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the options of `make soak` and `make quick`."""
     parser.addoption("--soak-minutes", type=float, default=0, help="Let the mixture of all calls go on for so long.")
+    parser.addoption("--write-examples", action="store_true", help="Write what the contract's examples are answered.")
     parser.addoption("--without-proof", action="store_true", help="Hold the books to their laws alone after a test.")
 
 

@@ -1,0 +1,156 @@
+"""The contract's examples are true: of the schemas that they stand at, and of a running service. Issue 25, point 1."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import asdict
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+import httpx
+import jsonschema_rs
+import pytest
+import yaml
+
+from jackpot_service import signing
+from jackpot_service.api.contract import examples
+from jackpot_service.api.contract.examples import Exchange
+from jackpot_service.config.settings import Config
+from jackpot_service.database.clocks import utc_now
+from jackpot_service.database.connections import create_engine
+from jackpot_service.database.transactions import Session, transact
+from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
+from jackpot_service.ledger.verification import Reached
+from jackpot_service.records import checkpoints
+from jackpot_service.usecases.acts import Act
+from jackpot_service.usecases.keys import create_key
+from jackpot_service.usecases.seal_books import SealBooks, seal_books
+from tests.faults.service import served
+from tests.support.answers import PROBLEM
+from tests.support.contract import DOCUMENT, METHODS, resolved
+from tests.support.replaying import Replay, played
+
+JSON: Final = "application/json"
+
+WITHOUT: Final = {
+    "getRulesPage": "a page",
+    "getAwardSlip": "a page",
+    "postAwardSlip": "a page",
+    "getJobFile": "a file",
+    "getMetrics": "a text for a Prometheus",
+}
+"""Operations whose answers are not JSON."""
+
+CALLERS: Final = {
+    "server": Principal("a server of Riga", Role.TABLE, "riga"),
+    "Olga": Principal("Olga", Role.OPERATOR),
+    "Oona": Principal("Oona", Role.OPERATOR),
+    "Fay": Principal("Fay", Role.FINANCE),
+    "Rita": Principal("Rita", Role.RATES),
+    "Ruth": Principal("Ruth", Role.RATES),
+    "Ada": Principal("Ada", Role.AUDITOR),
+}
+
+OPERATIONS: Final = {
+    operation["operationId"]: operation
+    for item in DOCUMENT["paths"].values()
+    for method, operation in item.items()
+    if method in METHODS
+}
+
+
+@cache
+def validator(schema: str) -> jsonschema_rs.Draft202012Validator:
+    return jsonschema_rs.Draft202012Validator({"components": DOCUMENT["components"], **yaml.safe_load(schema)})
+
+
+def contents(operation: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield what is sent and what is answered by an operation, with the status."""
+    if "requestBody" in operation:
+        yield "request", operation["requestBody"]["content"][JSON]
+    for status, response in operation["responses"].items():
+        content = resolved(response).get("content", {})
+        yield from ((status, content[one]) for one in (JSON, PROBLEM) if one in content)
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_an_example_is_of_the_schema_that_it_stands_at(name: str) -> None:
+    for where, content in contents(OPERATIONS[name]):
+        for example in content.get("examples", {}).values():
+            wrong = [error.message for error in validator(yaml.dump(content["schema"])).iter_errors(example["value"])]
+            assert not wrong, (where, wrong)
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_every_body_that_is_sent_and_every_good_answer_has_an_example(name: str) -> None:
+    for where, content in contents(OPERATIONS[name]):
+        if where == "request" or where[0] == "2":
+            assert bool(content.get("examples")) is not (name in WITHOUT and where != "request"), where
+
+
+def test_examples_of_an_operation_have_names_of_their_own() -> None:
+    names = [(one.operation, one.name) for one in examples.exchanges()]
+
+    assert len(names) == len(set(names))
+
+
+@pytest.mark.long
+def test_the_story_of_the_examples_is_what_a_running_service_answers(
+    database_url: str, tmp_path: Path, pytestconfig: pytest.Config
+) -> None:
+    """With `--write-examples` the answers are written into the files of the story instead."""
+    settings = {"JACKPOT_OIDC_ISSUER": "https://issuer.invalid", "JACKPOT_OIDC_AUDIENCE": "jackpot"}
+    engine = create_engine(Config(), database_url)
+    with (
+        served(database_url, tmp_path / "log", settings=settings) as service,
+        httpx.Client(
+            base_url=service.base_url, trust_env=False, timeout=30, limits=httpx.Limits(max_keepalive_connections=0)
+        ) as client,
+    ):
+        replay = Replay(client, keys(lambda use_case: transact(engine, use_case)))
+        before = {"getCheckpoints": lambda: transact(engine, check)}
+        told = {file: played(replay, examples.exchanges_of(file), before) for file in examples.files()}
+    engine.dispose()
+
+    assert not replay.refused, "\n".join(replay.refused)
+    if pytestconfig.getoption("write_examples"):
+        for file, exchanges in told.items():
+            file.write_text(written(exchanges), encoding="utf-8")
+    else:
+        assert not replay.differences, "\n".join(replay.differences)
+
+
+def keys(do: Callable[[Callable[[Session], Any]], Any]) -> Callable[[str], str]:
+    """A key of each caller, which is created when it is asked for first."""
+
+    @cache
+    def key_of(name: str) -> str:
+        act = Act(SYSTEM_OPERATOR, utc_now())
+        key: str = do(lambda session: create_key(session, act, CALLERS[name])).whole
+        return key
+
+    return key_of
+
+
+def check(session: Session) -> None:
+    """Verify the books and seal them, as people do on the machine."""
+    at = datetime.now(UTC)
+    checkpoints.add_verification(
+        session,
+        reached=Reached(is_whole=True, entries=40, rounds=3, bets=6, awards=4, books={}),
+        begun_at=at,
+        noted_at=at,
+        service_version="0.1.0",
+        continues=None,
+    )
+    seal_books(session, SealBooks(Act(SYSTEM_OPERATOR, at), signing.new_key(), "0.1.0"))
+
+
+def written(exchanges: list[Exchange]) -> str:
+    """Write exchanges as a file of the story; what is as usual is left out."""
+    usual = asdict(Exchange("", "", ""))
+    plain = [
+        {name: value for name, value in asdict(one).items() if name not in usual or value != usual[name]}
+        for one in exchanges
+    ]
+    return yaml.safe_dump(plain, sort_keys=False, allow_unicode=True, width=120)
