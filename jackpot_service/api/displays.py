@@ -12,7 +12,7 @@ from jackpot_service.api.places import Caller
 from jackpot_service.api.refusals import refused_with
 from jackpot_service.api.request_context import Blueprint, RequestContext, context, look
 from jackpot_service.api.schemas import AnswerSchema, Moment, RequestSchema, described, listed, word
-from jackpot_service.api.streams import Listening, Stream, allowed_origin
+from jackpot_service.api.streams import STREAMED, Listening, Stream, allowed_origin
 from jackpot_service.auth.authenticator import allow, allowed
 from jackpot_service.domain.lives import Life
 from jackpot_service.domain.principals import Principal, Role
@@ -82,6 +82,7 @@ class FeedFrameSchema(AnswerSchema):
 @refused_with("jackpot-unknown", "no-rate")
 @blueprint.arguments(FeedQuerySchema(), location="query")
 @blueprint.response(200, FeedFrameSchema())
+@blueprint.doc(responses={200: {"content": STREAMED}})
 def get_feed(query: Mapping[str, Any], jackpot_id: str) -> Mapping[str, Any]:
     """
     Show a jackpot as displays do; with `Accept: text/event-stream` as it changes, at most once a second.

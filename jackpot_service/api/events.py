@@ -14,7 +14,7 @@ from jackpot_service.api.request_context import Blueprint, RequestContext, conte
 from jackpot_service.api.requests import Fallback
 from jackpot_service.api.schemas import AnswerSchema, Moment, RequestSchema, described, listed, word
 from jackpot_service.api.streams import BEGINNING as STREAM_BEGINNING
-from jackpot_service.api.streams import Listening, Pieces, Stream, event_bytes, reached
+from jackpot_service.api.streams import STREAMED, Listening, Pieces, Stream, event_bytes, reached
 from jackpot_service.auth.authenticator import allow, allowed
 from jackpot_service.domain.principals import READERS, Principal
 from jackpot_service.events.cursor import BEGINNING, LONGEST, Cursor, decode, encode
@@ -93,6 +93,7 @@ class EventsSchema(AnswerSchema):
 @refused_with("cursor-ahead")
 @blueprint.arguments(EventsQuerySchema(), location="query")
 @blueprint.response(200, EventsSchema())
+@blueprint.doc(responses={200: {"content": STREAMED}})
 def get_events(query: Mapping[str, Any]) -> Mapping[str, Any]:
     """
     List what happened after a cursor: at least once, nothing skipped; `wait` waits for something to happen.

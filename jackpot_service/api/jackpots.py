@@ -199,7 +199,7 @@ class SuspensionRequestSchema(ReasonedSchema):
     """Why, under the caller's id."""
 
 
-class JackpotStateSchema(AnswerSchema):
+class ChangedJackpotSchema(AnswerSchema):
     """How the jackpot stood after the request; of a replay, as it did then."""
 
     jackpot_id = fields.String(required=True)
@@ -210,8 +210,8 @@ class JackpotStateSchema(AnswerSchema):
 @allow(Role.OPERATOR)
 @refused_with("jackpot-retired", "jackpot-unknown", "request-conflict")
 @suspensions.arguments(SuspensionRequestSchema())
-@suspensions.response(201, JackpotStateSchema(), description="It takes no bets from now on.")
-@suspensions.alt_response(200, schema=JackpotStateSchema(), description="The same request again.")
+@suspensions.response(201, ChangedJackpotSchema(), description="It takes no bets from now on.")
+@suspensions.alt_response(200, schema=ChangedJackpotSchema(), description="The same request again.")
 def put_suspension(body: Mapping[str, Any], jackpot_id: str) -> tuple[SuspensionChanged, int]:
     """Refuse a jackpot's bets from now on; all else goes on. A service account may do it too."""
     return _changed(body, jackpot_id, suspend_jackpot)
@@ -221,8 +221,8 @@ def put_suspension(body: Mapping[str, Any], jackpot_id: str) -> tuple[Suspension
 @allow(Role.OPERATOR)
 @refused_with("jackpot-retired", "jackpot-unknown", "request-conflict", "user-required")
 @suspensions.arguments(SuspensionRequestSchema())
-@suspensions.response(201, JackpotStateSchema(), description="It takes bets from now on.")
-@suspensions.alt_response(200, schema=JackpotStateSchema(), description="The same request again.")
+@suspensions.response(201, ChangedJackpotSchema(), description="It takes bets from now on.")
+@suspensions.alt_response(200, schema=ChangedJackpotSchema(), description="The same request again.")
 def put_resumption(body: Mapping[str, Any], jackpot_id: str) -> tuple[SuspensionChanged, int]:
     """Take a jackpot's bets again. A user does it; a retired jackpot is never resumed."""
     return _changed(body, jackpot_id, resume_jackpot)

@@ -11,6 +11,7 @@ from marshmallow import fields, validate
 
 from jackpot_service.api.lists import Cursor, ListQuerySchema, matching, page, page_schema
 from jackpot_service.api.refusals import refused_with
+from jackpot_service.api.reports import FILES
 from jackpot_service.api.request_context import Blueprint, act, context, look, now, principal
 from jackpot_service.api.schemas import AnswerSchema, Moment, RequestSchema, described, word
 from jackpot_service.auth.authenticator import allow
@@ -192,11 +193,12 @@ def get_job(job_id: str) -> JobView:
 @refused_with("chunk-damaged", "job-file-removed", "job-not-done", "job-unknown")
 @blueprint.response(
     200,
-    {"type": "string", "format": "binary"},
-    content_type="*/*",
-    description="The whole file.",
+    {"type": "string"},
+    content_type="text/plain",
+    description="The whole file: a journal as plain text, a report as CSV or XLSX.",
     headers={"Content-Disposition": {"$ref": "#/components/headers/FileName"}},
 )
+@blueprint.doc(responses={200: {"content": FILES}})
 def get_job_file(job_id: str) -> flask.Response:
     """Read the file of a job that is done, under its name and media type; 409 until then, 404 when it was removed."""
     job = _visible(job_id)

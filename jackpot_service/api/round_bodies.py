@@ -40,6 +40,7 @@ class BetList(ReadField[Bets]):
         "type": "array",
         "minItems": 1,
         "items": {
+            "title": "Bet",
             "type": "object",
             "additionalProperties": False,
             "required": ["bet_id", "player_id", "currency", "stake_minor"],

@@ -79,7 +79,7 @@ TABLE_SERVERS = (Role.TABLE,)
 _JUST_BETS = frozenset({"bets"})
 _NUMBERED_BETS = frozenset({"bets", "game_number"})
 
-_OF_EVERY_CALL: Final = ("no-jackpot", "occurred-in-future", "table-unknown")
+_OF_EVERY_CALL: Final = ("no-jackpot", "no-rate", "occurred-in-future", "table-unknown")
 _OF_EVERY_END: Final = (*_OF_EVERY_CALL, "dated-before-bet")
 _OF_HANDS: Final = ("card-repeated", "hand-missing", "hands-invalid")
 
@@ -212,7 +212,7 @@ def _command(caller: Principal, table_id: str, round_id: str, body: dict[str, An
 @refused_with(
     *_OF_EVERY_CALL,
     *("bet-conflict", "betting-closed", "duplicate-bet", "game-number-conflict", "round-cancelled", "round-settled"),
-    *("currency-not-accepted", "hand-limit", "no-rate", "stake-out-of-range", "unknown-currency"),
+    *("currency-not-accepted", "hand-limit", "stake-out-of-range", "unknown-currency"),
     *("jackpot-retired", "jackpot-suspended"),
 )
 @batch_errors.names_all(_command)

@@ -63,8 +63,8 @@ def described(field: type[fields.Field[Any]], description: str, **kwargs: Any) -
 
 
 def word(words: type[StrEnum], description: str | None = None, **kwargs: Any) -> fields.String:  # noqa: ANN401
-    """Return a required field that holds one of some words."""
-    metadata = {} if description is None else {"description": description}
+    """Return a required field that holds one of some words; the description of the API knows these by their name."""
+    metadata = {"x-words": words.__name__} | ({} if description is None else {"description": description})
     return fields.String(
         required=True, validate=validate.OneOf([member.value for member in words]), metadata=metadata, **kwargs
     )

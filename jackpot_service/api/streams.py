@@ -25,6 +25,9 @@ MEDIA_TYPE: Final = "text/event-stream"
 HEADERS: Final = ((b"content-type", MEDIA_TYPE.encode()), (b"connection", b"close"), (b"x-accel-buffering", b"no"))
 """The connection is the listener's alone. Because of the last field nginx passes each piece on at once."""
 
+STREAMED: Final = {MEDIA_TYPE: {"schema": {"type": "string"}}}
+"""The stream, as the description of an operation has it besides JSON."""
+
 Pieces = AsyncGenerator[bytes]
 
 BEGINNING: Final = b"retry: 3000\n\n"

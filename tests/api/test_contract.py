@@ -199,5 +199,5 @@ def test_each_kind_has_a_schema_of_its_own(name: str, member: str) -> None:
     for kind, reference in mapping.items():
         schema = resolved({"$ref": reference})
         properties = schema["allOf"][1]["properties"] if "allOf" in schema else schema["properties"]
-        assert properties["kind"]["enum"] == [kind]
+        assert properties["kind"]["const"] == kind
         assert resolved(properties[member])["properties"]

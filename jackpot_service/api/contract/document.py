@@ -8,7 +8,7 @@ import orjson
 from apispec.yaml_utils import dict_to_yaml
 from flask_smorest.spec import FlaskPlugin
 
-from jackpot_service.api.contract import answers, examples, headers, kinds
+from jackpot_service.api.contract import answers, examples, headers, kinds, words
 from jackpot_service.api.contract.operations import Operation
 from jackpot_service.api.description import Api
 
@@ -32,6 +32,7 @@ def text(api: Api, app: flask.Flask) -> str:
         parameters[name] = operation.described.get("parameters", []) + document["paths"][operation.path].get(
             "parameters", []
         )
+    words.name_lists(document["paths"], schemas)
     examples.describe(operations, parameters)
     of_problems = answers.components(codes)
     schemas.pop(_UNUSED, None)

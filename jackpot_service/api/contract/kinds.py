@@ -38,7 +38,7 @@ def _divide(components: Components, name: str, member: str, by_kind: Schemas, *,
     shared = components.schemas[name]
     mapping = {}
     for kind, schema in by_kind.items():
-        own = {"kind": {"type": "string", "enum": [kind]}, member: {"$ref": _registered(components, schema)}}
+        own = {"kind": {"type": "string", "const": kind}, member: {"$ref": _registered(components, schema)}}
         title = f"{_titled(kind)}{name}"
         components.schemas[title] = _whole(shared, own) if is_closed else _with_head(name, own)
         mapping[kind] = f"{_SCHEMAS}{title}"

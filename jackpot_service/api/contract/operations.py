@@ -46,6 +46,7 @@ class Operation:
             self.described["security"] = []
         else:
             self.described["x-roles"] = sorted(map(str, roles))
+        self._take_null_from_query()
         self._name_headers()
         codes = self._describe_problems()
         in_order = {name: self.described.pop(name) for name in _ORDER if name in self.described}
@@ -68,6 +69,16 @@ class Operation:
 
     def _answers(self) -> Mapping[str, Any]:
         return {status: one for status, one in self.described["responses"].items() if status[0] in "23"}
+
+    def _take_null_from_query(self) -> None:
+        """A parameter that is left out has no value, and null is none that a query can send."""
+        for schema in (one["schema"] for one in self.described.get("parameters", ()) if one["in"] == "query"):
+            if isinstance(schema.get("type"), list):
+                (schema["type"],) = (one for one in schema["type"] if one != "null")
+            if "enum" in schema:
+                schema["enum"] = [one for one in schema["enum"] if one is not None]
+            if schema.get("default", ...) is None:
+                del schema["default"]
 
     def _name_headers(self) -> None:
         has_etag = str(HTTPStatus.NOT_MODIFIED.value) in self.described["responses"]

@@ -1,0 +1,48 @@
+"""A client that openapi-python-client generates from the contract has readable names, and plays a round."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from jackpot_service.domain.principals import Role
+from tests.faults.service import served
+from tests.support.contract import OPENAPI
+from tests.support.world import World
+
+pytestmark = pytest.mark.long
+
+GENERATOR: Final = shutil.which("openapi-python-client")
+
+PROGRAM: Final = Path(__file__).with_name("generated_client.py")
+
+CONFIGURATION: Final = "literal_enums: true\npackage_name_override: jackpot_api\n"
+
+
+@pytest.mark.skipif(GENERATOR is None, reason="openapi-python-client is not installed: pip install it, on its own")
+def test_a_generated_client_plays_a_round(database_url: str, tmp_path: Path) -> None:
+    assert GENERATOR is not None
+    (tmp_path / "config.yaml").write_text(CONFIGURATION)
+    said = run(GENERATOR, "generate", "--path", str(OPENAPI), "--config", "config.yaml", at=tmp_path, output="client")
+    assert "Warning" not in said  # Of what it could not read, and left out.
+
+    world = World(database_url)
+    world.publish(GBP="1.17", SEK="0.0873")
+    world.open(jackpot_id="live", base_amount="5432.68065", tables=("T1",))
+    keys = [world.key(Role.TABLE), world.person("Rita", Role.RATES), world.key(Role.AUDITOR)]
+    world.close()
+    with served(database_url, tmp_path / "log") as service:
+        python = Path(GENERATOR).resolve().with_name("python")  # It has what a generated client needs.
+        run(str(python), str(PROGRAM), service.base_url, *keys, at=tmp_path / "client")
+
+
+def run(program: str, *arguments: str, at: Path, output: str | None = None) -> str:
+    """Run a program in a folder, where it also looks for packages; returns what it says."""
+    command = [program, *arguments, *(() if output is None else ("--output-path", output))]
+    environment = {**os.environ, "PYTHONPATH": str(at)}
+    done = subprocess.run(command, cwd=at, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout + done.stderr
