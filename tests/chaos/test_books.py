@@ -21,7 +21,7 @@ SETTLED, CANCELLED, OPEN = (RoundName("t1", name) for name in ("settled", "cance
 def played_url(database_url: str) -> Iterator[str]:
     """Give the test a database in which rounds of every kind were played, one of them a hit."""
     engine = create_engine(CONFIG, database_url)
-    scene.found(engine)
+    scene.open_house(engine)
     scene.open_live(engine, "live-1", tables=["t1"], base_amount="1000")
     pound = Placed("b2", "player-of-b2", "2", "GBP", 250)
     for name in (SETTLED, CANCELLED, OPEN):

@@ -48,15 +48,15 @@ class Answered:
     def wait_for_answers(self, tables: list[str], *, each: int = 1) -> None:
         """Wait until every table has been answered so many times more."""
         with self.changed:
-            due = {table_id: self.by_table[table_id] + each for table_id in tables}
-            self._wait(lambda: all(self.by_table[table_id] >= count for table_id, count in due.items()))
+            expected = {table_id: self.by_table[table_id] + each for table_id in tables}
+            self._wait(lambda: all(self.by_table[table_id] >= count for table_id, count in expected.items()))
 
     def wait_for_acknowledgements(self, count: int) -> float:
         """Wait until so many more batches are acknowledged; returns how long that took."""
         began = time.monotonic()
         with self.changed:
-            due = len(self.acknowledged) + count
-            self._wait(lambda: len(self.acknowledged) >= due)
+            expected = len(self.acknowledged) + count
+            self._wait(lambda: len(self.acknowledged) >= expected)
         return time.monotonic() - began
 
     def _wait(self, it_is_so: Callable[[], bool]) -> None:

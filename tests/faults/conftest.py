@@ -65,11 +65,14 @@ def standing_cluster(made: Path, tmp_path_factory: pytest.TempPathFactory) -> It
 def standing_keys(standing_cluster: embedded.Cluster) -> dict[Role, str]:
     """Set tables up there, and give the tests of a module the keys of their server and of an auditor."""
     engine = create_engine(CONFIG, standing_cluster.service_url())
-    scene.found(engine)
+    scene.open_house(engine)
     scene.open_live(engine, "live", tables=[f"T{number}" for number in range(1, 9)], base_amount="1000")
     act = Act(SYSTEM_OPERATOR, scene.now())
     principals = (scene.SERVER, Principal("Ada", Role.AUDITOR))
-    keys = {one.role: transact(engine, partial(create_key, act=act, principal=one)).whole for one in principals}
+    keys = {
+        principal.role: transact(engine, partial(create_key, act=act, principal=principal)).whole
+        for principal in principals
+    }
     engine.dispose()
     return keys
 

@@ -62,11 +62,11 @@ def refusing_server(answer: bytes | None) -> Iterator[int]:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port: int = server.getsockname()[1]
 
-        def refuse(said: bytes) -> None:
+        def refuse(message: bytes) -> None:
             client, _ = server.accept()
             with client:
                 client.recv(1000)
-                client.sendall(b"E" + (len(said) + 4).to_bytes(4) + said if said else b"")
+                client.sendall(b"E" + (len(message) + 4).to_bytes(4) + message if message else b"")
 
         if answer is None:
             server.close()

@@ -63,9 +63,9 @@ class Ledger:
     grown: threading.Condition = field(default_factory=threading.Condition)
     failure: BaseException | None = None
 
-    def note(self, told: Told) -> None:
+    def note(self, call: Told) -> None:
         with self.grown:
-            self.calls.append(told)
+            self.calls.append(call)
             self.grown.notify_all()
 
     def note_retry(self, retry: Retry) -> None:
@@ -75,9 +75,9 @@ class Ledger:
     def wait_for_more(self, calls: int) -> None:
         """Wait until so many more calls have been answered."""
         with self.grown:
-            due = len(self.calls) + calls
-            came = self.grown.wait_for(lambda: self.failure or len(self.calls) >= due, LONGEST_WAIT_S)
-            assert came, f"only {len(self.calls)} of {due} calls were answered; retries: {self.retries}"
+            expected = len(self.calls) + calls
+            came = self.grown.wait_for(lambda: self.failure or len(self.calls) >= expected, LONGEST_WAIT_S)
+            assert came, f"only {len(self.calls)} of {expected} calls were answered; retries: {self.retries}"
 
     def owed_minor(self) -> dict[str, int]:
         """What the casino is owed in each currency, in minor units; negative, it owes."""
@@ -134,8 +134,8 @@ class TableServer:
             return tuple(Bet(player_id="p", hand=hand, currency="EUR", stake_minor=100) for hand in ("1", "2"))
         currencies = self.chance.choices(list(CURRENCIES), k=self.chance.randint(1, 3))
         return tuple(
-            Bet(player_id=f"p{n}", hand=self.chance.choice("12"), currency=one, stake_minor=CURRENCIES[one])
-            for n, one in enumerate(currencies)
+            Bet(player_id=f"p{n}", hand=self.chance.choice("12"), currency=currency, stake_minor=CURRENCIES[currency])
+            for n, currency in enumerate(currencies)
         )
 
     def _refund(self, round_id: str, *bet_ids: str) -> None:

@@ -49,15 +49,15 @@ def test_what_is_written_in_one_turn_of_the_loop_leaves_in_one_piece() -> None:
     asyncio.run(test())
 
 
-@pytest.mark.parametrize(("end", "said"), [(ClientTransport.close, "close"), (ClientTransport.write_eof, "eof")])
-def test_what_was_written_leaves_before_the_end(end: object, said: str) -> None:
+@pytest.mark.parametrize(("end", "written"), [(ClientTransport.close, "close"), (ClientTransport.write_eof, "eof")])
+def test_what_was_written_leaves_before_the_end(end: object, written: str) -> None:
     async def test() -> None:
         recorder, answering = made()
         answering.write(b"all")
         assert callable(end)
         end(answering)
         await asyncio.sleep(0)
-        assert recorder.done == [b"all", said]
+        assert recorder.done == [b"all", written]
 
     asyncio.run(test())
 
@@ -80,6 +80,6 @@ def test_large_pieces_do_not_wait_for_each_other() -> None:
             answering.write(LARGEST_PIECE * b"x")
         assert sum(map(len, recorder.done)) >= LARGEST_PIECE
         await asyncio.sleep(0)
-        assert b"".join(one for one in recorder.done if isinstance(one, bytes)) == 3 * LARGEST_PIECE * b"x"
+        assert b"".join(piece for piece in recorder.done if isinstance(piece, bytes)) == 3 * LARGEST_PIECE * b"x"
 
     asyncio.run(test())

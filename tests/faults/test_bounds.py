@@ -16,7 +16,7 @@ from jackpot_service.server.protocol import LONGEST_REQUEST_S
 from jackpot_service.server.worker import BODY_SLACK
 from tests.faults.processes import all_workers, resident_bytes
 from tests.faults.service import HOST, Service
-from tests.faults.wire import LONGEST_WAIT_S, Answer, Wire, asked
+from tests.faults.wire import LONGEST_WAIT_S, Answer, Wire, answer_to_bytes
 
 pytestmark = pytest.mark.long
 
@@ -87,8 +87,8 @@ def test_a_path_and_a_head_that_are_too_long_are_problems_of_their_own(standing_
     path = b"GET /%b HTTP/1.1\r\nHost: h\r\n\r\n" % (b"a" * LONGEST_TARGET)
     head = WHOLE[:-2] + b"X-Long: " + b"a" * LONGEST_HEAD + b"\r\n\r\n"
 
-    asked(standing_service, path).problem(414, "uri-too-long")
-    asked(standing_service, head).problem(431, "head-too-large")
+    answer_to_bytes(standing_service, path).problem(414, "uri-too-long")
+    answer_to_bytes(standing_service, head).problem(431, "head-too-large")
 
 
 def test_a_client_that_sends_all_of_a_large_body_before_it_reads_learns_why_it_is_refused(
@@ -103,7 +103,10 @@ def test_a_client_that_sends_all_of_a_large_body_before_it_reads_learns_why_it_i
 def test_the_longest_head_is_taken(standing_service: Service) -> None:
     target = b"/healthz?" + b"a" * (LONGEST_TARGET - 100)
     field = b"X-Long: " + b"a" * (LONGEST_HEAD - LONGEST_TARGET - 100)
-    assert asked(standing_service, b"GET " + target + b" HTTP/1.1\r\nHost: h\r\n" + field + b"\r\n\r\n").status == 200
+    assert (
+        answer_to_bytes(standing_service, b"GET " + target + b" HTTP/1.1\r\nHost: h\r\n" + field + b"\r\n\r\n").status
+        == 200
+    )
 
 
 @pytest.mark.long
@@ -119,11 +122,11 @@ def test_requests_that_do_not_come_whole_lose_their_connection(standing_service:
             wire.send(in_time.get(name, head))
         for name, wire in wires.items():
             wire.socket.settimeout(LONGEST_REQUEST_S + LONGEST_WAIT_S)
-            said = wire.rest()
+            received = wire.rest()
             if name == "nothing":
-                assert not said
+                assert not received
             else:
-                Answer.of(said).problem(408, "request-timeout")
+                Answer.of(received).problem(408, "request-timeout")
     assert standing_service.status_of("/healthz") == 200
 
 
@@ -195,6 +198,6 @@ def attack(service: Service, *, connected: int, posts: int, post: bytes) -> None
         with connections(service, 250, WHOLE):
             assert time.monotonic() < until
     for _ in range(posts):
-        answer = asked(service, post)
+        answer = answer_to_bytes(service, post)
         assert (answer.status, json.loads(answer.body)["code"]) == (401, "unauthenticated")
         assert time.monotonic() < until

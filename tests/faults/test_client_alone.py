@@ -46,7 +46,10 @@ class Environment:
     @property
     def distributions(self) -> dict[str, metadata.Distribution]:
         """Return what is installed there, by name."""
-        return {canonicalize_name(one.name): one for one in metadata.distributions(path=[str(self.packages)])}
+        return {
+            canonicalize_name(distribution.name): distribution
+            for distribution in metadata.distributions(path=[str(self.packages)])
+        }
 
     def run(self, program: str, **environment: str) -> str:
         """Run a program there, and return what it prints."""
@@ -89,8 +92,12 @@ def wheel_in(place: Path) -> Path:
 
 def required_by(environment: Environment) -> set[str]:
     """Return the names of what the distributions of an environment require, on this machine and without extras."""
-    stated = [Requirement(text) for one in environment.distributions.values() for text in one.requires or ()]
-    return {canonicalize_name(one.name) for one in stated if one.marker is None or one.marker.evaluate({"extra": ""})}
+    stated = [Requirement(text) for value in environment.distributions.values() for text in value.requires or ()]
+    return {
+        canonicalize_name(requirement.name)
+        for requirement in stated
+        if requirement.marker is None or requirement.marker.evaluate({"extra": ""})
+    }
 
 
 def copy_distribution(distribution: metadata.Distribution, packages: Path) -> None:
@@ -104,10 +111,10 @@ def copy_distribution(distribution: metadata.Distribution, packages: Path) -> No
 def test_the_example_of_the_readme_bets_and_wins(
     table_server: Environment, standing_service: Service, table_key: str
 ) -> None:
-    said = table_server.run(EXAMPLE, JACKPOT_URL=standing_service.base_url, JACKPOT_KEY=table_key)
+    output = table_server.run(EXAMPLE, JACKPOT_URL=standing_service.base_url, JACKPOT_KEY=table_key)
 
     # Two bets of EUR 1 and GBP 1 = EUR 1.17, 45 % of them to the meter; each wins 1000.9765 / 2.17 times its stake.
-    assert said.splitlines() == ["on offer: EUR 1000.97", "award: ann EUR 46127", "award: bob GBP 46127"]
+    assert output.splitlines() == ["on offer: EUR 1000.97", "award: ann EUR 46127", "award: bob GBP 46127"]
 
 
 def test_the_example_with_asyncio_names_the_rounds_that_wait(
@@ -157,12 +164,22 @@ def test_a_table_server_needs_what_is_locked_for_it_and_no_more(table_server: En
     lines = (CHECKOUT / "requirements-client.txt").read_text(encoding="utf-8").splitlines()
     locked = [Requirement(line.removesuffix("\\")) for line in lines if "==" in line]
 
-    installed = {name: one.version for name, one in table_server.distributions.items() if name != "jackpot-client"}
+    installed = {
+        name: distribution.version
+        for name, distribution in table_server.distributions.items()
+        if name != "jackpot-client"
+    }
 
-    assert {one.name for one in locked if one.marker is None or one.marker.evaluate()} == installed.keys()
-    assert all(one.specifier.contains(installed[one.name]) for one in locked if one.name in installed)
+    assert {
+        requirement.name for requirement in locked if requirement.marker is None or requirement.marker.evaluate()
+    } == installed.keys()
+    assert all(
+        requirement.specifier.contains(installed[requirement.name])
+        for requirement in locked
+        if requirement.name in installed
+    )
 
 
 def test_the_client_requires_httpx_alone(table_server: Environment) -> None:
     required = table_server.distributions["jackpot-client"].requires or []
-    assert [Requirement(one).name for one in required] == ["httpx"]
+    assert [Requirement(stated).name for stated in required] == ["httpx"]

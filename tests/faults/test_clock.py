@@ -63,13 +63,13 @@ BET = b'{"bet_id":"b","player_id":"p","hand":"1","currency":"EUR","stake_minor":
 
 @pytest.fixture
 def ledger(engine: sqlalchemy.Engine) -> Ledger:
-    scene.found(engine)
+    scene.open_house(engine)
     scene.open_live(engine, "live", tables=["T1"], stripes=2)
     act = Act(SYSTEM_OPERATOR, scene.now())
     principals = [Principal("server", Role.TABLE, scene.CASINO), Principal("Fay", Role.FINANCE)]
     keys = {
-        one.role: transact(engine, lambda session, one=one: create_key(session, act, one)).whole  # type: ignore[misc]
-        for one in principals
+        principal.role: transact(engine, lambda session, principal=principal: create_key(session, act, principal)).whole  # type: ignore[misc]
+        for principal in principals
     }
     return Ledger(engine, keys)
 
@@ -223,5 +223,5 @@ def test_many_threads_see_one_beginning_and_one_end(ledger: Ledger) -> None:
         for by in (timedelta(0), timedelta(minutes=1), timedelta(0)):
             ledger.clock.by = by
             outcomes = list(threads.map(attempt, range(8)))
-            assert all(isinstance(one, ClockSkew) is bool(by) for one in outcomes)
+            assert all(isinstance(outcome, ClockSkew) is bool(by) for outcome in outcomes)
     assert [line["event"] for line in logged] == ["clock-skew-began", "clock-skew-ended"]

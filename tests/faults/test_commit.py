@@ -152,7 +152,7 @@ def test_a_commit_that_is_answered_by_a_rollback_is_no_success(database: Databas
 
 def test_the_same_ids_after_a_broken_commit_are_booked_once(database: Database) -> None:
     engine = database.engine()
-    scene.found(engine)
+    scene.open_house(engine)
     scene.open_live(engine, "live", tables=["T1"])
     database.owner.execute("CREATE TABLE held (id int)")
     database.owner.execute(

@@ -95,14 +95,14 @@ async def served(body: bytes = b"ok", headers: dict[bytes, bytes] | None = None)
     with socket.socket() as client:
         client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65_536)
         client.settimeout(0)
-        one = Served(client, body, headers or {})
-        server = await loop.create_server(one.connect, "127.0.0.1", 0)
+        served_ = Served(client, body, headers or {})
+        server = await loop.create_server(served_.connect, "127.0.0.1", 0)
         async with server:
             await loop.sock_connect(client, server.sockets[0].getsockname())
-            await until(lambda: len(one.clients) == 1)
-            yield one
+            await until(lambda: len(served_.clients) == 1)
+            yield served_
             client.close()
-            await until(lambda: len(one.clients) == 0)
+            await until(lambda: len(served_.clients) == 0)
 
 
 def play(test: Coroutine[Any, Any, None]) -> None:
@@ -116,19 +116,19 @@ def play(test: Coroutine[Any, Any, None]) -> None:
 )
 def test_a_head_that_is_too_large_is_refused_before_its_end_also_if_it_comes_in_one_piece(more: bytes) -> None:
     async def test() -> None:
-        async with served() as one:
-            one.connection.data_received(HALF + more)
-            assert len(one.connection.head.fields) <= MOST_FIELDS
-            assert (await one.take_answers(1)).startswith(b"HTTP/1.1 431 ")
+        async with served() as served_:
+            served_.connection.data_received(HALF + more)
+            assert len(served_.connection.head.fields) <= MOST_FIELDS
+            assert (await served_.take_answers(1)).startswith(b"HTTP/1.1 431 ")
 
     play(test())
 
 
 def test_a_worker_that_takes_a_connection_lets_another_worker_take_the_next() -> None:
     async def test() -> None:
-        async with served() as one:
+        async with served() as served_:
             before = resource.getrusage(resource.RUSAGE_THREAD).ru_nvcsw
-            one.connect()
+            served_.connect()
             assert resource.getrusage(resource.RUSAGE_THREAD).ru_nvcsw > before
 
     play(test())
@@ -136,23 +136,23 @@ def test_a_worker_that_takes_a_connection_lets_another_worker_take_the_next() ->
 
 def test_a_client_that_says_at_once_that_it_sends_no_more_has_its_answer() -> None:
     async def test() -> None:
-        async with served() as one:
-            one.may_answer.set()
-            one.client.send(GET)
-            one.client.shutdown(socket.SHUT_WR)
-            assert (await one.take(MANY)).startswith(b"HTTP/1.1 200 ")
+        async with served() as served_:
+            served_.may_answer.set()
+            served_.client.send(GET)
+            served_.client.shutdown(socket.SHUT_WR)
+            assert (await served_.take(MANY)).startswith(b"HTTP/1.1 200 ")
 
     play(test())
 
 
 def test_what_is_refused_behind_a_request_leaves_the_request_its_answer_also_if_no_more_is_sent() -> None:
     async def test() -> None:
-        async with served() as one:
-            await one.send(GET + b"no request\r\n\r\n")
-            one.client.shutdown(socket.SHUT_WR)
-            await until(lambda: one.connection._is_half_closed)
-            one.may_answer.set()
-            answers = await one.take(MANY)
+        async with served() as served_:
+            await served_.send(GET + b"no request\r\n\r\n")
+            served_.client.shutdown(socket.SHUT_WR)
+            await until(lambda: served_.connection._is_half_closed)
+            served_.may_answer.set()
+            answers = await served_.take(MANY)
             assert answers.startswith(b"HTTP/1.1 200 ")
             assert b"HTTP/1.1 400 " in answers
 
@@ -162,26 +162,26 @@ def test_what_is_refused_behind_a_request_leaves_the_request_its_answer_also_if_
 @pytest.mark.parametrize("request_", [GET, UPGRADE], ids=["plain", "upgrade"])
 def test_of_requests_that_come_before_their_turn_few_are_read_and_all_are_answered(request_: bytes) -> None:
     async def test() -> None:
-        async with served() as one:
-            one.connection.data_received(MANY * request_)
-            await until(lambda: one.asked == 1)
-            assert len(one.connection.pipeline) <= PIECE // len(request_)
-            assert one.asked == 1
-            one.may_answer.set()
-            assert (await one.take_answers(MANY)).count(b"HTTP/1.1 200 ") == MANY
+        async with served() as served_:
+            served_.connection.data_received(MANY * request_)
+            await until(lambda: served_.asked == 1)
+            assert len(served_.connection.pipeline) <= PIECE // len(request_)
+            assert served_.asked == 1
+            served_.may_answer.set()
+            assert (await served_.take_answers(MANY)).count(b"HTTP/1.1 200 ") == MANY
 
     play(test())
 
 
 def test_while_requests_wait_unread_no_more_is_taken_whatever_uvicorn_says() -> None:
     async def test() -> None:
-        async with served() as one:
-            one.connection.data_received(2 * PIECE * GET)
-            await until(lambda: one.has_body)  # For uvicorn, the connection may read now.
-            assert not one.connection.transport.is_reading()
-            one.may_answer.set()
-            await one.take_answers(2 * PIECE)
-            assert one.connection.transport.is_reading()
+        async with served() as served_:
+            served_.connection.data_received(2 * PIECE * GET)
+            await until(lambda: served_.has_body)  # For uvicorn, the connection may read now.
+            assert not served_.connection.transport.is_reading()
+            served_.may_answer.set()
+            await served_.take_answers(2 * PIECE)
+            assert served_.connection.transport.is_reading()
 
     play(test())
 
@@ -191,42 +191,42 @@ def test_a_large_body_of_a_stated_length_is_read_whole_with_what_follows() -> No
     post = b"POST / HTTP/1.1\r\nHost:\r\nContent-Length: %d\r\n\r\n" % len(body) + body
 
     async def test() -> None:
-        async with served() as one:
-            one.may_answer.set()
-            one.connection.data_received(post + GET)
-            assert (await one.take_answers(2)).count(b"HTTP/1.1 200 ") == 2
+        async with served() as served_:
+            served_.may_answer.set()
+            served_.connection.data_received(post + GET)
+            assert (await served_.take_answers(2)).count(b"HTTP/1.1 200 ") == 2
 
     play(test())
 
 
 def test_a_client_that_takes_its_answer_steadily_keeps_its_connection() -> None:
     async def test() -> None:
-        async with served(b"x" * LARGE) as one:
-            one.may_answer.set()
-            await one.send(GET)
-            now = one.connection.loop.time()
+        async with served(b"x" * LARGE) as served_:
+            served_.may_answer.set()
+            await served_.send(GET)
+            now = served_.connection.loop.time()
             for number in range(1, 10):
-                await one.take(LARGE // 20)
+                await served_.take(LARGE // 20)
                 now += 0.9 * LONGEST_REQUEST_S
-                one.connection.close_if_late(now)
-                assert not one.connection.transport.is_closing(), number
-            one.connection.close_if_late(now + LONGEST_REQUEST_S + 1)
-            assert one.connection.transport.is_closing()
+                served_.connection.close_if_late(now)
+                assert not served_.connection.transport.is_closing(), number
+            served_.connection.close_if_late(now + LONGEST_REQUEST_S + 1)
+            assert served_.connection.transport.is_closing()
 
     play(test())
 
 
 def test_nobody_is_at_one_answer_for_ever() -> None:
     async def test() -> None:
-        async with served(b"x" * LARGE) as one:
-            one.may_answer.set()
-            await one.send(GET)
-            await one.take(LARGE // 20)
-            now = one.connection.loop.time()
-            one.connection.close_if_late(now)
-            await one.take(LARGE // 20)
-            one.connection.close_if_late(now + LONGEST_ANSWER_S + 1)
-            assert one.connection.transport.is_closing()
+        async with served(b"x" * LARGE) as served_:
+            served_.may_answer.set()
+            await served_.send(GET)
+            await served_.take(LARGE // 20)
+            now = served_.connection.loop.time()
+            served_.connection.close_if_late(now)
+            await served_.take(LARGE // 20)
+            served_.connection.close_if_late(now + LONGEST_ANSWER_S + 1)
+            assert served_.connection.transport.is_closing()
 
     play(test())
 
@@ -235,16 +235,16 @@ def test_nothing_is_asked_on_a_connection_of_which_an_answer_said_that_it_is_clo
     """A bet would be booked, and its answer lost."""
 
     async def test() -> None:
-        async with served(b"x" * LARGE, {b"connection": b"close"}) as one:
-            await one.send(GET)
-            one.connection.data_received(GET)
-            one.may_answer.set()
-            await one.take(1)
+        async with served(b"x" * LARGE, {b"connection": b"close"}) as served_:
+            await served_.send(GET)
+            served_.connection.data_received(GET)
+            served_.may_answer.set()
+            await served_.take(1)
             for _ in range(10):
                 await asyncio.sleep(0)
-            one.connection.data_received(GET)
-            taken = await one.take(2 * LARGE)
+            served_.connection.data_received(GET)
+            taken = await served_.take(2 * LARGE)
             assert b"HTTP/1.1 " not in taken
-            assert one.asked == 1
+            assert served_.asked == 1
 
     play(test())

@@ -51,13 +51,13 @@ def ended(call: Callable[[], object]) -> object:
 
 
 def passed() -> float:
-    found = [
+    values = [
         sample.value
         for family in counters.collector().collect()
         for sample in family.samples
         if sample.name == f"{counters.DEADLINES_PASSED}_total"
     ]
-    return sum(found)
+    return sum(values)
 
 
 @pytest.fixture
@@ -462,7 +462,7 @@ def test_what_the_loop_keeps_of_a_host_that_fell_silent_is_not_used_again(
     async def play() -> None:
         async_executor = AsyncExecutor(engine, threads=threads, most=1)
         await opened(async_executor)
-        kept = async_executor._idle[0]
+        pooled = async_executor._idle[0]
 
         await asyncio.to_thread(ended, lambda: transact(engine, asking_a_frozen_one(stopped)))
         with pytest.raises(NeedsThread):
@@ -471,7 +471,7 @@ def test_what_the_loop_keeps_of_a_host_that_fell_silent_is_not_used_again(
             with pytest.raises(NeedsThread):
                 await async_executor.run(inserting(1))
             await asyncio.sleep(0.01)
-        assert async_executor._idle[0].session is not kept.session
+        assert async_executor._idle[0].session is not pooled.session
 
     asyncio.run(asyncio.wait_for(play(), LONGEST_WAIT_S))
     assert database.ids() == []

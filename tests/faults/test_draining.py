@@ -57,45 +57,45 @@ class Asking:
 @contextmanager
 def asking(service: Service, threads: int = 4) -> Iterator[Asking]:
     """Make calls all the time, each on a connection of its own."""
-    asked, stop = Asking(), threading.Event()
+    asking_, stop = Asking(), threading.Event()
 
     def work() -> None:
         while not stop.is_set():
-            asked.ask(service)
+            asking_.ask(service)
 
     with ThreadPoolExecutor(threads) as pool:
         done = [pool.submit(work) for _ in range(threads)]
         try:
-            yield asked
+            yield asking_
         finally:
             stop.set()
-    for one in done:
-        one.result()
+    for call in done:
+        call.result()
 
 
 @contextmanager
 def loaded(service: Service, key: str, *tables: str) -> Iterator[tuple[Ledger, Asking]]:
     """Keep table servers at work on connections that they keep, and others on connections that they do not."""
-    with asking(service) as asked, load(service.base_url, key, list(tables)) as ledger:
-        yield ledger, asked
+    with asking(service) as asking_, load(service.base_url, key, list(tables)) as ledger:
+        yield ledger, asking_
 
 
 @pytest.mark.long
 def test_six_restarts_under_load_lose_no_call(own_service: Service, table_key: str) -> None:
-    with loaded(own_service, table_key, "T1", "T2", "T3", "T4") as (ledger, asked):
+    with loaded(own_service, table_key, "T1", "T2", "T3", "T4") as (ledger, asking_):
         for _ in range(RESTARTS):
             ledger.wait_for_more(CALLS_BETWEEN)
             own_service.stop()
             own_service.start()
         ledger.wait_for_more(CALLS_BETWEEN)
     assert set(ledger.retries) <= {"ConnectError", "ConnectTimeout"}, ledger.retries
-    assert not asked.lost(), asked.outcomes
+    assert not asking_.lost(), asking_.outcomes
 
 
 @pytest.mark.long
 def test_a_reload_under_load_replaces_every_worker_and_loses_no_call(own_service: Service, table_key: str) -> None:
     assert own_service.process is not None
-    with loaded(own_service, table_key, "T5", "T6", "T7", "T8") as (ledger, asked):
+    with loaded(own_service, table_key, "T5", "T6", "T7", "T8") as (ledger, asking_):
         for _ in range(RELOADS):
             ledger.wait_for_more(CALLS_BETWEEN)
             before = all_workers(own_service)
@@ -103,7 +103,7 @@ def test_a_reload_under_load_replaces_every_worker_and_loses_no_call(own_service
             wait_until(lambda: len(serving(own_service) - before) == own_service.workers)  # noqa: B023  here and now
         ledger.wait_for_more(CALLS_BETWEEN)
     assert not ledger.retries, ledger.retries
-    assert asked.outcomes.keys() == {"answered"}, asked.outcomes
+    assert asking_.outcomes.keys() == {"answered"}, asking_.outcomes
 
 
 def test_a_reload_that_is_told_to_end_ends(own_service: Service) -> None:

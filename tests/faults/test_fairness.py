@@ -55,7 +55,7 @@ class Keys:
 @pytest.fixture
 def keys(engine: sqlalchemy.Engine) -> Keys:
     """Set two casinos up, each with a table, and give the test the keys of all."""
-    scene.found(engine)
+    scene.open_house(engine)
     scene.open_live(engine, "live", tables=[FLOODED], base_amount="1000", stripes=16)
     act = Act(SYSTEM_OPERATOR, scene.now())
     transact(engine, partial(add_casino, act=act, casino_id="c2", name="Two"))
@@ -67,7 +67,9 @@ def keys(engine: sqlalchemy.Engine) -> Keys:
         Principal("finance", Role.FINANCE),
         Principal("auditor", Role.AUDITOR),
     )
-    return Keys(*(transact(engine, partial(create_key, act=act, principal=one)).whole for one in principals))
+    return Keys(
+        *(transact(engine, partial(create_key, act=act, principal=principal)).whole for principal in principals)
+    )
 
 
 def headers(key: str) -> dict[str, str]:
@@ -78,8 +80,8 @@ def batch(number: int, bets: int = 1) -> bytes:
     return orjson.dumps(
         {
             "bets": [
-                {"bet_id": f"b{number}-{one}", "player_id": f"p{one}", "currency": "EUR", "stake_minor": 100}
-                for one in range(bets)
+                {"bet_id": f"b{number}-{bet_no}", "player_id": f"p{bet_no}", "currency": "EUR", "stake_minor": 100}
+                for bet_no in range(bets)
             ]
         }
     )
@@ -110,9 +112,9 @@ def half_sent(service: Service, requests: Sequence[bytes]) -> Iterator[None]:
     """Send requests up to the last bytes of their bodies; the server still waits for these when the block ends."""
     closed = select.poll()
     with ExitStack() as stack:
-        for one in requests:
+        for request_ in requests:
             client = stack.enter_context(socket.create_connection((HOST, service.port), timeout=LONGEST_WAIT_S))
-            client.sendall(one[:-2])
+            client.sendall(request_[:-2])
             closed.register(client, select.POLLIN)
         yield
         assert closed.poll(0) == []
@@ -146,12 +148,12 @@ def test_the_long_polls_of_one_key_turn_nobody_else_away(service: Service, keys:
     service.start()
     with ThreadPoolExecutor(64) as pool:
         flood = [pool.submit(poll, keys.flood, 10) for _ in range(60)]
-        turned_away = [one for one in flood if not one.done()]
+        turned_away = [call for call in flood if not call.done()]
         wait(flood, return_when=FIRST_COMPLETED)  # As soon as one is turned away, all places are taken.
         assert turned_away
         assert {poll(keys.auditor, 1) for _ in range(8)} == {httpx.codes.OK}
         assert {poll(keys.other, 1) for _ in range(8)} == {httpx.codes.OK}
-        assert Counter(one.result() for one in flood).keys() == {200, 503}
+        assert Counter(call.result() for call in flood).keys() == {200, 503}
 
 
 @pytest.mark.long
@@ -183,8 +185,8 @@ def test_the_reports_of_one_key_keep_no_others_from_theirs(
             assert posted(service, keys.other, OTHER, range(10)) == {201: 10}
         finally:
             ended.set()
-        for one in flood:
-            one.result()
+        for call in flood:
+            call.result()
     assert answers.keys() == {200, 503}
 
 

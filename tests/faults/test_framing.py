@@ -5,7 +5,7 @@ import time
 import pytest
 
 from tests.faults.service import Service
-from tests.faults.wire import Wire, asked
+from tests.faults.wire import Wire, answer_to_bytes
 from tests.support.answers import STANDARD_MEMBERS
 
 pytestmark = pytest.mark.long
@@ -161,7 +161,7 @@ def test_a_method_that_a_path_does_not_take_is_answered_405_with_those_that_it_t
     standing_service: Service, path: str
 ) -> None:
     for method in sorted({*METHODS} - ALLOWED[path] - {"HEAD"}):  # An answer to HEAD has no body to be read.
-        answer = asked(standing_service, f"{method} {path} HTTP/1.1\r\nHost: h\r\n\r\n".encode())
+        answer = answer_to_bytes(standing_service, f"{method} {path} HTTP/1.1\r\nHost: h\r\n\r\n".encode())
         assert (answer.status, answer.json()["code"]) == (405, "method-not-allowed"), method
         assert set(answer.headers["allow"].split(", ")) == ALLOWED[path]
 
@@ -181,11 +181,11 @@ def test_no_method_and_target_together_make_an_error_of_the_service(
 
 @pytest.mark.parametrize("request_", TAKEN.values(), ids=TAKEN)
 def test_what_is_a_request_is_answered(standing_service: Service, request_: bytes) -> None:
-    assert asked(standing_service, request_).status == 200
+    assert answer_to_bytes(standing_service, request_).status == 200
 
 
 def test_a_refusal_repeats_the_id_of_its_request_and_names_its_path(standing_service: Service) -> None:
-    answer = asked(standing_service, b"GET /v1/a?b HTTP/1.1\r\nX-Request-Id: mine-1\r\n\r\n")
+    answer = answer_to_bytes(standing_service, b"GET /v1/a?b HTTP/1.1\r\nX-Request-Id: mine-1\r\n\r\n")
     assert (answer.headers["x-request-id"], answer.json()["instance"]) == ("mine-1", "/v1/a")
 
 

@@ -69,10 +69,10 @@ class Played:
     def job_is_done(self) -> bool:
         """Have the runner that stands beside the workers do a job."""
         parameters = {"jackpot_id": "live", "format": "hledger"}
-        asked = {"request_id": "q1", "kind": "journal", "parameters": parameters}
+        job = {"request_id": "q1", "kind": "journal", "parameters": parameters}
         headers = {"Authorization": f"Bearer {self.finance}"}
         with httpx.Client(base_url=self.service.base_url, headers=headers, trust_env=False, timeout=60) as client:
-            path = f"/v1/jobs/{client.post('/v1/jobs', json=asked).raise_for_status().json()['job_id']}"
+            path = f"/v1/jobs/{client.post('/v1/jobs', json=job).raise_for_status().json()['job_id']}"
             until = time.monotonic() + LONGEST_WAIT_S
             while client.get(path).raise_for_status().json()["state"] != "done":
                 assert time.monotonic() < until
@@ -89,11 +89,14 @@ class Played:
 def keys_of(url: str) -> tuple[str, str]:
     """Set up tables; returns a table server's key and one of finance."""
     engine = create_engine(CONFIG, url)
-    scene.found(engine)
+    scene.open_house(engine)
     scene.open_live(engine, "live", tables=TABLES)
     act = Act(SYSTEM_OPERATOR, scene.now())
     principals = (Principal("server", Role.TABLE, scene.CASINO), Principal("Fay", Role.FINANCE))
-    keys = [transact(engine, lambda session, one=one: create_key(session, act, one)).whole for one in principals]  # type: ignore[misc]
+    keys = [
+        transact(engine, lambda session, principal=principal: create_key(session, act, principal)).whole  # type: ignore[misc]
+        for principal in principals
+    ]
     engine.dispose()
     return keys[0], keys[1]
 
@@ -177,9 +180,9 @@ def used_last(cluster: embedded.Cluster) -> int:
     WHERE datname = 'jackpot' AND wait_event = 'ClientRead' AND application_name = '' ORDER BY query_start DESC LIMIT 1
     """
     with psycopg.connect(cluster.conninfo("jackpot"), application_name="owner") as owner:
-        while (found := owner.execute(question).fetchone()) is None:
+        while (row := owner.execute(question).fetchone()) is None:
             owner.rollback()
-    pid: int = found[0]
+    pid: int = row[0]
     return pid
 
 

@@ -81,7 +81,7 @@ def worker(durable: embedded.Cluster) -> Iterator[Worker]:
 @pytest.fixture
 def key(worker: Worker) -> str:
     """Set tables up, and give the test the key of their server."""
-    scene.found(worker.engine)
+    scene.open_house(worker.engine)
     scene.open_live(worker.engine, "live", tables=[f"T{number}" for number in range(CALLS)])
     act = Act(SYSTEM_OPERATOR, scene.now())
     return transact(worker.engine, lambda session: create_key(session, act, scene.SERVER)).whole

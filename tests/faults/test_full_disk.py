@@ -55,7 +55,7 @@ def key(engine: sqlalchemy.Engine, role: Role, casino: str | None) -> str:
 
 def furnished(engine: sqlalchemy.Engine) -> str:
     """Set the tables up, and return their server's key."""
-    scene.found(engine)
+    scene.open_house(engine)
     scene.open_live(engine, "live", tables=TABLES[:2], base_amount="1000")
     scene.open_cyber(engine, "cyber", tables=TABLES[2:])
     return key(engine, Role.TABLE, scene.CASINO)

@@ -71,9 +71,9 @@ PATIENT = {"JACKPOT_LOCK_TIMEOUT_MS": "60000", "JACKPOT_STATEMENT_TIMEOUT_MS": "
 
 
 def job(engine: sqlalchemy.Engine, job_id: str) -> Job:
-    found = transact(engine, lambda session: records.find(session, job_id))
-    assert found is not None
-    return found
+    job_ = transact(engine, lambda session: records.find(session, job_id))
+    assert job_ is not None
+    return job_
 
 
 def wait_until(happened: Callable[[], bool]) -> None:
@@ -119,7 +119,7 @@ def at_work(url: str, log: Path) -> Iterator["subprocess.Popen[bytes]"]:
 def test_a_runner_killed_midway_is_followed_by_another_that_makes_the_same_file(
     durable: embedded.Cluster, engine: sqlalchemy.Engine, tmp_path: Path
 ) -> None:
-    scene.found(engine)
+    scene.open_house(engine)
     play(engine)
     as_owner(durable, MANY_ENTRIES, CHUNKS_WAIT)
     job_id = ask(engine, "killed")
@@ -147,17 +147,17 @@ def test_a_runner_killed_midway_is_followed_by_another_that_makes_the_same_file(
 def test_a_runner_killed_midway_through_a_report_is_followed_by_another_that_makes_the_same_file(
     durable: embedded.Cluster, engine: sqlalchemy.Engine, tmp_path: Path, form: str
 ) -> None:
-    scene.found(engine)
+    scene.open_house(engine)
     play(engine)
     as_owner(durable, CHUNKS_WAIT)
     as_owner(durable, MANY_BETS, times=TIMES)
-    asked = {"name": "rounds", "section": "bets", "format": form}
-    job_id = ask(engine, "killed", "report", asked)
+    parameters = {"name": "rounds", "section": "bets", "format": form}
+    job_id = ask(engine, "killed", "report", parameters)
     scene.bet(engine, "T1", "later", scene.euro("b"))
 
     def has_come_so_far(attempt: int) -> bool:
-        found = job(engine, job_id)
-        return (found.attempts, found.chunks) == (attempt, 2)
+        killed = job(engine, job_id)
+        return (killed.attempts, killed.chunks) == (attempt, 2)
 
     for attempt in (1, 2):
         with none_beyond(engine, 2), at_work(durable.service_url(), tmp_path / "log") as process:
@@ -180,7 +180,7 @@ def test_a_runner_killed_midway_through_a_report_is_followed_by_another_that_mak
 def test_a_runner_whose_database_was_away_goes_on_after_the_last_chunk(
     durable: embedded.Cluster, engine: sqlalchemy.Engine
 ) -> None:
-    scene.found(engine)
+    scene.open_house(engine)
     play(engine)
     job_id = ask(engine, "away")
     stops: list[int] = []
@@ -204,18 +204,18 @@ def test_a_runner_whose_database_was_away_goes_on_after_the_last_chunk(
 
 
 def test_a_server_does_jobs_beside_its_calls(service: Service, engine: sqlalchemy.Engine) -> None:
-    scene.found(engine)
+    scene.open_house(engine)
     play(engine)
     act = Act(SYSTEM_OPERATOR, scene.now())
     key = transact(engine, lambda session: create_key(session, act, Principal("Ada", Role.AUDITOR))).whole
     with httpx.Client(base_url=f"{service.base_url}/v1/jobs", headers={"Authorization": f"Bearer {key}"}) as client:
         parameters = {"jackpot_id": "live", "format": "hledger"}
-        asked = client.post("", json={"request_id": "q1", "kind": "journal", "parameters": parameters}).json()
-        wait_until(lambda: client.get(f"/{asked['job_id']}").json()["state"] == "done")
-        file = client.get(f"/{asked['job_id']}/file")
+        listed_job = client.post("", json={"request_id": "q1", "kind": "journal", "parameters": parameters}).json()
+        wait_until(lambda: client.get(f"/{listed_job['job_id']}").json()["state"] == "done")
+        file = client.get(f"/{listed_job['job_id']}/file")
 
     assert file.headers["Content-Type"] == "text/plain; charset=utf-8"
-    done = job(engine, asked["job_id"])
+    done = job(engine, listed_job["job_id"])
     assert file.content == b"".join(requests.file_of(engine, done))
     assert len(file.content) == done.size == int(file.headers["Content-Length"])
 
@@ -225,7 +225,7 @@ def test_a_runner_beside_is_started_again_and_ends_with_what_it_is_beside_of(
 ) -> None:
     monkeypatch.setattr(job_supervisor, "FIRST_PAUSE_S", 0.01)
     monkeypatch.setenv("JACKPOT_DATABASE_URL", engine.url.render_as_string(hide_password=False))
-    scene.found(engine)
+    scene.open_house(engine)
     play(engine)
 
     with job_runner():
@@ -255,7 +255,7 @@ def test_a_runner_beside_ends_when_its_standard_input_does(engine: sqlalchemy.En
 
 
 def test_a_runner_beside_that_is_told_to_end_does_so_in_good_order(engine: sqlalchemy.Engine) -> None:
-    scene.found(engine)
+    scene.open_house(engine)
     play(engine)
     environment = {**os.environ, "JACKPOT_DATABASE_URL": engine.url.render_as_string(hide_password=False)}
     process = subprocess.Popen(job_supervisor.COMMAND, stdin=subprocess.PIPE, stderr=subprocess.PIPE, env=environment)

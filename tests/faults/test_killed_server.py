@@ -29,7 +29,7 @@ CALLS_BETWEEN = 60
 @pytest.fixture
 def key(engine: sqlalchemy.Engine) -> str:
     """Set the tables up, and give the test their server's key."""
-    scene.found(engine)
+    scene.open_house(engine)
     scene.open_live(engine, "live", tables=TABLES[:2], base_amount="1000")
     scene.open_cyber(engine, "cyber", tables=TABLES[2:])
     act = Act(SYSTEM_OPERATOR, scene.now())
@@ -104,14 +104,14 @@ def require_all_there(ledger: Ledger, engine: sqlalchemy.Engine) -> None:
 def require_answered_again_alike(ledger: Ledger, service: Service, key: str) -> None:
     """Every call that was ever answered, made again, has the same answer and no effect."""
     with client_for(service.base_url, key) as client:
-        for told in ledger.calls:
-            again = told.again(client)
-            if isinstance(told.answer, PlacedBets):
+        for call in ledger.calls:
+            again = call.again(client)
+            if isinstance(call.answer, PlacedBets):
                 assert isinstance(again, PlacedBets)
-                booked = told.answer.accepted + told.answer.replayed
+                booked = call.answer.accepted + call.answer.replayed
                 assert (again.accepted, again.replayed + len(again.void)) == (0, booked)
             else:
-                assert again == told.answer
+                assert again == call.answer
 
 
 class LosesAnswer(httpx.BaseTransport):

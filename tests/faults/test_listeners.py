@@ -100,7 +100,10 @@ async def gathered(service: Service, key: str, count: int) -> tuple[Crowd, list[
     loop, crowd, transports = asyncio.get_running_loop(), Crowd(), list[asyncio.Transport]()
     for start in range(0, count, AT_ONCE):
         answered = [loop.create_future() for _ in range(min(AT_ONCE, count - start))]
-        made = [loop.create_connection(partial(_Listener, crowd, request, one), HOST, service.port) for one in answered]
+        made = [
+            loop.create_connection(partial(_Listener, crowd, request, is_answered), HOST, service.port)
+            for is_answered in answered
+        ]
         transports += [transport for transport, _ in await asyncio.gather(*made)]
         await asyncio.wait_for(asyncio.gather(*answered), LONGEST_S)
     return crowd, transports

@@ -43,7 +43,7 @@ def fresh(tmp_path: Path) -> Iterator[Cluster]:
 @pytest.fixture
 def played(durable: Cluster, engine: sqlalchemy.Engine) -> Cluster:
     """Have rounds in another PostgreSQL, to be dumped."""
-    scene.found(engine)
+    scene.open_house(engine)
     scene.open_live(engine, "live", tables=["T1"], base_amount="100", stripes=2)
     for number, cards in enumerate((scene.FLUSH, scene.ROYAL, scene.FLUSH)):
         scene.bet(engine, "T1", f"r{number}", scene.euro("a"), scene.euro("b"))
@@ -150,7 +150,7 @@ def test_the_commands_of_the_page_restore_a_dump_without_an_error(
         for command, where in zip(commands, (old, new, new, new), strict=True)
     )
 
-    assert [one.returncode for one in (dumped, restored, upgraded, verified)] == [0, 0, 0, 0]
+    assert [process.returncode for process in (dumped, restored, upgraded, verified)] == [0, 0, 0, 0]
     assert (dumped.stderr, restored.stderr) == ("", "")
     assert ", 3 rounds, 6 bets, 6 awards: the books are right." in verified.stdout
     with served(fresh.service_url(), tmp_path / "service.log") as service:

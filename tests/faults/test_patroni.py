@@ -111,9 +111,9 @@ def follow_the_runbook(cluster: PatroniCluster, service: Service) -> None:
         "SERVICE": service.base_url,
         "JACKPOT_DATABASE_URL": by_service(cluster.url),
     }
-    said = run(listing, environment)
-    assert re.findall(r"Leader|Sync Standby", said).count("Leader") == 1
-    assert "Sync Standby" in said
+    listing_ = run(listing, environment)
+    assert re.findall(r"Leader|Sync Standby", listing_).count("Leader") == 1
+    assert "Sync Standby" in listing_
     assert '"status":"ready"' in run(asking, environment)
     assert "the books are right" in run(proving, environment)
 
@@ -160,9 +160,9 @@ def successor(patronis: PatroniCluster, frozen: str) -> str:
 
     It commits nothing before a standby follows it. That takes two seconds, or a minute where one has to be rewound.
     """
-    others = [node for node in patronis.nodes.values() if node.name != frozen]
-    until(lambda: any(node.is_leader() for node in others), "there is no new leader")
-    leader = next(node.name for node in others if node.is_leader())
+    other_nodes = [node for node in patronis.nodes.values() if node.name != frozen]
+    until(lambda: any(node.is_leader() for node in other_nodes), "there is no new leader")
+    leader = next(node.name for node in other_nodes if node.is_leader())
     with patronis.connected(leader) as connection:
         in_sync = "SELECT FROM pg_stat_replication WHERE state = 'streaming' AND sync_state IN ('sync', 'quorum')"
         patronis.wait_until(lambda: connection.execute(in_sync).rowcount > 0, "nobody follows the new leader")

@@ -77,9 +77,9 @@ def test_what_failed_or_was_never_reached_has_no_rows_to_be_read(database: Datab
         with suppress(psycopg.errors.DivisionByZero), pipelined(session) as pipe:
             cursors += [pipe.send(statement, {}) for statement in ("SELECT 1", "SELECT 1 / 0", "SELECT 2")]
         session.rollback()
-        answered, *others = cursors
+        answered, *rest = cursors
         assert answered.fetchall() == [(1,)]
-        for cursor in others:
+        for cursor in rest:
             with pytest.raises(RuntimeError, match="not answered"):
                 cursor.fetchall()
 
@@ -154,10 +154,10 @@ def test_more_than_a_socket_holds_goes_both_ways(database: Database) -> None:
 def test_parameters_are_found_by_name_and_a_doubled_percent_is_one(database: Database) -> None:
     with opened(database) as session:
         with pipelined(session) as pipe:
-            found = pipe.send(
+            cursor = pipe.send(
                 "SELECT 7 %% %(by)s::int, %(by)s, 'ab' LIKE 'a%%', %(one)s::text", {"one": None, "by": 4, "more": 1}
             )
-        assert found.fetchall() == [(3, 4, True, None)]
+        assert cursor.fetchall() == [(3, 4, True, None)]
 
 
 def test_a_statement_is_prepared_once_a_connection_also_over_a_rollback(database: Database) -> None:
@@ -169,30 +169,30 @@ def test_a_statement_is_prepared_once_a_connection_also_over_a_rollback(database
                 pipe.send(ADD, {"id": number + 100})
             session.rollback()
             session.begin()
-        asked = "SELECT count(*) FROM pg_prepared_statements WHERE statement LIKE 'INSERT INTO scratch%'"
-        assert session.execute(sqlalchemy.text(asked)).scalar_one() == 1
+        statement = "SELECT count(*) FROM pg_prepared_statements WHERE statement LIKE 'INSERT INTO scratch%'"
+        assert session.execute(sqlalchemy.text(statement)).scalar_one() == 1
 
 
 def test_a_statement_whose_table_was_changed_is_prepared_again(database: Database) -> None:
     engine = database.engine(replace(CONFIG, pool_size=1))
-    asked = "SELECT id FROM scratch"
-    transact(engine, lambda session: send(session, asked))
+    statement = "SELECT id FROM scratch"
+    transact(engine, lambda session: send(session, statement))
     database.owner.execute("ALTER TABLE scratch ALTER id TYPE bigint")
     with pytest.raises(psycopg.errors.FeatureNotSupported):
-        transact(engine, lambda session: send(session, asked))
-    transact(engine, lambda session: send(session, asked))
+        transact(engine, lambda session: send(session, statement))
+    transact(engine, lambda session: send(session, statement))
 
 
 def test_a_plan_that_a_snapshot_made_is_nobody_elses(database: Database) -> None:
     engine = database.engine(replace(CONFIG, pool_size=1))
-    asked = "SELECT id FROM scratch WHERE id = %(id)s"
+    statement = "SELECT id FROM scratch WHERE id = %(id)s"
     database.owner.execute("INSERT INTO scratch VALUES (1); ANALYZE scratch")
     with snapshot(engine) as session:
         for _ in range(6):  # Then it would be kept, and in a table of one row it reads all of them.
-            send(session, asked)
+            send(session, statement)
 
     with engine.connect() as session:
-        name = session.info["prepared"].names[asked].decode()
+        name = session.info["prepared"].names[statement].decode()
         plan = session.execute(sqlalchemy.text(f"EXPLAIN EXECUTE {name} (1)")).scalars().all()
     assert "Index" in plan[0]
 

@@ -97,11 +97,11 @@ def test_a_body_that_is_too_large_is_refused(proxy: Proxy, standing_keys: dict[R
 def test_what_does_not_end_loses_its_connection(proxy: Proxy, half: bytes) -> None:
     with connected(proxy) as slow:
         slow.sendall(half)
-        began, said = time.monotonic(), b""
+        began, rest_of_answer = time.monotonic(), b""
         while piece := received(slow):
-            said += piece
+            rest_of_answer += piece
         took_s = time.monotonic() - began
-    assert not said or said.startswith(b"HTTP/1.1 408 ")
+    assert not rest_of_answer or rest_of_answer.startswith(b"HTTP/1.1 408 ")
     assert took_s < LONGEST_HALF_S + SLACK_S
 
 

@@ -43,14 +43,14 @@ def imported_from_uvicorn(tree: ast.AST) -> Iterator[str]:
                 yield from (*module.split("."), *(name.name for name in names))
 
 
-def parents(one: type) -> list[type]:
-    return [parent for parent in one.__mro__ if parent.__module__.split(".")[0] == "uvicorn"]
+def parents(class_: type) -> list[type]:
+    return [parent for parent in class_.__mro__ if parent.__module__.split(".")[0] == "uvicorn"]
 
 
 def children_of_uvicorn(module: ModuleType) -> Iterator[type]:
-    for _, one in inspect.getmembers(module, inspect.isclass):
-        if one.__module__ == module.__name__ and parents(one):
-            yield one
+    for _, class_ in inspect.getmembers(module, inspect.isclass):
+        if class_.__module__ == module.__name__ and parents(class_):
+            yield class_
 
 
 CHILDREN: Final = [

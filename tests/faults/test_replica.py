@@ -60,7 +60,7 @@ def follower(replica: embedded.Cluster) -> Iterator[sqlalchemy.Engine]:
 @pytest.fixture(autouse=True)
 def played(engine: sqlalchemy.Engine) -> None:
     """Have rounds on the primary before it is copied."""
-    scene.found(engine)
+    scene.open_house(engine)
     scene.open_live(engine, "live", tables=["T1"], base_amount="100", stripes=3)
     play(engine, "before", 10)
 
@@ -91,19 +91,19 @@ def test_a_replica_tells_what_was_resolved_on_the_primary_and_nothing_that_may_c
     engine: sqlalchemy.Engine, follower: sqlalchemy.Engine, durable: embedded.Cluster, replica: embedded.Cluster
 ) -> None:
     resolved = scene.now()
-    told = {name: figures(engine, name, resolved) for name in REPORTS}
+    reports = {name: figures(engine, name, resolved) for name in REPORTS}
     play(engine, "after", 3)
     end = scene.now()
     caught_up(durable, replica)
 
-    assert {name: figures(follower, name, resolved) for name in REPORTS} == told
+    assert {name: figures(follower, name, resolved) for name in REPORTS} == reports
     for name in REPORTS:
         with pytest.raises(InstantNotResolved):
             figures(follower, name, end)
 
-    told = {name: figures(engine, name, end) for name in REPORTS}
+    reports = {name: figures(engine, name, end) for name in REPORTS}
     caught_up(durable, replica)
-    assert {name: figures(follower, name, end) for name in REPORTS} == told
+    assert {name: figures(follower, name, end) for name in REPORTS} == reports
 
 
 def test_a_replica_tells_what_is_over_on_every_stripe_as_the_primary_does(
@@ -132,13 +132,13 @@ def test_every_report_on_a_replica_that_follows_writers_adds_up(
     acts: list[Callable[[], list[ShownReports]]] = [*(partial(write, f"w{number}") for number in range(WRITERS)), read]
     *_, seen = in_threads(acts, threads=len(acts))
 
-    for one in seen:
-        one.require_equations()
+    for shown in seen:
+        shown.require_equations()
     caught_up(durable, replica)
-    told = {name: figures(follower, name, None) for name in REPORTS}
-    assert told == {name: figures(engine, name, None) for name in REPORTS}
-    assert seen[0].positions != told[seen[0].name].positions
-    equations.require_one_balance({name: one.rows for name, one in told.items()})
+    reports = {name: figures(follower, name, None) for name in REPORTS}
+    assert reports == {name: figures(engine, name, None) for name in REPORTS}
+    assert seen[0].positions != reports[seen[0].name].positions
+    equations.require_one_balance({name: shown.rows for name, shown in reports.items()})
     with snapshot(follower) as session:
         assert verify(session).mismatches == ()
 

@@ -26,7 +26,7 @@ BETS = "/v1/reports/rounds?format=csv&section=bets"
 
 def key_on(engine: sqlalchemy.Engine) -> str:
     """Have many bets on the books, and a key of finance."""
-    scene.found(engine)
+    scene.open_house(engine)
     scene.open_live(engine, "live", tables=["T1"])
     for number in range(BATCHES):
         scene.bet(engine, "T1", f"r{number}", *(scene.euro(f"b{bet}") for bet in range(BETS_OF_A_BATCH)))

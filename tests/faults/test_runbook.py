@@ -103,7 +103,7 @@ def _archive_command() -> str:
 @pytest.fixture
 def engine(site: Site) -> Iterator[sqlalchemy.Engine]:
     engine = create_engine(CONFIG, site.url)
-    scene.found(engine)
+    scene.open_house(engine)
     scene.open_live(engine, "live", tables=["T1"], base_amount="1000")
     yield engine
     engine.dispose()
@@ -111,9 +111,9 @@ def engine(site: Site) -> Iterator[sqlalchemy.Engine]:
 
 def rounds(url: str) -> list[str]:
     engine = create_engine(CONFIG, url)
-    found = [row[0] for row in books.ask(engine, "SELECT round_id FROM rounds ORDER BY round_id")]
+    round_ids = [row[0] for row in books.ask(engine, "SELECT round_id FROM rounds ORDER BY round_id")]
     engine.dispose()
-    return found
+    return round_ids
 
 
 def test_a_base_backup_and_the_archive_restore_an_instant(site: Site, engine: sqlalchemy.Engine) -> None:

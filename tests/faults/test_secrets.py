@@ -90,18 +90,18 @@ def test_a_secret_is_told_once_and_neither_logged_nor_stored(
         jackpot(database_url, "keys", "revoke", ann.split("_")[1], "--reason", "left"),
         jackpot(database_url, "verify"),
     ]
-    printed += [text for one in ended for text in (one.stdout, one.stderr)]
+    printed += [text for ended_process in ended for text in (ended_process.stdout, ended_process.stderr)]
     logged = (tmp_path / "service.log").read_text()
 
     assert [answer.status_code for answer in answers] == [200, 200, 403, 401, 401, 401, 500, 200, 201, 200]
-    assert [one.returncode for one in ended] == [0, 0, 0, 0]
+    assert [ended_process.returncode for ended_process in ended] == [0, 0, 0, 0]
     assert "Traceback" in logged
     assert broken.json()["code"] == "internal-error"
     # An id that somebody makes of a secret comes back in the path that was asked; nothing else of it does.
-    told = "\n".join([*(answer.text for answer in answers if secret[:40] not in answer.request.url.path), *printed])
+    texts = "\n".join([*(answer.text for answer in answers if secret[:40] not in answer.request.url.path), *printed])
     stored = everything_stored(database_url)
     for shown in (key, secret, secret[:20], secret[-20:], ann, ann.split("_", 2)[2]):
-        assert shown not in told
+        assert shown not in texts
         assert shown not in logged
         assert shown not in stored
     assert "Bearer" not in logged

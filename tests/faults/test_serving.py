@@ -194,9 +194,9 @@ def test_workers_that_cannot_start_are_not_started_again_and_again(own_service: 
             assert process.stdout.readline() == b"bound\n"
             if fault == "another listens":
                 other.listen()
-            _, said = process.communicate(b"\n", timeout=LONGEST_WAIT_S)
+            _, output = process.communicate(b"\n", timeout=LONGEST_WAIT_S)
     assert process.returncode == 1
-    assert (b"another program listens" if fault == "another listens" else b"JACKPOT_DATABASE_URL") in said
+    assert (b"another program listens" if fault == "another listens" else b"JACKPOT_DATABASE_URL") in output
 
 
 def test_until_a_worker_can_answer_connections_are_refused(own_service: Service) -> None:
@@ -265,7 +265,7 @@ def test_workers_are_told_to_end_also_if_the_kernel_goes_on_taking_connections(s
     ) as process:
         wait_until(lambda: service.status_of("/healthz") == httpx.codes.OK)
         process.terminate()
-        said, _ = process.communicate(timeout=LONGEST_WAIT_S)
-    assert process.returncode == 0, said
-    assert b"connections-are-still-taken" in said
-    assert b"Finished server process" in said
+        output, _ = process.communicate(timeout=LONGEST_WAIT_S)
+    assert process.returncode == 0, output
+    assert b"connections-are-still-taken" in output
+    assert b"Finished server process" in output

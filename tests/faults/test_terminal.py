@@ -67,12 +67,12 @@ def in_terminal(
 
 def marked(directory: Path) -> set[int]:
     """The processes that were started, at whatever distance, by the command of a directory."""
-    found = set()
+    descriptors = set()
     for path in Path("/proc").iterdir():
         with suppress(OSError):
             if path.name.isdigit() and f"MARK={directory}\0".encode() in (path / "environ").read_bytes():
-                found.add(int(path.name))
-    return found
+                descriptors.add(int(path.name))
+    return descriptors
 
 
 def require_ended(directory: Path) -> None:

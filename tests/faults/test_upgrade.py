@@ -48,11 +48,11 @@ def upgrade(url: str, version: Path) -> "subprocess.Popen[str]":
 @contextmanager
 def always_ready(service: Service) -> Iterator[None]:
     """Ask all the time whether a service is ready; it must never say that it is not."""
-    over, said = threading.Event(), set[int]()
+    over, statuses = threading.Event(), set[int]()
 
     def ask() -> None:
         while not over.wait(0.02):
-            said.add(service.status_of("/readyz"))
+            statuses.add(service.status_of("/readyz"))
 
     thread = threading.Thread(target=ask, daemon=True)
     thread.start()
@@ -61,7 +61,7 @@ def always_ready(service: Service) -> Iterator[None]:
     finally:
         over.set()
         thread.join(LONGEST_WAIT_S)
-    assert said == {200}
+    assert statuses == {200}
 
 
 def test_a_rolling_upgrade_under_load_fails_no_call(
@@ -76,8 +76,8 @@ def test_a_rolling_upgrade_under_load_fails_no_call(
         with load(old.base_url, key, TABLES[::2]) as by_old, always_ready(old):
             by_old.wait_for_more(CALLS)
             migrating = upgrade(durable.url(), next_version)
-            said = migrating.communicate(timeout=LONGEST_WAIT_S)[1]
-            assert migrating.returncode == 0, said
+            output = migrating.communicate(timeout=LONGEST_WAIT_S)[1]
+            assert migrating.returncode == 0, output
             assert state(engine) is SchemaState.NEWER
             by_old.wait_for_more(CALLS)
             new.start()
@@ -108,8 +108,8 @@ def test_an_upgrade_that_waits_for_a_long_reader_holds_up_no_bet(
             wait_until_it_has_waited_twice(durable)
             ledger.wait_for_more(CALLS)
             assert migrating.poll() is None
-        said = migrating.communicate(timeout=LONGEST_WAIT_S)[1]
-        assert migrating.returncode == 0, said
+        output = migrating.communicate(timeout=LONGEST_WAIT_S)[1]
+        assert migrating.returncode == 0, output
         assert state(engine) is SchemaState.NEWER
         ledger.wait_for_more(CALLS)
 

@@ -80,10 +80,10 @@ def test_a_commit_that_comes_late_is_told_to_whoever_waits(engine: sqlalchemy.En
             waiting.result(timeout=1)
         may_commit.set()
         late.result()
-        told = waiting.result().json()
+        answered = waiting.result().json()
 
-    assert [event["subject"] for event in told["items"]] == ["round T1/late"]
-    assert ask(after=told["next"]).json()["items"] == []
+    assert [event["subject"] for event in answered["items"]] == ["round T1/late"]
+    assert ask(after=answered["next"]).json()["items"] == []
 
 
 def test_forty_tables_wait_and_keep_nobody_from_betting(own_service: Service, table_key: str, ask: Ask) -> None:
@@ -96,10 +96,10 @@ def test_forty_tables_wait_and_keep_nobody_from_betting(own_service: Service, ta
             for number in range(20):
                 client.place_bets(table_id="T1", round_id=f"r{number}", bets=[BET])
             client.put_result(table_id="T1", round_id="r0", bet_count=1, hands=[HAND])
-        answers = [one.result() for one in waiting]
+        answers = [call.result() for call in waiting]
 
-    told = [answer.json()["items"] for answer in answers]
-    assert {tuple(event["subject"] for event in items) for items in told} == {("round T1/r0",)}
+    shown = [answer.json()["items"] for answer in answers]
+    assert {tuple(event["subject"] for event in items) for items in shown} == {("round T1/r0",)}
 
 
 def test_a_server_that_is_stopped_does_not_wait_for_those_who_wait(own_service: Service, ask: Ask) -> None:
@@ -112,7 +112,7 @@ def test_a_server_that_is_stopped_does_not_wait_for_those_who_wait(own_service: 
 
     assert "Shutting down" in own_service.log.read_text()
     assert "refused to gracefully stop" not in own_service.log.read_text()
-    assert all(isinstance(one.exception(), httpx.TransportError | type(None)) for one in waiting)
+    assert all(isinstance(call.exception(), httpx.TransportError | type(None)) for call in waiting)
 
 
 @pytest.fixture(scope="module")

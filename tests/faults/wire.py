@@ -84,7 +84,7 @@ class Wire:
         return b"".join(lines).decode("latin-1").removesuffix("\r\n")
 
 
-def asked(service: Service, request: bytes) -> Answer:
+def answer_to_bytes(service: Service, request: bytes) -> Answer:
     """Send a request on a connection of its own, and read its answer."""
     with Wire(service) as wire:
         return wire.send(request).answer()

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.slow
 def write(url: str) -> None:
     """Close a round, make a bet void after it, and settle it; two more rounds stay open and closed."""
     with history.engine_of(url) as engine:
-        scene.found(engine)
+        scene.open_house(engine)
         scene.open_live(engine, "live", tables=["T1"], base_amount="1000")
         for round_id in ("settled", "closed", "open"):
             scene.bet(engine, "T1", round_id, scene.euro("b1"), scene.euro("b2"))

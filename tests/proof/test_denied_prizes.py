@@ -18,7 +18,7 @@ ROYAL = "As Ks Qs Js Ts"
 def write(url: str) -> None:
     """Forfeit a royal flush in one round, deny one of two in another, settle one with nothing; leave one open."""
     with history.engine_of(url) as engine:
-        scene.found(engine)
+        scene.open_house(engine)
         scene.open_live(engine, "live", tables=["T1"], base_amount="1000")
         for round_id, cards in (("denied", f"forfeited {ROYAL}"), ("paid", ROYAL), ("lost", scene.NOTHING)):
             scene.bet(engine, "T1", round_id, scene.euro("b1"), scene.euro("b2"))

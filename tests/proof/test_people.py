@@ -43,7 +43,7 @@ def write(url: str) -> None:
     a correction.
     """
     with history.engine_of(url) as engine:
-        scene.found(engine)
+        scene.open_house(engine)
         tiers = held_from("250", Evidence.WITNESS)
         scene.open_live(engine, "live", tables=["T1"], base_amount="1000", settings={"payout_tiers": tiers})
         for person in (OLGA, ODA, OLE, FRED, FINN):

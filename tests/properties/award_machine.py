@@ -100,7 +100,7 @@ class AwardMachine(RuleBasedStateMachine):
 
     @initialize()
     def open(self) -> None:
-        scene.found(self.engine)
+        scene.open_house(self.engine)
         settings: dict[str, Setting] = {"payout_tiers": held_from("100"), "reset_amount": "500"}
         scene.open_live(self.engine, "live", tables=["T1"], base_amount="1000", settings=settings)
         self.at = scene.now()

@@ -131,7 +131,7 @@ def _pay(session: Session, *, name: RoundName) -> None:
 def test_the_books_of_a_random_history_with_corrections_can_be_derived_again(database_url: str, seed: int) -> None:
     engine = create_engine(Config(pool_size=2), database_url)
     try:
-        scene.found(engine)
+        scene.open_house(engine)
         history = History(engine, seed)
         history.open()
         history.go_on()

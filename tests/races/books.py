@@ -85,14 +85,14 @@ def deadlocks(engine: sqlalchemy.Engine) -> int:
     """
     engine.dispose()
     with psycopg.connect(plain(engine), autocommit=True) as connection:
-        others = """
+        query = """
         SELECT FROM pg_stat_activity
         WHERE datname = current_database() AND backend_type = 'client backend' AND pid <> pg_backend_pid()
         """
         until = time.monotonic() + LONGEST_WAIT_S
-        while connection.execute(others).rowcount:
+        while connection.execute(query).rowcount:
             assert time.monotonic() < until, "connections of the race are still open"
             time.sleep(0.005)
-        found = connection.execute("SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()")
-        (count,) = found.fetchone() or (-1,)
+        counted = connection.execute("SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()")
+        (count,) = counted.fetchone() or (-1,)
         return int(count)

@@ -20,7 +20,7 @@ def engine(database_url: str) -> Iterator[sqlalchemy.Engine]:
     """Give the test an engine of its own, on a database with the casino and its first rate sheet."""
     engine = create_engine(CONFIG, database_url)
     try:
-        scene.found(engine)
+        scene.open_house(engine)
         yield engine
     finally:
         engine.dispose()

@@ -57,9 +57,9 @@ class Racer:
     def meet(self) -> None:
         self.gate.wait(LONGEST_RACE_S)
 
-    def is_to_go_on_until(self, others: int) -> bool:
+    def is_to_go_on_until(self, other_racers: int) -> bool:
         """Tell whether to go on: until so many others wait at the gate, or one of them fails."""
-        return self.gate.n_waiting < others and not self.gate.broken
+        return self.gate.n_waiting < other_racers and not self.gate.broken
 
 
 def race(url: str, *acts: Callable[[Racer], object], longest_s: float = LONGEST_RACE_S) -> list[Any]:
@@ -76,9 +76,9 @@ def race(url: str, *acts: Callable[[Racer], object], longest_s: float = LONGEST_
             sender.close()
             receivers.append(receiver)
         outcomes = [_outcome(receiver, until) for receiver in receivers]
-        failures = sorted((told for is_result, told in outcomes if not is_result), key=LATE.__eq__)
+        failures = sorted((report for is_result, report in outcomes if not is_result), key=LATE.__eq__)
         assert not failures, f"a process of the race failed:\n{failures[0]}"
-        return [told for _, told in outcomes]
+        return [report for _, report in outcomes]
 
 
 @contextmanager

@@ -46,7 +46,7 @@ def now() -> datetime:
     return datetime.now(UTC)
 
 
-def found(engine: sqlalchemy.Engine) -> None:
+def open_house(engine: sqlalchemy.Engine) -> None:
     """Add the casino and the first rate sheet, a second ago: clocks that are behind know them too."""
     act = replace(_act(), now=now() - timedelta(seconds=1))
     transact(engine, lambda session: add_casino(session, act, casino_id=CASINO, name="One"))
@@ -164,10 +164,10 @@ def correct(
 
 
 def _hand(name: str, cards: str) -> Hand:
-    first, *others = cards.split()
+    first, *rest = cards.split()
     if first in {HandStatus.DEAD, HandStatus.FORFEITED}:
-        return Hand(name, HandStatus(first), parse_cards(others))
-    return Hand(name, HandStatus.DEALT, parse_cards([first, *others]))
+        return Hand(name, HandStatus(first), parse_cards(rest))
+    return Hand(name, HandStatus.DEALT, parse_cards([first, *rest]))
 
 
 def cancel(engine: sqlalchemy.Engine, table_id: str, round_id: str, reason: str = "misdeal") -> RoundCancelledNow:

@@ -217,9 +217,9 @@ def test_a_payment_that_is_told_by_several_at_once_is_one(engine: sqlalchemy.Eng
     awards = [award for number in range(PAYMENTS) for award in win(engine, "T1", f"r{number}")]
     award_ids = [award.award_id for award in awards]
 
-    told = race(database_url, *(partial(pay, award_ids=award_ids, who=who) for who in ("x", "x", "y")))
+    results = race(database_url, *(partial(pay, award_ids=award_ids, who=who) for who in ("x", "x", "y")))
 
-    assert [sorted(replays) for replays in zip(*told, strict=True)] == [[False, True, True]] * len(award_ids)
+    assert [sorted(replays) for replays in zip(*results, strict=True)] == [[False, True, True]] * len(award_ids)
     assert books.ask(engine, "SELECT count(*) FROM payments") == [(len(award_ids),)]
     assert books.ask(engine, "SELECT count(*) FROM entries WHERE kind = 'award_paid'") == [(len(award_ids),)]
     books.require_clean(engine)
@@ -271,13 +271,13 @@ def test_slips_that_are_printed_at_once_have_numbers_without_a_gap(
     """Two print the same slips, and a third prints others."""
     scene.open_live(engine, "live", tables=["T1"], base_amount="1000")
     awards = [award.award_id for number in range(2 * PAYMENTS) for award in win(engine, "T1", f"r{number}")]
-    same, others = awards[:PAYMENTS], awards[PAYMENTS:]
+    same, rest = awards[:PAYMENTS], awards[PAYMENTS:]
 
     first, second, third = race(
         database_url,
         partial(print_slips, award_ids=same, who="x"),
         partial(print_slips, award_ids=same, who="y"),
-        partial(print_slips, award_ids=others, who="z"),
+        partial(print_slips, award_ids=rest, who="z"),
     )
 
     for (number, copy), (again, other_copy) in zip(first, second, strict=True):

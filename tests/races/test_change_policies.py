@@ -53,11 +53,11 @@ def test_decisions_and_changes_of_the_policy_at_once_leave_right_books(
         act = people.enrolled(engine, Act(ANN, scene.now(), request_id, "as agreed"))
         transact(engine, partial(request_change, command=RequestChange(act, "rules", payload)))
 
-    told: Sequence[list[bool]] = race(
+    results: Sequence[list[bool]] = race(
         database_url, partial(approve, by=BOB), partial(approve, by=OLAF), change_the_policy
     )
 
-    approved = sum(map(sum, told))
+    approved = sum(map(sum, results))
     assert books.ask(engine, "SELECT count(*) FROM change_decisions WHERE request_id LIKE 'q%'") == [(approved,)]
     assert books.ask(engine, "SELECT max(version) FROM change_policies") == [(11,)]
     books.require_clean(engine)

@@ -69,8 +69,8 @@ def test_a_result_settles_its_round_whether_the_closing_came_before_it_or_not(
 
     closed, settled = race(database_url, close_or_not, settle)
 
-    assert all(not one.is_replay for one in settled)
-    assert all(isinstance(one, BettingClosedNow | RoundSettled) for one in closed)
+    assert all(not answer.is_replay for answer in settled)
+    assert all(isinstance(answer, BettingClosedNow | RoundSettled) for answer in closed)
     books.require_clean(engine)
     assert books.deadlocks(engine) == 0
 
@@ -81,5 +81,5 @@ def test_of_closings_at_once_one_closes_and_the_others_repeat_it(engine: sqlalch
     answers = race(database_url, close_or_not, close_or_not, close_or_not)
 
     for of_round in zip(*answers, strict=True):
-        assert sorted(one.is_replay for one in of_round) == [False, True, True]
+        assert sorted(answer.is_replay for answer in of_round) == [False, True, True]
     books.require_clean(engine)

@@ -46,13 +46,13 @@ def test_corrections_among_bets_and_hits_neither_lose_nor_pay_anything_twice(
         partial(play_on_and_on, table_id="T3"),
     )
 
-    done = [one.after or {} for one in (*first, *second) if isinstance(one, ChangeEffect)]
-    refused = [one for one in (*first, *second) if not isinstance(one, ChangeEffect)]
-    assert sorted(one["number"] for one in done) == list(range(1, len(done) + 1))
-    assert all(isinstance(one, NothingToCorrect) for one in refused)
-    standing = "SELECT count(*) FROM awards a WHERE a.round_key IN (SELECT round_key FROM corrections) AND NOT EXISTS ("
+    done = [answer.after or {} for answer in (*first, *second) if isinstance(answer, ChangeEffect)]
+    refused = [answer for answer in (*first, *second) if not isinstance(answer, ChangeEffect)]
+    assert sorted(answer["number"] for answer in done) == list(range(1, len(done) + 1))
+    assert all(isinstance(answer, NothingToCorrect) for answer in refused)
+    query = "SELECT count(*) FROM awards a WHERE a.round_key IN (SELECT round_key FROM corrections) AND NOT EXISTS ("
     reversed_ = "SELECT FROM award_steps s WHERE (s.round_key, s.correction) = (a.round_key, a.correction) "
-    (left,) = books.ask(engine, f"{standing}{reversed_}AND s.step = 'reversed')")
-    assert left[0] == (max(done, key=lambda one: one["number"])["awards"] != [])
+    (left,) = books.ask(engine, f"{query}{reversed_}AND s.step = 'reversed')")
+    assert left[0] == (max(done, key=lambda answer: answer["number"])["awards"] != [])
     books.require_clean(engine)
     assert books.deadlocks(engine) == 0

@@ -84,13 +84,13 @@ def read_on(racer: Racer, *, limit: int, after: str) -> Told:
 
 def read_all(engine: sqlalchemy.Engine, *, limit: int, after: str) -> Told:
     """Read page by page, with nothing in mind but the cursor, until all that will happen has been told."""
-    stream, told = EventStream(engine, threads=ThreadPoolExecutor(2)), Told()
+    stream, read_events = EventStream(engine, threads=ThreadPoolExecutor(2)), Told()
     until = time.monotonic() + LONGEST_READING_S
-    while len(told) < EXPECTED and time.monotonic() < until:
+    while len(read_events) < EXPECTED and time.monotonic() < until:
         page = on_loop(stream.wait(SYSTEM_OPERATOR, decode(after), Presence(), limit=limit, wait_s=1))
-        told += [(event.id, event.payload.type.value, event.place.booked_at.isoformat()) for event in page.items]
+        read_events += [(event.id, event.payload.type.value, event.place.booked_at.isoformat()) for event in page.items]
         after = encode(page.next)
-    return told
+    return read_events
 
 
 EXPECTED = WRITERS * ROUNDS_EACH + HITS * len(("settled", "award", "award", "hit", "reset")) + SHEETS + len(("opened",))
@@ -102,7 +102,7 @@ def test_nothing_is_passed_over_and_nothing_told_twice_while_others_commit_late(
     scene.open_live(engine, "live", tables=["T1", "T2"], stripes=8)
     start = encode(EventStream(engine, threads=ThreadPoolExecutor(2)).page(SYSTEM_OPERATOR, None, limit=1).next)
 
-    told, slowly_told, *_ = race(
+    read_events, slowly_told, *_ = race(
         database_url,
         partial(read_on, limit=100, after=start),
         partial(read_on, limit=3, after=start),
@@ -113,7 +113,7 @@ def test_nothing_is_passed_over_and_nothing_told_twice_while_others_commit_late(
 
     afterwards = read_all(engine, limit=1000, after=start)
     assert len(afterwards) == EXPECTED
-    for reader in (told, slowly_told):
+    for reader in (read_events, slowly_told):
         assert len({event_id for event_id, _, _ in reader}) == len(reader)
         assert sorted(reader) == sorted(afterwards)
         # Some of what it was told had been committed after what it had been told before, with an earlier time.
@@ -123,10 +123,10 @@ def test_nothing_is_passed_over_and_nothing_told_twice_while_others_commit_late(
     assert books.deadlocks(engine) == 0
 
 
-def require_order_of_each_stripe(told: Told) -> None:
+def require_order_of_each_stripe(read_events: Told) -> None:
     places: dict[tuple[str, str], list[tuple[int, int]]] = {}
-    for event_id, _, _ in told:
+    for event_id, _, _ in read_events:
         book, stripe_no, seq, number = event_id.rsplit("/", 3)
         places.setdefault((book, stripe_no), []).append((int(seq), int(number)))
-    for found in places.values():
-        assert found == sorted(found)
+    for seqs in places.values():
+        assert seqs == sorted(seqs)

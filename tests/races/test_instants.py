@@ -53,18 +53,18 @@ ABROAD = {"GBP": 250, "SEK": 1000, "JPY": 300}
 DEALS = (scene.ROYAL, scene.FLUSH, scene.STRAIGHT_FLUSH, scene.NOTHING, "dead")
 
 
-def write(racer: Racer, *, name: str, others: int) -> int:
+def write(racer: Racer, *, name: str, other_racers: int) -> int:
     """Play until so many others are done, so that whatever they ask is asked amid writers; returns how many rounds."""
     racer.meet()
-    acts = [partial(_write, racer, f"{name}-{number}", others=others) for number in range(THREADS)]
+    acts = [partial(_write, racer, f"{name}-{number}", other_racers=other_racers) for number in range(THREADS)]
     rounds = sum(in_threads(acts, threads=THREADS))
     racer.meet()
     return rounds
 
 
-def _write(racer: Racer, name: str, *, others: int) -> int:
+def _write(racer: Racer, name: str, *, other_racers: int) -> int:
     chance, rounds = random.Random(name), 0
-    while rounds < FEWEST_ROUNDS or racer.is_to_go_on_until(others):
+    while rounds < FEWEST_ROUNDS or racer.is_to_go_on_until(other_racers):
         _play(racer.engine, chance, f"{name}-{rounds}", behind=BEHIND * (rounds % 3 == 0))
         rounds += 1
         if rounds >= FEWEST_ROUNDS:
@@ -122,15 +122,15 @@ def report(racer: Racer, *, seed: int, key: str) -> list[ShownReports]:
     chance = random.Random(seed)
     client = create_app(CONFIG, racer.engine).test_client()
     racer.meet()
-    told = []
+    shown = []
     for number, name in enumerate(chance.sample(REPORTS, len(REPORTS))):
         end = scene.now().replace(microsecond=0) if chance.random() < 0.5 else scene.now()
         start = chance.choice([None, end - timedelta(seconds=1)])
-        told.append(by_books(racer.engine, name, start=start, end=end, now=scene.now()))
+        shown.append(by_books(racer.engine, name, start=start, end=end, now=scene.now()))
         if number % 3 == 0:
-            assert over_http(client, key, name, start=start, end=end) == told[-1]
+            assert over_http(client, key, name, start=start, end=end) == shown[-1]
     racer.meet()
-    return told
+    return shown
 
 
 def spread(racer: Racer) -> None:
@@ -156,25 +156,27 @@ def test_reports_asked_amid_writers_add_up_and_stay_the_same(engine: sqlalchemy.
     key = transact(engine, lambda session: create_key(session, act, Principal("Fay", Role.FINANCE))).whole
 
     asking = [partial(report, seed=seed, key=key) for seed in (1, 2)]
-    others: list[Callable[[Racer], object]] = [spread, open_more, *asking]
+    other_acts: list[Callable[[Racer], object]] = [spread, open_more, *asking]
     *rounds, _, _, first, second = race(
-        database_url, *(partial(write, name=f"p{number}", others=len(others)) for number in range(WRITERS)), *others
+        database_url,
+        *(partial(write, name=f"p{number}", other_racers=len(other_acts)) for number in range(WRITERS)),
+        *other_acts,
     )
 
-    told: list[ShownReports] = [*first, *second]
-    assert Counter(one.name for one in told) == dict.fromkeys(REPORTS, 2)
-    assert any(one.positions.keys() > {"-", "live"} for one in told)
-    require_one_story(told)
-    for one in told:
-        one.require_equations()
-        assert by_books(engine, one.name, start=one.start, end=one.end, now=scene.now()) == one
-    amid = sorted(one.end for one in told if one.end is not None)[len(REPORTS)]
+    reports: list[ShownReports] = [*first, *second]
+    assert Counter(report.name for report in reports) == dict.fromkeys(REPORTS, 2)
+    assert any(report.positions.keys() > {"-", "live"} for report in reports)
+    require_one_story(reports)
+    for shown in reports:
+        shown.require_equations()
+        assert by_books(engine, shown.name, start=shown.start, end=shown.end, now=scene.now()) == shown
+    amid = sorted(report.end for report in reports if report.end is not None)[len(REPORTS)]
     equations.require_one_balance(
         {name: by_books(engine, name, end=amid, now=scene.now()).rows for name in equations.OF_BALANCES}
     )
     whole = {name: by_books(engine, name, now=scene.now()) for name in REPORTS}
-    for one in whole.values():
-        one.require_equations()
+    for shown in whole.values():
+        shown.require_equations()
     assert len({row["round_key"] for row in whole["rounds"].rows["rounds"]}) == sum(rounds) + len(STRIPES)
     for column in ("awards", "releases", "settled"):
         assert any(row[column] != "0" for row in whole["casino-statement"].rows["accounts"])
@@ -182,12 +184,12 @@ def test_reports_asked_amid_writers_add_up_and_stay_the_same(engine: sqlalchemy.
     assert books.deadlocks(engine) == 0
 
 
-def require_one_story(told: Sequence[ShownReports]) -> None:
+def require_one_story(reports: Sequence[ShownReports]) -> None:
     """Whoever asks of an instant gets the same positions; of a later one, none that lie before."""
     by_end: dict[datetime, Mapping[str, Positions]] = {}
-    for one in told:
-        assert one.end is not None
-        assert by_end.setdefault(one.end, one.positions) == one.positions
+    for shown in reports:
+        assert shown.end is not None
+        assert by_end.setdefault(shown.end, shown.positions) == shown.positions
     ends = [positions for _, positions in sorted(by_end.items())]
     for earlier, later in pairwise(ends):
         for book, positions in earlier.items():
@@ -215,9 +217,9 @@ def test_all_who_resolve_one_instant_at_once_get_the_same(engine: sqlalchemy.Eng
     ends = [now - timedelta(microseconds=number) for number in (0, 5, 1, 3)]
 
     resolving = [partial(resolve, ends=ends) for _ in range(4)]
-    answers = race(database_url, partial(write, name="p0", others=len(resolving)), *resolving)
+    answers = race(database_url, partial(write, name="p0", other_racers=len(resolving)), *resolving)
 
-    _, first, *others = answers
-    assert others == [first] * 3
+    _, first, *rest = answers
+    assert rest == [first] * 3
     books.require_clean(engine)
     assert books.deadlocks(engine) == 0

@@ -43,10 +43,10 @@ def change_suspension(engine: sqlalchemy.Engine, use_case: Any, request_id: str)
 
 def two_people(engine: sqlalchemy.Engine, kind: str, payload: dict[str, Any], request_id: str) -> LedgerError | None:
     """Have a change asked for and approved; how it was refused, if it was."""
-    asked = RequestChange(people.enrolled(engine, act("ann", request_id)), kind, payload)
+    request_ = RequestChange(people.enrolled(engine, act("ann", request_id)), kind, payload)
     decided = DecideChange(people.enrolled(engine, act("bob")), request_id, Outcome.APPROVED)
     try:
-        transact(engine, lambda session: request_change(session, asked))
+        transact(engine, lambda session: request_change(session, request_))
         transact(engine, lambda session: decide_change(session, decided))
     except LedgerError as error:
         return error
@@ -187,8 +187,8 @@ def test_of_two_who_approve_one_adjustment_at_once_one_does_and_it_is_booked_onc
 ) -> None:
     scene.open_live(engine, "live", tables=["T1"])
     stated = {"account": "meter", "amount": "12.34", "document": "memo", "cause": "count-error"}
-    asked = RequestChange(people.enrolled(engine, act("ann", "q0")), "adjustment", {"jackpot_id": "live", **stated})
-    transact(engine, lambda session: request_change(session, asked))
+    request_ = RequestChange(people.enrolled(engine, act("ann", "q0")), "adjustment", {"jackpot_id": "live", **stated})
+    transact(engine, lambda session: request_change(session, request_))
 
     outcomes = race(
         database_url, partial(approve, name="bob"), partial(approve, name="cleo"), partial(bet_on, name="p")

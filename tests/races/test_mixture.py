@@ -78,7 +78,7 @@ class Player:
     groups: BetGroups
     number: int
     chance: random.Random
-    told: Acknowledged = field(default_factory=Acknowledged)
+    acknowledged: Acknowledged = field(default_factory=Acknowledged)
 
     def play(self, table_id: str, round_id: str) -> None:
         bets = self._bets(table_id)
@@ -119,14 +119,16 @@ class Player:
         elif answer.accepted:
             booked = [bet for bet in bets if bet.bet_id not in answer.void]
             assert len(booked) == answer.accepted
-            self.told.stakes |= {(table_id, round_id, bet.bet_id): (bet.currency, bet.stake_minor) for bet in booked}
+            self.acknowledged.stakes |= {
+                (table_id, round_id, bet.bet_id): (bet.currency, bet.stake_minor) for bet in booked
+            }
 
     def _void(self, table_id: str, round_id: str, *bet_ids: str, reason: str | None = None) -> None:
         answer = scene.attempted(partial(scene.void, self.engine, table_id, round_id, *bet_ids, reason=reason))
         if isinstance(answer, LedgerError):
             assert isinstance(answer, Conflict), answer.detail
         else:
-            self.told.refunded |= {(table_id, round_id, bet_id) for bet_id in answer.voided}
+            self.acknowledged.refunded |= {(table_id, round_id, bet_id) for bet_id in answer.voided}
 
     def _close(self, table_id: str, round_id: str) -> None:
         """Close the round's betting, unless somebody bets or ends the round meanwhile; later bets are refused."""
@@ -142,8 +144,8 @@ class Player:
         if isinstance(answer, LedgerError):
             assert isinstance(answer, Conflict), answer.detail
         else:
-            self.told.refunded |= {(table_id, round_id, bet.bet_id) for bet in answer.refunds}
-            self.told.cancelled.add((table_id, round_id))
+            self.acknowledged.refunded |= {(table_id, round_id, bet.bet_id) for bet in answer.refunds}
+            self.acknowledged.cancelled.add((table_id, round_id))
 
     def _settle(self, table_id: str, round_id: str, deal: Mapping[str, str]) -> None:
         count = 0
@@ -158,13 +160,13 @@ class Player:
         raise AssertionError("the bets of a round never stopped changing")
 
     def _note(self, table_id: str, round_id: str, answer: RoundSettledNow) -> None:
-        self.told.settled.add((table_id, round_id))
-        self.told.refunded |= {(table_id, round_id, bet.bet_id) for bet in answer.refunds}
+        self.acknowledged.settled.add((table_id, round_id))
+        self.acknowledged.refunded |= {(table_id, round_id, bet.bet_id) for bet in answer.refunds}
         for award in answer.awards:
             key = (table_id, round_id, award.bet_id)
-            self.told.awards[key, award.tier] = (award.currency, award.amount_minor)
+            self.acknowledged.awards[key, award.tier] = (award.currency, award.amount_minor)
         if answer.settlement["cycle_after"] > answer.settlement["cycle"]:
-            self.told.hits.add((table_id, round_id))
+            self.acknowledged.hits.add((table_id, round_id))
 
 
 def play(racer: Racer, *, process: int, seconds: float) -> Acknowledged:
@@ -173,10 +175,10 @@ def play(racer: Racer, *, process: int, seconds: float) -> Acknowledged:
     players = [Player(racer.engine, groups, number, random.Random(number)) for number in numbers]
     until = time.monotonic() + seconds
     in_threads([partial(_play, player, group=process // 2, until=until) for player in players], threads=len(players))
-    told = Acknowledged()
+    acknowledged = Acknowledged()
     for player in players:
-        told.add(player.told)
-    return told
+        acknowledged.add(player.acknowledged)
+    return acknowledged
 
 
 def _play(player: Player, *, group: int, until: float) -> None:
@@ -194,21 +196,21 @@ def test_eight_processes_at_everything_meet_no_deadlock_and_book_what_they_ackno
     scene.open_live(engine, "live", tables=[f"live-{group}" for group in groups], base_amount="1000", stripes=3)
     scene.open_cyber(engine, "cyber", tables=[f"cyber-{group}" for group in groups], stripes=4)
 
-    told = Acknowledged()
+    acknowledged = Acknowledged()
     acts = [partial(play, process=process, seconds=soak_seconds) for process in range(PROCESSES)]
-    for one in race(database_url, *acts, longest_s=LONGEST_RACE_S + soak_seconds):
-        told.add(one)
+    for player_acknowledged in race(database_url, *acts, longest_s=LONGEST_RACE_S + soak_seconds):
+        acknowledged.add(player_acknowledged)
 
     states = dict(books.ask(engine, "SELECT state, count(*) FROM rounds GROUP BY state"))
-    assert states.get("settled", 0) == len(told.settled) > 0
-    assert states.get("cancelled", 0) == len(told.cancelled) > 0
+    assert states.get("settled", 0) == len(acknowledged.settled) > 0
+    assert states.get("cancelled", 0) == len(acknowledged.cancelled) > 0
     assert states.get("open", 0) == 0
     assert books.ask(engine, "SELECT count(*) > 2 FROM entries WHERE kind = 'closing'") == [(True,)]
-    assert books.ask(engine, "SELECT count(*) - 2 FROM cycles") == [(len(told.hits),)]
-    assert len(told.hits) > 2
-    assert books.ask(engine, "SELECT count(*) FROM bets") == [(len(told.stakes),)]
-    assert books.ask(engine, "SELECT count(*) FROM awards") == [(len(told.awards),)]
-    for currency, amount_minor in told.owed_minor().items():
+    assert books.ask(engine, "SELECT count(*) - 2 FROM cycles") == [(len(acknowledged.hits),)]
+    assert len(acknowledged.hits) > 2
+    assert books.ask(engine, "SELECT count(*) FROM bets") == [(len(acknowledged.stakes),)]
+    assert books.ask(engine, "SELECT count(*) FROM awards") == [(len(acknowledged.awards),)]
+    for currency, amount_minor in acknowledged.owed_minor().items():
         owed = Decimal(amount_minor) if currency == "JPY" else Decimal(amount_minor) / 100
         assert books.balance(engine, "casino:c1", currency) == owed
     books.require_clean(engine)

@@ -75,15 +75,15 @@ def test_months_attached_under_load_lose_no_bet_and_refuse_none(engine: sqlalche
     start = Month.of(scene.now())
 
     making = partial(make_months, start=start)
-    one, other, *accepted = race(
+    first, other, *accepted = race(
         database_url, making, making, *(partial(bet_on, name=f"p{number}", start=start) for number in range(BETTORS))
     )
 
     bets = BETTORS * PARTS * ROUNDS * 2
     assert sum(accepted) == bets
     assert books.ask(engine, "SELECT count(*) FROM bets") == [(bets,)]
-    made = Counter(month for some in (*one, *other) for month in some.months)
-    late = {month for some in (*one, *other) for month in some.late}
+    made = Counter(month for some in (*first, *other) for month in some.months)
+    late = {month for some in (*first, *other) for month in some.late}
     # Each month got its partition once; but one in which bets came first keeps them where they are.
     assert set(made.values()) == {1}
     assert made.keys() & late == set()

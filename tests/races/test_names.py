@@ -24,29 +24,29 @@ TURNS = 5
 
 def create(racer: Racer, name: str) -> list[str]:
     """Create a key of a name in each turn, when all others do; returns what came of each."""
-    found = []
+    answers = []
     for turn in range(TURNS):
         principal = Principal(f"{name} {turn}", Role.AUDITOR)
         racer.meet()
         command = partial(create_key, act=Act(SYSTEM_OPERATOR, scene.now()), principal=principal)
         answer = scene.attempted(partial(transact, racer.engine, command))
-        found.append(answer.code if isinstance(answer, LedgerError) else "created")
-    return found
+        answers.append(answer.code if isinstance(answer, LedgerError) else "created")
+    return answers
 
 
 def write(racer: Racer, name: str) -> list[str]:
     """Write the row of a principal in each turn, when all others do, without the lock that acts come one by one by."""
-    found = []
+    answers = []
     for turn in range(TURNS):
         principal = Principal(f"{name} {turn}", Role.AUDITOR)
         racer.meet()
         try:
             with racer.engine.begin() as session:
                 records.add_principal(session, principal, entry_seq=turn + 1)
-            found.append("created")
+            answers.append("created")
         except IntegrityError as error:
-            found.append("refused" if isinstance(error.orig, UniqueViolation) else str(error))
-    return found
+            answers.append("refused" if isinstance(error.orig, UniqueViolation) else str(error))
+    return answers
 
 
 def people(engine: sqlalchemy.Engine) -> int:

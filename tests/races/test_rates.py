@@ -114,17 +114,17 @@ def test_rates_that_change_under_full_load_change_no_open_round_and_cost_no_bet(
         database_url, change_rates, *(partial(bet_on, name=f"p{number}") for number in range(BETTORS))
     )
 
-    played: list[Played] = [one for some in bettors for one in some]
+    played: list[Played] = [played_ for some in bettors for played_ in some]
     rounds = BETTORS * THREADS * PARTS * ROUNDS_OF_A_PART
     bets = rounds + rounds * (PARTS - 1) // PARTS
     assert approved == SHEETS_OF_A_PART * PARTS
-    assert sum(one.accepted for one in played) == bets
+    assert sum(played_.accepted for played_ in played) == bets
     assert books.ask(engine, "SELECT count(*) FROM bets") == [(bets,)]
     # Each round kept the sheet that it was opened with, and each of its bets is worth what that sheet says.
     pinned = dict(books.ask(engine, "SELECT round_id, rate_sheet FROM rounds"))
     assert len(pinned) == rounds
-    for one in played:
-        for round_id, numbers in one.sheets.items():
+    for played_ in played:
+        for round_id, numbers in played_.sheets.items():
             assert set(numbers) == {pinned[round_id]}
     worth = """
     SELECT count(*) FROM rounds JOIN rates ON base = 'EUR' AND number = rate_sheet AND currency = 'GBP'
@@ -190,9 +190,9 @@ def test_of_an_approval_and_a_rejection_one_stands(engine: sqlalchemy.Engine, da
         partial(decide_all, checker="Cleo", outcome=Outcome.REJECTED),
     )
 
-    told = [sorted(_told(answer) for answer in at_once) for at_once in zip(*answers, strict=True)]
-    assert all(pair in (["ChangeDecided", "approved"], ["ChangeDecided", "rejected"]) for pair in told)
-    approved = sum("approved" in pair for pair in told)
+    results = [sorted(_told(answer) for answer in at_once) for at_once in zip(*answers, strict=True)]
+    assert all(pair in (["ChangeDecided", "approved"], ["ChangeDecided", "rejected"]) for pair in results)
+    approved = sum("approved" in pair for pair in results)
     assert books.ask(engine, "SELECT count(*) FROM rate_sheets") == [(approved + 1,)]
     assert books.ask(engine, "SELECT count(*) FROM change_decisions") == [(DECISIONS,)]
     books.require_clean(engine)

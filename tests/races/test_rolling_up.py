@@ -67,10 +67,10 @@ def test_each_bet_is_told_once_while_processes_book_and_roll_up(engine: sqlalche
     scene.open_live(engine, "live", tables=list(TABLES), stripes=2)
     booking = [partial(book, name=f"p{number}") for number in range(BOOKING)]
 
-    told = race(database_url, *booking, *[roll_up] * ROLLING, add_up)
+    results = race(database_url, *booking, *[roll_up] * ROLLING, add_up)
 
-    assert all(told)
-    bets = sum(told[:BOOKING])
+    assert all(results)
+    bets = sum(results[:BOOKING])
     assert bets == BOOKING * ROUNDS * len(TABLES) * 2
     assert books.ask(engine, "SELECT sum(number) FROM figures WHERE kind = 'bets'") == [(bets,)]
     rolling.roll_up(engine)

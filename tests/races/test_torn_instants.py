@@ -53,18 +53,18 @@ def clock_off_by(seconds: float) -> Iterator[None]:
         scene.now = right
 
 
-def write(racer: Racer, *, name: str, others: int, off_by: float) -> int:
+def write(racer: Racer, *, name: str, other_racers: int, off_by: float) -> int:
     racer.meet()
     with clock_off_by(off_by):
-        acts = [partial(_write, racer, f"{name}-{number}", others=others) for number in range(THREADS)]
+        acts = [partial(_write, racer, f"{name}-{number}", other_racers=other_racers) for number in range(THREADS)]
         rounds = sum(in_threads(acts, threads=THREADS))
     racer.meet()
     return rounds
 
 
-def _write(racer: Racer, name: str, *, others: int) -> int:
+def _write(racer: Racer, name: str, *, other_racers: int) -> int:
     chance, rounds = random.Random(name), 0
-    while rounds < FEWEST_ROUNDS or racer.is_to_go_on_until(others):
+    while rounds < FEWEST_ROUNDS or racer.is_to_go_on_until(other_racers):
         _play(racer.engine, chance, f"{name}-{rounds}")
         rounds += 1
         if rounds >= FEWEST_ROUNDS:
@@ -111,22 +111,22 @@ def ask(racer: Racer, *, seed: int) -> list[tuple[datetime, Vectors]]:
     """Ask of instants that have just gone by, each in all books that there are."""
     chance = random.Random(seed)
     racer.meet()
-    told = []
+    seen = []
     for _ in range(INSTANTS):
         at = datetime.now(UTC) - timedelta(seconds=chance.choice([0, 0, 0.05, 0.2, 0.6]))
         resolve(racer.engine, REFERENCE_BOOK, at, now=datetime.now(UTC))
         jackpots = read(racer.engine, references.jackpot_ids)
         for jackpot_id in jackpots:
             resolve(racer.engine, jackpot_id, at, now=datetime.now(UTC))
-        told.append((at, _found(racer.engine, [REFERENCE_BOOK, *jackpots], at)))
+        seen.append((at, _found(racer.engine, [REFERENCE_BOOK, *jackpots], at)))
         time.sleep(chance.random() * 0.05)
     racer.meet()
-    return told
+    return seen
 
 
 def _found(engine: sqlalchemy.Engine, of_books: Sequence[str], at: datetime) -> Vectors:
-    found = {book: read(engine, partial(instants.at, book=book, instant=at)) for book in of_books}
-    return {book: positions for book, positions in found.items() if positions}
+    by_book = {book: read(engine, partial(instants.at, book=book, instant=at)) for book in of_books}
+    return {book: positions for book, positions in by_book.items() if positions}
 
 
 def holds(vectors: Vectors, book: str, stripe_no: int, seq: int) -> bool:
@@ -134,9 +134,9 @@ def holds(vectors: Vectors, book: str, stripe_no: int, seq: int) -> bool:
     return stripe_no < len(positions) and seq <= positions[stripe_no]
 
 
-def is_within(one: Sequence[int], other: Sequence[int]) -> bool:
-    padded = (*other, *(0 for _ in one[len(other) :]))
-    return all(seq <= last for seq, last in zip(one, padded, strict=False))
+def is_within(inner: Sequence[int], other: Sequence[int]) -> bool:
+    padded = (*other, *(0 for _ in inner[len(other) :]))
+    return all(seq <= last for seq, last in zip(inner, padded, strict=False))
 
 
 class Whole:
@@ -170,7 +170,7 @@ class Whole:
                 yield f"what came after a hit of {book} at {stripe_no}.{seq} from it: {cut}, {positions}"
         for seq, effects in self.acts:
             is_in = holds(vectors, REFERENCE_BOOK, 0, seq)
-            if any(holds(vectors, one["book"], 0, one["seq"]) is not is_in for one in effects):
+            if any(holds(vectors, effect["book"], 0, effect["seq"]) is not is_in for effect in effects):
                 yield f"act {seq} from what it did: {effects}"
         for later, earlier in self.ends:
             if holds(vectors, *later) and not holds(vectors, *earlier):
@@ -184,18 +184,19 @@ class Whole:
 def test_an_instant_separates_nothing_that_belongs_together(engine: sqlalchemy.Engine, database_url: str) -> None:
     scene.open_live(engine, "live", tables=["T1", "T2"], stripes=2, base_amount="100", settings={"reset_amount": "50"})
     asking: list[Callable[[Racer], object]] = [partial(ask, seed=seed) for seed in (1, 2)]
-    others: list[Callable[[Racer], object]] = [*asking, partial(end, off_by=SKEWS_S[-1])]
+    other_acts: list[Callable[[Racer], object]] = [*asking, partial(end, off_by=SKEWS_S[-1])]
     writing: list[Callable[[Racer], object]] = [
-        partial(write, name=f"p{number}", others=len(others), off_by=off_by) for number, off_by in enumerate(SKEWS_S)
+        partial(write, name=f"p{number}", other_racers=len(other_acts), off_by=off_by)
+        for number, off_by in enumerate(SKEWS_S)
     ]
 
-    *_, first, second, _ = race(database_url, *writing, *others)
+    *_, first, second, _ = race(database_url, *writing, *other_acts)
 
     whole = Whole(engine)
     assert len(whole.cycles) > len(SKEWS_S)
     assert len(whole.transfers) >= 2 * ENDING
-    told: list[tuple[datetime, Vectors]] = [*first, *second]
-    for at, vectors in told:
+    seen: list[tuple[datetime, Vectors]] = [*first, *second]
+    for at, vectors in seen:
         assert [*whole.torn(vectors)] == []
         assert _found(engine, [*vectors], at) == vectors
     for at in _times(engine):

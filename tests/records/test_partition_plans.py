@@ -32,7 +32,7 @@ def played(database_url: str) -> Iterator[Session]:
     """A round that is settled with an award, in a database with the partitions of two years."""
     months.make(owner_url(database_url), now=datetime.now(UTC), ahead=AHEAD)
     engine = create_engine(Config(), database_url)
-    scene.found(engine)
+    scene.open_house(engine)
     scene.open_live(engine, "live", tables=["T1"])
     scene.bet(engine, "T1", "r1", scene.euro("b1"), scene.euro("b2", hand="2"))
     scene.settle(engine, "T1", "r1", 2, {"1": scene.ROYAL, "2": scene.FLUSH})

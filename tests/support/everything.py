@@ -57,7 +57,7 @@ def write(engine: sqlalchemy.Engine) -> None:
 
 def play(engine: sqlalchemy.Engine, *, now: datetime) -> None:
     """Play rounds, and have an exception acknowledged."""
-    scene.found(engine)
+    scene.open_house(engine)
     scene.publish(engine, GBP="1.18")
     scene.open_live(engine, "live", tables=["T1"], base_amount="1000")
     scene.bet(engine, "T1", "r1", scene.euro("b1"), scene.euro("b2"))
