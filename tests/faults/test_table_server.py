@@ -42,7 +42,7 @@ NOTHING: Final = scene.NOTHING.split()
 @pytest.fixture
 def key(engine: sqlalchemy.Engine) -> str:
     """Set the table up, and give the test its server's key."""
-    scene.found(engine)
+    scene.open_house(engine)
     scene.open_live(engine, "live", tables=["T1"], base_amount="1000")
     act = Act(SYSTEM_OPERATOR, scene.now())
     return transact(engine, lambda session: create_key(session, act, scene.SERVER)).whole
