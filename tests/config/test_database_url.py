@@ -88,11 +88,11 @@ def test_a_wrong_one_is_one_line_that_says_what_is_wrong_and_no_password(url: st
     with pytest.raises(ConfigError) as caught:
         Config.from_environment({"JACKPOT_DATABASE_URL": url})
 
-    said = str(caught.value)
-    assert says in said
-    assert "hunter2" not in said
-    assert said.startswith("JACKPOT_DATABASE_URL=")
-    assert said.isprintable()
+    message = str(caught.value)
+    assert says in message
+    assert "hunter2" not in message
+    assert message.startswith("JACKPOT_DATABASE_URL=")
+    assert message.isprintable()
 
 
 @settings(max_examples=500)

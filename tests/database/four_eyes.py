@@ -36,8 +36,8 @@ def world(database_url: str) -> Iterator[World]:
     """
     world = World(database_url)
     world.open(base_amount="1000", settings={"payout_tiers": held_from("250")})
-    asked = {"principal": "a table", "role": "table", "casino_id": "c1", "request_id": "k1", "reason": "rotated"}
-    world.post("/v1/keys", asked, key=world.key_of(OLGA)).ok(201)
+    payload = {"principal": "a table", "role": "table", "casino_id": "c1", "request_id": "k1", "reason": "rotated"}
+    world.post("/v1/keys", payload, key=world.key_of(OLGA)).ok(201)
     world.bet(bet("a"))
     world.settle(hand("1", FOUR_OF_A_KIND))
     world.ask("held-awards", HELD, request_id="held").ok(201)

@@ -118,7 +118,7 @@ def test_who_waits_for_a_group_that_does_not_end_is_told_that_its_outcome_is_unk
         except OutcomeUnknown as error:
             outcomes[command] = error
 
-    threads = [threading.Thread(target=submit, args=(one,)) for one in (1, 2, 3)]
+    threads = [threading.Thread(target=submit, args=(number,)) for number in (1, 2, 3)]
     threads[0].start()
     assert entered.wait(30)
     for count, thread in enumerate(threads[1:], start=1):
@@ -178,7 +178,7 @@ def test_of_a_group_whose_members_run_alone_those_who_have_left_are_not_run() ->
         except (Busy, OutcomeUnknown) as error:
             outcomes[command] = error
 
-    threads = [threading.Thread(target=submit, args=(one,)) for one in (1, 2, 3)]
+    threads = [threading.Thread(target=submit, args=(number,)) for number in (1, 2, 3)]
     threads[0].start()
     assert entered.wait(30)
     for count, thread in enumerate(threads[1:], start=1):
@@ -204,7 +204,7 @@ def test_a_refusal_leaves_nothing_behind_that_only_a_collection_would_find() -> 
         for _ in range(50):
             with contextlib.suppress(Refused):
                 groups.submit(1)
-        assert not [one for one in gc.get_objects() if isinstance(one, Refused)]
+        assert not [object_ for object_ in gc.get_objects() if isinstance(object_, Refused)]
     finally:
         gc.enable()
 
@@ -287,12 +287,12 @@ def test_each_of_those_who_share_has_a_part_of_every_group_however_many_calls_on
         joining=sharing,
         threads=THREADS,
         longest_wait_s=30,
-        path_of=lambda one: ("odd" if one % 2 else "even",),
+        path_of=lambda number: ("odd" if number % 2 else "even",),
     )
     flood, other = [3, 5, 7, 9, 11, 13], [2, 4]
 
     outcomes = play(gate, groups, [*flood, *other])
 
     assert gate.groups == [[1], [3, 2], [5, 4], [7, 9], [11, 13]]
-    assert outcomes == {one: 2 * one for one in (1, *flood, *other)}
+    assert outcomes == {number: 2 * number for number in (1, *flood, *other)}
     assert sharing.sharing == [1, 2, 2, 2, 2]  # A casino that had its part a moment ago is about to come again.

@@ -20,15 +20,15 @@ def test_a_coroutine_waits_as_a_thread_does() -> None:
 
     async def play() -> list[int | BaseException]:
         first = await begun(gate, groups)
-        others = [asyncio.ensure_future(groups.submit_async(command)) for command in (2, 3, -4)]
+        rest = [asyncio.ensure_future(groups.submit_async(command)) for command in (2, 3, -4)]
         await until(lambda: len(groups._waiting) == 3)
         gate.go.set()
-        return await asyncio.gather(first, *others, return_exceptions=True)
+        return await asyncio.gather(first, *rest, return_exceptions=True)
 
-    one, two, three, refused = asyncio.run(play())
+    first, two, three, refused = asyncio.run(play())
 
     assert gate.groups == [[1], [2, 3, -4], [2], [3], [-4]]
-    assert (one, two) == (2, 4)
+    assert (first, two) == (2, 4)
     assert isinstance(three, ZeroDivisionError)
     assert isinstance(refused, Refused)
 
@@ -87,17 +87,17 @@ class Loop:
         """Send the first, and the others when it has begun."""
         first = asyncio.ensure_future(groups.submit_async(commands[0]))
         await until(lambda: bool(self.groups))
-        others = [groups.submit_async(command) for command in commands[1:]]
-        return await asyncio.gather(first, *others, return_exceptions=True)
+        rest = [groups.submit_async(command) for command in commands[1:]]
+        return await asyncio.gather(first, *rest, return_exceptions=True)
 
 
 def test_the_loop_runs_groups_without_a_thread() -> None:
     gate = Gate()
     loop = Loop(gate)
-    one, two, three, refused = asyncio.run(loop.play(loop.grouping(), 1, 2, 3, -4))
+    first, two, three, refused = asyncio.run(loop.play(loop.grouping(), 1, 2, 3, -4))
 
     assert (loop.groups, gate.groups) == ([[1], [2, 3, -4]], [])
-    assert (one, two, three) == (2, 4, 6)
+    assert (first, two, three) == (2, 4, 6)
     assert isinstance(refused, Refused)
 
 
@@ -137,19 +137,19 @@ def test_a_group_that_was_held_up_on_the_loop_is_run_by_a_thread_one_after_anoth
     gate = Gate()
     gate.held_up = {3}
     loop = Loop(gate, NeedsThread(), HeldUp("Its round is locked."))
-    one, two, three = asyncio.run(loop.play(loop.grouping(), 1, 2, 3))
+    first, two, three = asyncio.run(loop.play(loop.grouping(), 1, 2, 3))
 
     assert (loop.groups, gate.groups) == ([[1], [2, 3]], [[1], [2], [3]])
-    assert (one, two) == (2, 4)
+    assert (first, two) == (2, 4)
     assert isinstance(three, HeldUp)
 
 
 def test_an_outcome_that_the_loop_does_not_know_is_that_of_all_members() -> None:
     loop = Loop(Gate(), NeedsThread(), OutcomeUnknown("The connection broke."))
-    one, *others = asyncio.run(loop.play(loop.grouping(), 1, 2, 3))
+    first, *rest = asyncio.run(loop.play(loop.grouping(), 1, 2, 3))
 
-    assert one == 2
-    assert [type(outcome) for outcome in others] == [OutcomeUnknown] * 2
+    assert first == 2
+    assert [type(outcome) for outcome in rest] == [OutcomeUnknown] * 2
 
 
 @pytest.mark.parametrize("breaking", [ValueError("made up"), asyncio.CancelledError()])

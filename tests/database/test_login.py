@@ -161,10 +161,10 @@ def test_migrating_gives_the_rights_of_the_table_no_more_and_no_less(empty_datab
     migrate.upgrade(empty_database_url)
 
     with sqlalchemy.create_engine(empty_database_url, poolclass=NullPool).connect() as owner:
-        found = login.rights(owner)
-        assert sorted(found.own - RIGHTS) == []
-        assert sorted(RIGHTS - found.own) == []
-        assert found.everybodys == EVERYBODYS
+        rights = login.rights(owner)
+        assert sorted(rights.own - RIGHTS) == []
+        assert sorted(RIGHTS - rights.own) == []
+        assert rights.everybodys == EVERYBODYS
 
 
 def test_rights_that_went_wrong_are_made_again_and_a_second_time_nothing_is_written(empty_database_url: str) -> None:

@@ -27,7 +27,7 @@ def prototypes() -> dict[str, str]:
     """Return what the table says each letter looks like."""
     lines = (line.partition("#")[0] for line in TABLE.read_text(encoding="utf-8").splitlines())
     fields = [[field.strip() for field in line.split(";")] for line in lines if line.strip()]
-    return {_text(letter): _text(others) for letter, others, _ in fields}
+    return {_text(letter): _text(replacement) for letter, replacement, _ in fields}
 
 
 def _text(codes: str) -> str:
@@ -70,9 +70,9 @@ def test_the_extract_is_of_the_letters_of_names_and_no_others() -> None:
 def test_all_that_unicode_says_looks_alike_is_one_name(database_url: str) -> None:
     groups = alike()
     with psycopg.connect(owner_conninfo(database_url)) as owner:
-        asked = sorted({text for group in groups for text in group})
+        texts = sorted({text for group in groups for text in group})
         looks: dict[str, str] = dict(
-            owner.execute("SELECT t, name_by_look(t) FROM unnest(%s::text[]) AS t", [asked]).fetchall()
+            owner.execute("SELECT t, name_by_look(t) FROM unnest(%s::text[]) AS t", [texts]).fetchall()
         )
 
     assert len(groups) > 100

@@ -68,12 +68,12 @@ def application(engine: sqlalchemy.Engine) -> Iterator[psycopg.Connection[Any]]:
 
 def test_the_table_of_rights_lists_every_table_and_view_once_and_no_other(database_url: str) -> None:
     with psycopg.connect(owner_conninfo(database_url)) as connection:
-        found = connection.execute(
+        rows = connection.execute(
             "SELECT relname::text FROM pg_class WHERE relnamespace = 'public'::regnamespace AND NOT relispartition"
             " AND relkind IN ('r', 'p', 'v', 'm', 'f')"
         ).fetchall()
 
-    assert sorted([*tables.TABLES, *tables.VIEWS]) == sorted(name for (name,) in found)
+    assert sorted([*tables.TABLES, *tables.VIEWS]) == sorted(name for (name,) in rows)
 
 
 def test_the_application_may_remove_what_is_removed_some_day(application: psycopg.Connection[Any]) -> None:
@@ -91,8 +91,8 @@ def _refused(connection: psycopg.Connection[Any], statement: str, *names: str, m
 
 
 def _columns(table: str) -> list[str]:
-    found: Table = Base.metadata.tables[table]
-    return [column.name for column in found.columns]
+    table_: Table = Base.metadata.tables[table]
+    return [column.name for column in table_.columns]
 
 
 def test_the_application_may_neither_change_nor_delete_what_is_written_once(
@@ -200,23 +200,23 @@ def test_by_the_services_connection_no_name_is_made_to_mean_something_else(
 def test_a_session_of_the_service_is_its_own_login_and_looks_names_up_in_one_schema(
     application: psycopg.Connection[Any],
 ) -> None:
-    found = application.execute("SELECT session_user, current_user, current_setting('search_path')").fetchone()
+    row = application.execute("SELECT session_user, current_user, current_setting('search_path')").fetchone()
 
-    assert found == ("jackpot_app", "jackpot_app", "public,pg_temp")
+    assert row == ("jackpot_app", "jackpot_app", "public,pg_temp")
 
 
 def test_every_function_of_a_trigger_looks_names_up_in_one_schema_whoever_fires_it(
     owner: psycopg.Connection[Any],
 ) -> None:
-    found = owner.execute(
+    rows = owner.execute(
         """
         SELECT DISTINCT proname, proconfig FROM pg_trigger JOIN pg_proc ON pg_proc.oid = tgfoid
         WHERE NOT tgisinternal
         """
     ).fetchall()
 
-    assert len(found) > 1
-    assert [name for name, settings in found if settings != ["search_path=public, pg_temp"]] == []
+    assert len(rows) > 1
+    assert [name for name, settings in rows if settings != ["search_path=public, pg_temp"]] == []
 
 
 def test_the_owner_is_refused_as_well(owner: psycopg.Connection[Any]) -> None:

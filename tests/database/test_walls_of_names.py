@@ -54,9 +54,9 @@ def test_the_database_takes_the_letters_that_the_code_takes(application: psycopg
     """Of all letters that there are; a surrogate and NUL are no text."""
     codes = [code for code in range(1, 0x110000) if not 0xD800 <= code <= 0xDFFF]
     question = f"SELECT chr(c) FROM unnest(%s::int[]) AS c WHERE chr(c) ~ '^[{NAME_LETTERS}]+$'"  # noqa: S608  ours
-    found = {letter for (letter,) in application.execute(question, [codes])}
+    letters = {letter for (letter,) in application.execute(question, [codes])}
 
-    assert found == {chr(code) for code in codes if _is_legible(chr(code))}
+    assert letters == {chr(code) for code in codes if _is_legible(chr(code))}
     assert {
         "A",
         " ",
@@ -65,7 +65,7 @@ def test_the_database_takes_the_letters_that_the_code_takes(application: psycopg
         "\N{GREEK CAPITAL LETTER OMEGA}",
         "\N{CYRILLIC SMALL LETTER YA}",
         "\N{LATIN SMALL LETTER O WITH HORN AND DOT BELOW}",
-    } <= found
+    } <= letters
     assert (
         not {
             "\N{MULTIPLICATION SIGN}",
@@ -75,7 +75,7 @@ def test_the_database_takes_the_letters_that_the_code_takes(application: psycopg
             "\u0301",
             "\N{CHEROKEE LETTER GO}",
         }
-        & found
+        & letters
     )
 
 

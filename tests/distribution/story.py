@@ -169,8 +169,8 @@ def _change(world: World) -> None:
     world.change("round-correction", correction, request_id="correction")
     adjustment = {"account": "reserve", "amount": "10", "document": "memo", "cause": "count-error"}
     world.change("adjustment", {"jackpot_id": "j1", **adjustment}, request_id="adjustment")
-    given = {"table_id": "T1", "round_id": "new-1", "bet_id": "a", "amount_minor": 2500, "document": "minutes"}
-    world.change("compensation", {"jackpot_id": "j1", "currency": "EUR", **given}, request_id="compensation")
+    compensation = {"table_id": "T1", "round_id": "new-1", "bet_id": "a", "amount_minor": 2500, "document": "minutes"}
+    world.change("compensation", {"jackpot_id": "j1", "currency": "EUR", **compensation}, request_id="compensation")
     paid = {"from": "2026-10-01T00:00:00Z", "to": "2026-11-01T00:00:00Z", "amount": "3.01", "reference": "october"}
     statement = {"jackpot_id": "j1", "casino_id": "c1", "currency": "EUR", **paid}
     world.change("statement-settlement", statement, request_id="statement")
@@ -269,10 +269,10 @@ def _acknowledge(world: World) -> None:
 
 def _report(world: World) -> None:
     of_house, of_casino = world.key(Role.FINANCE), world.key(Role.FINANCE, casino_id="c1")
-    for name, one in REPORTS.items():
-        for key in (of_house, *([of_casino] if one.is_for_casinos else [])):
+    for name, report_ in REPORTS.items():
+        for key in (of_house, *([of_casino] if report_.is_for_casinos else [])):
             for scope in ({}, {"from": "2026-11-20"}, {"jackpot_id": "j1"}):
-                query = "&".join(f"{word}={value}" for word, value in {**stated(one), **scope}.items())
+                query = "&".join(f"{word}={value}" for word, value in {**stated(report_), **scope}.items())
                 for form in ("json", "csv"):
                     answer = world.get(f"/v1/reports/{name}?format={form}&{query}", key=key)
                     assert answer.status in ({200, 422} if scope else {200}), answer.text
@@ -281,13 +281,13 @@ def _report(world: World) -> None:
 def _run_jobs(world: World) -> None:
     journal = {"jackpot_id": "j1", "format": "beancount"}
     rounds = {"name": "rounds", "format": "csv"}
-    asked = [
+    jobs = [
         world.ask_job(journal, request_id="journal"),
         world.ask_job(rounds, kind="report", request_id="rounds", key=world.key(Role.FINANCE)),
     ]
     while world.runner().run_next():
         pass
-    for job in asked:
+    for job in jobs:
         world.get(f"/v1/jobs/{job.ok(201)['job_id']}/file")
 
 

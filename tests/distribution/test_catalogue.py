@@ -54,9 +54,9 @@ def test_a_view_with_a_jackpot_passes_on_that_of_its_only_distributed_table(owne
     assert views.keys() > VIEWS.keys()
     for query in [query for name, query in views.items() if name not in VIEWS]:
         for part in _parts(query):
-            (alias,) = [one for one, table in _tables(part) if PLACEMENTS.get(table) is Placement.DISTRIBUTED]
-            (column,) = [one.val.fields for one in part.targetList if _name(one) == COLUMN]
-            names = [one.sval for one in column]
+            (alias,) = [alias_ for alias_, table in _tables(part) if PLACEMENTS.get(table) is Placement.DISTRIBUTED]
+            (column,) = [target.val.fields for target in part.targetList if _name(target) == COLUMN]
+            names = [target.sval for target in column]
             assert names in ([alias, COLUMN], [COLUMN])  # PostgreSQL leaves the alias out where there is one table.
 
 
@@ -66,7 +66,7 @@ def test_the_functions_that_statements_call_keep_the_rules(owner: Owner, catalog
 
 
 @pytest.mark.parametrize(
-    ("body", "found"),
+    ("body", "expected"),
     [
         ("SELECT count(*) FROM bets WHERE jackpot_id = of_jackpot", set()),
         ("SELECT count(*) FROM bets", {(Rule.UNRESTRICTED, "bets")}),
@@ -78,12 +78,12 @@ def test_the_functions_that_statements_call_keep_the_rules(owner: Owner, catalog
     ],
 )
 def test_a_function_that_breaks_one_is_found(
-    owner: Owner, catalogue: Catalogue, body: str, found: set[tuple[Rule, str]]
+    owner: Owner, catalogue: Catalogue, body: str, expected: set[tuple[Rule, str]]
 ) -> None:
     with owner.transaction(force_rollback=True):
         function = "CREATE FUNCTION wrong(of_jackpot text, other text) RETURNS bigint LANGUAGE sql AS $$ {} $$"
         owner.execute(function.format(body).encode())
-        assert _breaking(owner, catalogue).get("wrong", set()) == {Breach(*one) for one in found}
+        assert _breaking(owner, catalogue).get("wrong", set()) == {Breach(*breach) for breach in expected}
 
 
 def test_functions_that_the_checker_does_not_read_name_no_more_distributed_tables(owner: Owner) -> None:
@@ -102,7 +102,7 @@ def _breaking(owner: Owner, catalogue: Catalogue) -> dict[str, set[Breach]]:
         for name, (body, arguments) in catalogues.functions(owner, "sql").items()
         if body
     }
-    return {name: found for name, found in broken.items() if found}
+    return {name: breaches_ for name, breaches_ in broken.items() if breaches_}
 
 
 def _keys_without_jackpot(owner: Owner) -> dict[str, tuple[str, tuple[str, ...]]]:
@@ -120,7 +120,7 @@ def _parts(query: Node) -> list[Node]:
 def _tables(source: Any) -> list[tuple[str, str]]:
     """The tables of a level, by their aliases."""
     if isinstance(source, nodes.SelectStmt):
-        return [one for item in source.fromClause for one in _tables(item)]
+        return [table for item in source.fromClause for table in _tables(item)]
     if isinstance(source, nodes.JoinExpr):
         return [*_tables(source.larg), *_tables(source.rarg)]
     if isinstance(source, nodes.RangeVar):

@@ -154,11 +154,11 @@ BAD: Final[Mapping[str, set[tuple[Rule, str]]]] = {
 
 @pytest.mark.parametrize("statement", BAD)
 def test_a_statement_that_breaks_a_rule(catalogue: Catalogue, statement: str) -> None:
-    assert breaches(statement, VALUES, catalogue) == {Breach(*one) for one in BAD[statement]}
+    assert breaches(statement, VALUES, catalogue) == {Breach(*breach) for breach in BAD[statement]}
 
 
 def test_each_rule_is_broken_by_an_example() -> None:
-    assert {rule for found in BAD.values() for rule, _ in found} == set(Rule)
+    assert {rule for breaches_ in BAD.values() for rule, _ in breaches_} == set(Rule)
 
 
 def test_two_parameters_of_one_value_are_one_jackpot_and_without_values_they_are_two(catalogue: Catalogue) -> None:

@@ -24,16 +24,20 @@ OWNERS: Final = {"alembic_version", "emergency_switches", "schema_versions"}
 @pytest.fixture(scope="session")
 def broken(sent: Sequence[Sent], catalogue: Catalogue) -> Broken:
     """Each rule that a statement of the story breaks."""
-    return [(one, breach) for one in sent for breach in sorted(breaches(one.text, one.values, catalogue))]
+    return [
+        (statement, breach)
+        for statement in sent
+        for breach in sorted(breaches(statement.text, statement.values, catalogue))
+    ]
 
 
 def test_each_part_of_the_story_sends_something(sent: Sequence[Sent]) -> None:
-    assert {one.part for one in sent} == set(PARTS)
+    assert {statement.part for statement in sent} == set(PARTS)
 
 
 def test_the_story_writes_to_every_table_that_the_service_writes_to(sent: Sequence[Sent]) -> None:
     """Statements about a table that it left out would be looked at by nobody."""
-    texts = [flat(one.text) for one in sent]
+    texts = [flat(statement.text) for statement in sent]
     words = {table: "INSERT INTO" if TABLES[table].insert else "UPDATE" for table in PLACEMENTS}
     written = {table for table, word in words.items() if any(f"{word} {table} " in text for text in texts)}
 
@@ -41,7 +45,7 @@ def test_the_story_writes_to_every_table_that_the_service_writes_to(sent: Sequen
 
 
 def test_what_pipelines_send_is_recorded_with_its_values(sent: Sequence[Sent]) -> None:
-    jackpots = {one.values["$1"] for one in sent if flat(one.text).startswith("INSERT INTO bets ")}
+    jackpots = {statement.values["$1"] for statement in sent if flat(statement.text).startswith("INSERT INTO bets ")}
     assert jackpots == {"j1", "j2"}
 
 
@@ -50,7 +54,7 @@ def test_no_statement_breaks_a_rule_without_a_reason(broken: Broken) -> None:
 
 
 def test_no_statement_of_the_write_path_breaks_a_rule(broken: Broken) -> None:
-    assert _without_reason([one for one in broken if one[0].part in WRITE_PATH], ()) == {}
+    assert _without_reason([statement for statement in broken if statement[0].part in WRITE_PATH], ()) == {}
 
 
 def test_no_exemption_is_out_of_date(broken: Broken) -> None:
@@ -58,20 +62,23 @@ def test_no_exemption_is_out_of_date(broken: Broken) -> None:
 
 
 def test_each_exemption_has_its_own_words_and_a_reason() -> None:
-    assert len({one.words for one in EXEMPTIONS}) == len(EXEMPTIONS)
-    assert all(flat(one.words) == one.words and len(one.words) > len("FROM stripes") for one in EXEMPTIONS)
-    assert all(one.why.endswith(".") for one in EXEMPTIONS)
+    assert len({exemption.words for exemption in EXEMPTIONS}) == len(EXEMPTIONS)
+    assert all(
+        flat(exemption.words) == exemption.words and len(exemption.words) > len("FROM stripes")
+        for exemption in EXEMPTIONS
+    )
+    assert all(exemption.why.endswith(".") for exemption in EXEMPTIONS)
 
 
 def test_what_an_exemption_does_not_name_is_no_exception(broken: Broken) -> None:
     """Neither another statement, nor another table, nor another rule."""
-    (first, *others) = EXEMPTIONS
+    (first, *rest) = EXEMPTIONS
     (breach,) = first.breaches
 
-    assert set(_without_reason(broken, others).values()) == {frozenset({breach})}
-    assert _without_reason(broken, [*others, replace(first, words="SELECT 1")])
-    assert _without_reason(broken, [*others, replace(first, breaks={Rule.UNRESTRICTED: "bets"})])
-    assert _without_reason(broken, [*others, replace(first, breaks={Rule.LOCKED: breach.what})])
+    assert set(_without_reason(broken, rest).values()) == {frozenset({breach})}
+    assert _without_reason(broken, [*rest, replace(first, words="SELECT 1")])
+    assert _without_reason(broken, [*rest, replace(first, breaks={Rule.UNRESTRICTED: "bets"})])
+    assert _without_reason(broken, [*rest, replace(first, breaks={Rule.LOCKED: breach.what})])
 
 
 def test_an_exemption_that_nothing_needs_is_found(broken: Broken) -> None:
@@ -112,18 +119,18 @@ def test_a_log_is_read_statement_by_statement() -> None:
 
 def _without_reason(broken: Broken, exemptions: Sequence[Exemption]) -> Mapping[str, frozenset[Breach]]:
     """What statements break that no exemption covers, by their texts."""
-    found: dict[str, frozenset[Breach]] = {}
-    for one, breach in broken:
-        text = flat(one.text)
+    by_text: dict[str, frozenset[Breach]] = {}
+    for statement, breach in broken:
+        text = flat(statement.text)
         if not any(exemption.covers(text, breach) for exemption in exemptions):
-            found[text] = found.get(text, frozenset()) | {breach}
-    return found
+            by_text[text] = by_text.get(text, frozenset()) | {breach}
+    return by_text
 
 
 def _unused(broken: Broken, exemptions: Sequence[Exemption]) -> Mapping[str, frozenset[Breach]]:
     """What exemptions allow that no statement breaks, by their words."""
     unused = {
-        one.words: one.breaches - {breach for sent, breach in broken if one.covers(sent.text, breach)}
-        for one in exemptions
+        exemption.words: exemption.breaches - {breach for sent, breach in broken if exemption.covers(sent.text, breach)}
+        for exemption in exemptions
     }
     return {words: breaches for words, breaches in unused.items() if breaches}

@@ -126,10 +126,10 @@ def test_at_a_replica_that_is_behind_there_is_nothing_to_look_at() -> None:
 def test_what_a_page_looks_at_is_shared_among_the_stripes_that_went_further() -> None:
     reached = Heads({"a": (10**6, 10**6), "b": (5, 10**6)})
 
-    found = windows(Cursor({"a": (0, 100), "b": (5,)}), reached)
+    windows_ = windows(Cursor({"a": (0, 100), "b": (5,)}), reached)
 
     share = MOST_LOOKED_AT // 3
-    assert found == [
+    assert windows_ == [
         Window("a", 0, 0, share, 10**6),
         Window("a", 1, 100, 100 + share, 10**6),
         Window("b", 1, 0, share, 10**6),
@@ -137,6 +137,6 @@ def test_what_a_page_looks_at_is_shared_among_the_stripes_that_went_further() ->
 
 
 def test_every_stripe_moves_on_however_many_there_are() -> None:
-    found = windows(BEGINNING, Heads({f"j{number}": (9,) * 256 for number in range(50)}))
+    windows_ = windows(BEGINNING, Heads({f"j{number}": (9,) * 256 for number in range(50)}))
 
-    assert {window.upto for window in found} == {1}
+    assert {window.upto for window in windows_} == {1}

@@ -113,10 +113,10 @@ def test_the_rows_of_a_page_are_not_looked_for_among_those_of_all_rounds(
     if is_analysed:
         with psycopg.connect(owner_url(database_url).replace("+psycopg", ""), autocommit=True) as owner:
             owner.execute("ANALYZE")
-    for name, asked in OF_MANY_ROUNDS.items():
+    for name, more in OF_MANY_ROUNDS.items():
         statement, parameters = STATEMENTS[name]
         with subtests.test(name), engine.begin() as session:
-            explained = session.execute(sqlalchemy.text(f"EXPLAIN {statement.text}"), parameters | asked)
+            explained = session.execute(sqlalchemy.text(f"EXPLAIN {statement.text}"), parameters | more)
             plan = "\n".join(line for (line,) in explained)
 
             assert "Seq Scan" not in plan, plan
@@ -126,7 +126,7 @@ def test_the_rows_of_a_page_are_not_looked_for_among_those_of_all_rounds(
 def require_keys(plan: list[str]) -> None:
     """Raises: AssertionError if a plan looks for anything by something else."""
     assert not [line for line in plan if "Seq Scan" in line or "Bitmap" in line], "\n".join(plan)
-    scans = [(place, found[1]) for place, line in enumerate(plan) if (found := re.search(r"Scan using (\w+) on", line))]
+    scans = [(place, match[1]) for place, line in enumerate(plan) if (match := re.search(r"Scan using (\w+) on", line))]
     assert scans
     for place, index in scans:
         if index != "pk_stripes":

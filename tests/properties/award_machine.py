@@ -125,7 +125,7 @@ class AwardMachine(RuleBasedStateMachine):
         round_.settle(now)
         self.rounds.append(round_)
         self._name_awards(round_)
-        assert [one.award_id for one in settled.awards] == [one.award_id for one in round_.awards]
+        assert [award.award_id for award in settled.awards] == [award.award_id for award in round_.awards]
 
     @rule(hours=st.sampled_from([1, 30, 72]))
     def let_pass(self, hours: int) -> None:
@@ -143,7 +143,7 @@ class AwardMachine(RuleBasedStateMachine):
 
     has_awards = precondition(lambda self: self.awards)
 
-    @precondition(lambda self: any(one.award.state in WAITING for one in self.awards))
+    @precondition(lambda self: any(award.award.state in WAITING for award in self.awards))
     @rule(which=ANY_AWARD, is_approved=st.booleans())
     def decide_what_waits(self, which: int, is_approved: bool) -> None:  # noqa: FBT001  as rules are called
         state = self._chosen(which, *WAITING).award.state
@@ -240,21 +240,25 @@ class AwardMachine(RuleBasedStateMachine):
     def _chosen(self, which: int, *states: str) -> Chosen:
         """Choose one of the awards that are shown in some states, if there are any; one time in five any of all."""
         now = self.at
-        fitting = [one for one in self.awards if one.award.shown(self.claims, now) in states]
+        fitting = [award for award in self.awards if award.award.shown(self.claims, now) in states]
         among = fitting if fitting and which % 5 else self.awards
         return among[which // 5 % len(among)]
 
     def _shown(self, state: str, now: datetime) -> set[str]:
-        return {one.award.award_id for one in self.awards if one.award.shown(self.claims, now) == state}
+        return {award.award.award_id for award in self.awards if award.award.shown(self.claims, now) == state}
 
     def _name_awards(self, round_: Round) -> None:
         """Ask the ledger under which ids it keeps the awards of a round, which are as many as the model's."""
         with transactions.snapshot(self.engine) as session:
-            found = records.latest(session, SYSTEM_OPERATOR, AwardFilters(jackpot_id="live"), limit=100, now=self.at)
-        ids = {one.award.correction: one.award.award_id for one in found if one.round_id == round_.round_id}
-        assert sorted(ids) == [one.correction for one in round_.awards]
-        for one in round_.awards:
-            one.award_id = ids[one.correction]
+            records_ = records.latest(session, SYSTEM_OPERATOR, AwardFilters(jackpot_id="live"), limit=100, now=self.at)
+        ids = {
+            award_record.award.correction: award_record.award.award_id
+            for award_record in records_
+            if award_record.round_id == round_.round_id
+        }
+        assert sorted(ids) == [award.correction for award in round_.awards]
+        for award in round_.awards:
+            award.award_id = ids[award.correction]
 
     def _both(self, expected: Callable[[datetime], None], use_case: Callable[[datetime], object]) -> bool:
         """Do the same on both sides at one time; both must refuse it alike, or neither. Returns whether it was done."""
@@ -302,16 +306,22 @@ class AwardMachine(RuleBasedStateMachine):
             return
         now = self._now()
         with transactions.snapshot(self.engine) as session:
-            for one in self.awards:
-                found = records.by_id(session, one.award.award_id)
-                assert found is not None
-                shown = one.award.shown(self.claims, now)
-                assert (found.award.amount_minor, found.award.currency) == (one.award.amount, one.award.currency)
-                assert (found.award.state.value, found.award.paid_minor) == (one.award.state, one.award.paid)
-                assert found.state_at(now).value == shown
-                self._reach(f"correction {one.award.correction}: {shown}" if one.award.correction else shown)
+            for award in self.awards:
+                award_record = records.by_id(session, award.award.award_id)
+                assert award_record is not None
+                shown = award.award.shown(self.claims, now)
+                assert (award_record.award.amount_minor, award_record.award.currency) == (
+                    award.award.amount,
+                    award.award.currency,
+                )
+                assert (award_record.award.state.value, award_record.award.paid_minor) == (
+                    award.award.state,
+                    award.award.paid,
+                )
+                assert award_record.state_at(now).value == shown
+                self._reach(f"correction {award.award.correction}: {shown}" if award.award.correction else shown)
             listed = records.latest(session, SYSTEM_OPERATOR, AwardFilters(AwardState.UNCLAIMED), limit=100, now=now)
-        assert {one.award.award_id for one in listed} == self._shown("unclaimed", now)
+        assert {award_record.award.award_id for award_record in listed} == self._shown("unclaimed", now)
 
     @invariant()
     def the_books_hold_what_is_held_and_what_casinos_were_credited_with(self) -> None:
@@ -321,8 +331,10 @@ class AwardMachine(RuleBasedStateMachine):
             booked = {(account, currency): Fraction(amount) for account, currency, amount in session.execute(CREDITED)}
             held = Fraction(session.execute(HELD).scalar_one())
             assert list(laws.broken_in(session, "live")) == []
-        assert {key: amount for key, amount in booked.items() if amount} == credited([one.award for one in self.awards])
-        assert held == sum(one.award.cost(one.award.amount) for one in self.awards if one.award.state == "held")
+        assert {key: amount for key, amount in booked.items() if amount} == credited(
+            [award.award for award in self.awards]
+        )
+        assert held == sum(award.award.cost(award.award.amount) for award in self.awards if award.award.state == "held")
 
     def _reports_agree(self) -> None:
         """In the sums what was paid is paid, and the rest stands elsewhere; in the lists each award stands once."""
@@ -332,15 +344,15 @@ class AwardMachine(RuleBasedStateMachine):
             before = summed.get((row["currency"], row["state"]), (0, Fraction()))
             key = row["currency"], row["state"]
             summed[key] = before[0] + int(row["awards"]), before[1] + Fraction(row["amount"])
-        assert summed == in_sums([one.award for one in self.awards])
+        assert summed == in_sums([award.award for award in self.awards])
         unpaid = by_books(self.engine, "payables", now=now).rows["payables"]
         assert {row["award_id"] for row in unpaid} == {
-            one.award.award_id for one in self.awards if one.award.state in UNPAID
+            award.award.award_id for award in self.awards if award.award.state in UNPAID
         }
         with transactions.snapshot(self.engine) as session:
             for state in AwardState:
                 listed = records.latest(session, SYSTEM_OPERATOR, AwardFilters(state), limit=100, now=now)
-                assert {one.award.award_id for one in listed} == self._shown(state.value, now)
+                assert {award_record.award.award_id for award_record in listed} == self._shown(state.value, now)
 
 
 def _payload_of(claims: Claims) -> dict[str, Any]:

@@ -152,14 +152,16 @@ class Round:
     def decide(self, decision: str, now: datetime) -> None:
         """What a settlement held is decided by round; a stopped award may be a correction's."""
         before, after = DECISIONS[decision]
-        chosen = [one for one in self.awards if one.state == before and (decision == "release" or one.correction == 0)]
+        chosen = [
+            award for award in self.awards if award.state == before and (decision == "release" or award.correction == 0)
+        ]
         if not chosen:
             raise Refused(f"nothing-{before}")
         if decision == "reinstate" and self.corrections:
             raise Refused("round-corrected")
-        for one in chosen:
-            one.take(after, now)
-            one.was_released |= decision == "release"
+        for award_ in chosen:
+            award_.take(after, now)
+            award_.was_released |= decision == "release"
 
     def reverse(self, award: Award, reference: str) -> None:
         """Take a payment back, unless a later verdict counted it."""
@@ -181,20 +183,20 @@ class Round:
         """
         if cards == self.cards:
             raise Refused("nothing-to-correct")
-        if any(one.stands == "forfeited" for one in self.awards):
+        if any(award.stands == "forfeited" for award in self.awards):
             raise Refused("award-forfeited")
-        if any(0 < one.paid < one.amount for one in self.awards):
+        if any(0 < award.paid < award.amount for award in self.awards):
             raise Refused("award-part-paid")
         multiple = MULTIPLES[cards]
-        missing = max(0, STAKES[self.currency] * multiple - sum(one.paid for one in self.awards))
-        of_same_prize = {one.state for one in self.awards if one.multiple == multiple}
+        missing = max(0, STAKES[self.currency] * multiple - sum(award.paid for award in self.awards))
+        of_same_prize = {award.state for award in self.awards if award.multiple == multiple}
         if "rejected" in of_same_prize:
             missing = 0
         if missing and "stopped" in of_same_prize:
             raise Refused("award-stopped")
-        for one in self.awards:
-            if one.state in {"held", "payable", "stopped"}:
-                one.take("reversed", now)
+        for award in self.awards:
+            if award.state in {"held", "payable", "stopped"}:
+                award.take("reversed", now)
         self.cards = cards
         self.corrections += 1
         self._award(missing, now, may_be_held=False)

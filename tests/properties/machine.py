@@ -143,7 +143,7 @@ class LedgerMachine(RuleBasedStateMachine):
     def _both(self, expected: Callable[[], T], use_case: Callable[[Session], Any]) -> tuple[T, Any] | None:
         """Do the same on both sides; both must refuse it alike, or neither. Returns both answers, or None."""
         try:
-            due = expected()
+            from_model = expected()
         except Refusal as refusal:
             try:
                 answer = self._act(use_case)
@@ -151,7 +151,7 @@ class LedgerMachine(RuleBasedStateMachine):
                 assert error.code == refusal.code  # noqa: PT017  both kinds of answer are compared
                 return None
             raise AssertionError(f"the model says {refusal.code}, the ledger answered {answer}") from None
-        return due, self._act(use_case)
+        return from_model, self._act(use_case)
 
     def _bet(self, key: Key, stakes: Sequence[Stake]) -> None:
         bets = Bets.of(
@@ -288,13 +288,13 @@ class LedgerMachine(RuleBasedStateMachine):
         """Play a round with one bet on one hand, which is of the kind."""
         key = self._draw_key(data)
         self._bet_usually(data, key, 1)
-        names = [one.stake.hand for one in self._live(key)]
+        names = [bet.stake.hand for bet in self._live(key)]
         self._settle(key, len(names), data.draw(dealing.shuffled(data.draw(dealing.deals(names, kinds=[kind])))))
 
     def _bet_usually(self, data: st.DataObject, key: Key, count: int) -> None:
         """Each player once, or, where several hands are allowed, once on each of several."""
         is_one_hand = self.terms.hands_per_player == 1
-        taken = {one.stake.player if is_one_hand else (one.stake.player, one.stake.hand) for one in self._live(key)}
+        taken = {bet.stake.player if is_one_hand else (bet.stake.player, bet.stake.hand) for bet in self._live(key)}
         batch = []
         for _ in range(count):
             stake = self._draw_stake(data)
@@ -306,7 +306,7 @@ class LedgerMachine(RuleBasedStateMachine):
             self._bet(key, batch)
 
     def _settle_rightly(self, data: st.DataObject, key: Key) -> None:
-        names = sorted({one.stake.hand for one in self._live(key)} | set(data.draw(st.sets(st.sampled_from(HANDS)))))
+        names = sorted({bet.stake.hand for bet in self._live(key)} | set(data.draw(st.sets(st.sampled_from(HANDS)))))
         hands = data.draw(dealing.deals(names))
         self._settle(key, len(self._live(key)), data.draw(dealing.shuffled(hands)))
 
@@ -315,7 +315,7 @@ class LedgerMachine(RuleBasedStateMachine):
         """A batch with anything in it, for any round: late bets, replays, conflicts, bets that are void."""
         key = self._draw_key(data, "open", "open", "settled", "cancelled")
         round_ = self.model.rounds.get(key)
-        known = [one.stake for one in round_.booked.values()] if round_ else []
+        known = [value.stake for value in round_.booked.values()] if round_ else []
         unseen = sorted(round_.tombstones) if round_ else []
         self._bet(key, [self._draw_odd_stake(data, known, unseen) for _ in range(count)])
 
@@ -334,11 +334,11 @@ class LedgerMachine(RuleBasedStateMachine):
     @rule(data=st.data())
     def void_again(self, data: st.DataObject) -> None:
         """The same voids again are answered as they were, whatever has happened to the round since."""
-        key, bet_ids, told = data.draw(st.sampled_from(self.voids))
+        key, bet_ids, model_void = data.draw(st.sampled_from(self.voids))
         before = self._accounts()
         again = self._act(lambda session: void_bets(session, VoidBets(SERVER, *key, bet_ids, self.now)))
-        assert (again.voided, again.unknown) == (told.voided, told.unknown)
-        assert _view(again.round) == _view(told.round)
+        assert (again.voided, again.unknown) == (model_void.voided, model_void.unknown)
+        assert _view(again.round) == _view(model_void.round)
         assert self._accounts() == before
 
     @precondition(lambda self: self._keys("open"))
@@ -353,7 +353,7 @@ class LedgerMachine(RuleBasedStateMachine):
         """Settle an open round, with more of its hands if it has few bets, by dealing the best there are."""
         key = data.draw(st.sampled_from(self._keys("open")))
         self._bet_usually(data, key, 3)
-        names = sorted({one.stake.hand for one in self._live(key)})
+        names = sorted({bet.stake.hand for bet in self._live(key)})
         hands = data.draw(dealing.deals(names, kinds=["royal", "straight_flush", "four"]))
         self._settle(key, len(self._live(key)), data.draw(dealing.shuffled(hands)))
 
@@ -370,9 +370,9 @@ class LedgerMachine(RuleBasedStateMachine):
     def settle_again(self, data: st.DataObject, *, is_same: bool) -> None:
         """A result for a settled round: the same in another order, or another."""
         key = data.draw(st.sampled_from(self._keys("settled")))
-        told = self.model.rounds[key].result
-        assert told is not None
-        bet_count, deals = told
+        stated = self.model.rounds[key].result
+        assert stated is not None
+        bet_count, deals = stated
         hands = sorted(deals, key=lambda deal: deal.hand) if is_same else data.draw(dealing.deals(HANDS[:2]))
         self._settle(key, bet_count, data.draw(dealing.shuffled(hands)))
 
@@ -398,8 +398,8 @@ class LedgerMachine(RuleBasedStateMachine):
 
     @invariant()
     def pools_and_accounts_are_the_models(self) -> None:
-        due = {place: amount for place, amount in self.model.accounts.items() if amount}
-        assert self._accounts() == due
+        expected = {place: amount for place, amount in self.model.accounts.items() if amount}
+        assert self._accounts() == expected
         with transactions.snapshot(self.engine) as session:
             state = jackpot_state(session, JACKPOT, at=self.now)
             assert list(laws.broken_in(session, JACKPOT)) == []
@@ -425,13 +425,15 @@ class LedgerMachine(RuleBasedStateMachine):
                (SELECT array_agg(v.bet_id ORDER BY v.bet_id) FROM voids v WHERE v.round_key = r.round_key)
         FROM rounds r WHERE table_id = :table_id AND round_id = :round_id
         """
-        found = self._ask(question, table_id=key[0], round_id=key[1])
+        differing = self._ask(question, table_id=key[0], round_id=key[1])
         if key not in self.model.rounds:
-            assert found == []
+            assert differing == []
             return
         round_ = self.model.rounds[key]
-        voids = sorted({*round_.tombstones, *(bet_id for bet_id, one in round_.booked.items() if one.is_void)})
-        ((state, bet_count, weight, bets, void),) = found
+        voids = sorted(
+            {*round_.tombstones, *(bet_id for bet_id, booked_bet in round_.booked.items() if booked_bet.is_void)}
+        )
+        ((state, bet_count, weight, bets, void),) = differing
         assert (state, bet_count, Fraction(weight)) == (round_.state, len(round_.live()), round_.weight())
         assert (bets or [], void or []) == (sorted(round_.booked), voids)
 
@@ -446,25 +448,25 @@ class LedgerMachine(RuleBasedStateMachine):
             (table_id, round_id, bet_id, tier): (*figures, Fraction(cost), funded_by, steps)
             for table_id, round_id, bet_id, tier, *figures, cost, funded_by, steps in self._ask(question)
         }
-        due = {
+        expected = {
             (*key, *place): (prize.amount_minor, prize.currency, prize.cost, prize.funded_by, [prize.state])
             for key, round_ in self.model.rounds.items()
             if round_.verdict is not None
             for place, prize in round_.verdict.awards.items()
         }
-        assert booked == due
+        assert booked == expected
 
-    def _compare_view(self, view: RoundView, due: Round) -> None:
-        told = (view.round.state.value, view.round.bet_count, Fraction(view.round.weight), view.cycle)
-        cycle = self.model.cycle if due.ended_in is None else due.ended_in
-        assert told == (due.state, len(due.live()), due.weight(), cycle)
+    def _compare_view(self, view: RoundView, expected: Round) -> None:
+        shown = (view.round.state.value, view.round.bet_count, Fraction(view.round.weight), view.cycle)
+        cycle = self.model.cycle if expected.ended_in is None else expected.ended_in
+        assert shown == (expected.state, len(expected.live()), expected.weight(), cycle)
 
-    def _compare_meter(self, answer: BetsAccepted, due: Round) -> None:
+    def _compare_meter(self, answer: BetsAccepted, expected: Round) -> None:
         assert (answer.meter.cycle, Fraction(answer.meter.exact)) == (self.model.cycle, self.model.on_offer)
-        if self.terms.token is not None or due.state != "open" or not due.weight():
+        if self.terms.token is not None or expected.state != "open" or not expected.weight():
             assert answer.share_per_unit is None
         else:
-            share = math.floor(self.model.on_offer / due.weight() * 10**10)
+            share = math.floor(self.model.on_offer / expected.weight() * 10**10)
             assert answer.share_per_unit is not None
             assert Fraction(answer.share_per_unit) == Fraction(share, 10**10)
 
@@ -492,8 +494,8 @@ def _view(view: RoundView) -> tuple[object, ...]:
     return view.cycle, view.round.state, view.round.bet_count, view.round.weight, view.round.round_key
 
 
-def _compare_verdict(answer: RoundSettledNow, due: Verdict) -> None:
-    told = answer.settlement
+def _compare_verdict(answer: RoundSettledNow, expected: Verdict) -> None:
+    settlement = answer.settlement
     awards = {
         (award.bet_id, award.tier): (
             award.amount_minor,
@@ -506,14 +508,14 @@ def _compare_verdict(answer: RoundSettledNow, due: Verdict) -> None:
     }
     assert awards == {
         place: (prize.amount_minor, prize.currency, prize.cost, prize.funded_by, prize.state)
-        for place, prize in due.awards.items()
+        for place, prize in expected.awards.items()
     }
     assert [(award.bet_id, award.tier) for award in answer.awards] == sorted(awards)
-    assert tuple(bet.bet_id for bet in answer.refunds) == due.refunds
+    assert tuple(bet.bet_id for bet in answer.refunds) == expected.refunds
     assert {
-        (claim["bet_id"], claim["tier"]): Fraction(claim["amount"]) for claim in told["entitlements"]
-    } == due.entitlements
-    assert (told["cycle"], told["cycle_after"]) == (due.cycle, due.cycle_after)
+        (claim["bet_id"], claim["tier"]): Fraction(claim["amount"]) for claim in settlement["entitlements"]
+    } == expected.entitlements
+    assert (settlement["cycle"], settlement["cycle_after"]) == (expected.cycle, expected.cycle_after)
     for name in (
         "meter_before",
         "meter_after",
@@ -523,5 +525,5 @@ def _compare_verdict(answer: RoundSettledNow, due: Verdict) -> None:
         "overflow",
         "house_seed",
     ):
-        assert Fraction(told[name]) == getattr(due, name), name
-    assert (None if told["carried"] is None else Fraction(told["carried"])) == due.carried
+        assert Fraction(settlement[name]) == getattr(expected, name), name
+    assert (None if settlement["carried"] is None else Fraction(settlement["carried"])) == expected.carried

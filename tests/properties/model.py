@@ -103,7 +103,7 @@ class Round:
     ended_in: int | None = None
 
     def live(self) -> list[BookedStake]:
-        return [one for _, one in sorted(self.booked.items()) if not one.is_void]
+        return [stake_ for _, stake_ in sorted(self.booked.items()) if not stake_.is_void]
 
     def value(self, stake: Stake) -> Fraction:
         return self.value_of(stake.stake_minor, stake.currency)
@@ -112,7 +112,7 @@ class Round:
         return Fraction(amount_minor, 10 ** EXPONENTS[currency]) * self.rates[currency]
 
     def weight(self) -> Fraction:
-        return sum((self.value(one.stake) for one in self.live()), Fraction(0))
+        return sum((self.value(bet.stake) for bet in self.live()), Fraction(0))
 
 
 @dataclass(frozen=True)
@@ -181,8 +181,8 @@ class Jackpot:
         self.put("pool:prize_fund", prize_fund)
         self.put("house:margin", value - meter - reserve - prize_fund)
 
-    def _refund(self, round_: Round, one: BookedStake) -> None:
-        self._split(round_, one.stake, -1, cycle_is_over=one.cycle < self.cycle)
+    def _refund(self, round_: Round, refunded: BookedStake) -> None:
+        self._split(round_, refunded.stake, -1, cycle_is_over=refunded.cycle < self.cycle)
 
     # What table servers do.
 
@@ -197,7 +197,7 @@ class Jackpot:
         if len({stake.bet_id for stake in stakes}) < len(stakes):
             raise Refusal("duplicate-bet")
         round_ = self.rounds.get(key) or self._round(casino)
-        known = {bet_id: one.stake for bet_id, one in round_.booked.items()}
+        known = {bet_id: booked_bet.stake for bet_id, booked_bet in round_.booked.items()}
         if any(known.get(stake.bet_id, stake) != stake for stake in stakes):
             raise Refusal("bet-conflict")
         void = {stake.bet_id for stake in stakes if stake.bet_id in round_.tombstones}
@@ -230,7 +230,7 @@ class Jackpot:
         own = {currency: Fraction(most) * 10 ** EXPONENTS[currency] for currency, most in rules.largest_stakes.items()}
         if any(stake.stake_minor > own.get(stake.currency, stake.stake_minor) for stake in new):
             raise Refusal("stake-out-of-range")
-        places = [(one.stake.player, one.stake.hand) for one in round_.live()]
+        places = [(bet.stake.player, bet.stake.hand) for bet in round_.live()]
         places += [(stake.player, stake.hand) for stake in new]
         hands_of = Counter(player for player, _ in set(places))
         if len(set(places)) < len(places) or max(hands_of.values()) > rules.hands_per_player:
@@ -265,9 +265,9 @@ class Jackpot:
             return round_.refunds
         self._require_open(round_)
         self.rounds[key] = round_
-        for one in round_.live():
-            self._refund(round_, one)
-        round_.refunds = tuple(one.stake.bet_id for one in round_.live())
+        for bet in round_.live():
+            self._refund(round_, bet)
+        round_.refunds = tuple(bet.stake.bet_id for bet in round_.live())
         round_.state, round_.reason, round_.ended_in = "cancelled", reason, self.cycle
         return round_.refunds
 
@@ -283,7 +283,7 @@ class Jackpot:
         if bet_count != len(round_.live()):
             raise Refusal("bet-count-mismatch")
         hands = {deal.hand: deal for deal in result[1]}
-        if any(one.stake.hand not in hands for one in round_.live()):
+        if any(bet.stake.hand not in hands for bet in round_.live()):
             raise Refusal("hand-missing")
         self.rounds[key] = round_
         round_.state, round_.result, round_.ended_in = "settled", result, self.cycle
@@ -295,12 +295,12 @@ class Jackpot:
     def _judge(self, round_: Round, hands: Mapping[str, Deal]) -> Verdict:
         cycle = self.cycle
         plays_on = self.rules.dead_hand == "play-on"
-        dead = [one for one in round_.live() if hands[one.stake.hand].status == "dead" and not plays_on]
-        for one in dead:
-            self._refund(round_, one)
-        dealt = [one.stake for one in round_.live() if hands[one.stake.hand].status == "dealt"]
+        dead = [bet for bet in round_.live() if hands[bet.stake.hand].status == "dead" and not plays_on]
+        for refunded in dead:
+            self._refund(round_, refunded)
+        dealt = [bet.stake for bet in round_.live() if hands[bet.stake.hand].status == "dealt"]
         sharing = {"dealt", "dead"} if plays_on else {"dealt"}
-        in_play = [one.stake for one in round_.live() if hands[one.stake.hand].status in sharing]
+        in_play = [bet.stake for bet in round_.live() if hands[bet.stake.hand].status in sharing]
         weight = sum(map(round_.value, in_play), Fraction(0))
         meter, booked = self.on_offer, self.booked_meter
         winners = self._winners(round_, dealt, hands, meter)
@@ -319,7 +319,7 @@ class Jackpot:
         return Verdict(
             awards={**fixed, **owned},
             entitlements=entitled,
-            refunds=tuple(one.stake.bet_id for one in dead),
+            refunds=tuple(refunded.stake.bet_id for refunded in dead),
             cycle=cycle,
             cycle_after=self.cycle,
             meter_before=meter,
@@ -360,8 +360,8 @@ class Jackpot:
     ) -> tuple[dict[tuple[str, str], Prize], dict[tuple[str, str], Prize]]:
         """What is due from the prize fund, and what from the meter; before anything is held."""
         if self.rules.policy is not Policy.SHARED_BY_STAKE:
-            due = [(winner.stake, winner.tier, entitled[winner.stake.bet_id, winner.tier]) for winner in winners]
-            return {}, self._prizes(round_, due, "meter")
+            prizes = [(winner.stake, winner.tier, entitled[winner.stake.bet_id, winner.tier]) for winner in winners]
+            return {}, self._prizes(round_, prizes, "meter")
         royal = Category.ROYAL_FLUSH.value
         fixed = [(winner.stake, winner.tier, winner.claim) for winner in winners if winner.tier != royal]
         is_hit = any(winner.tier == royal for winner in winners)
@@ -390,11 +390,11 @@ class Jackpot:
         return _at_most(meter, claims)
 
     def _prizes(
-        self, round_: Round, due: Iterable[tuple[Stake, str, Fraction]], funded_by: str
+        self, round_: Round, won: Iterable[tuple[Stake, str, Fraction]], funded_by: str
     ) -> dict[tuple[str, str], Prize]:
         """Round what is due down to payable minor units, and leave out what is nothing then."""
         prizes = {}
-        for stake, tier, amount in due:
+        for stake, tier, amount in won:
             amount_minor = floor(amount / round_.value_of(1, stake.currency))
             if amount_minor:
                 cost = round_.value_of(amount_minor, stake.currency)

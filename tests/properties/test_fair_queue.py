@@ -61,7 +61,7 @@ def test_every_call_is_taken_once_and_those_of_a_flow_in_their_order(calls: Sequ
     assert len(queue) == 0
     assert Counter(taken) == Counter(calls)
     for path in {call.path for call in calls}:
-        assert [one for one in taken if one.path == path] == [one for one in calls if one.path == path]
+        assert [call_ for call_ in taken if call_.path == path] == [call for call in calls if call.path == path]
 
 
 @given(MANY, st.integers(1, 100))
@@ -118,9 +118,9 @@ def test_a_call_that_waits_no_longer_is_never_taken_and_harms_no_other(
 def test_what_is_not_agreed_to_keeps_its_place(calls: Sequence[Call], later: Sequence[Call]) -> None:
     queue, untouched = waiting(calls), waiting(calls)
     assert queue.take(lambda _: False) == []
-    for one in later:
-        queue.add(one, path=one.path, cost=one.cost)
-        untouched.add(one, path=one.path, cost=one.cost)
+    for call_ in later:
+        queue.add(call_, path=call_.path, cost=call_.cost)
+        untouched.add(call_, path=call_.path, cost=call_.cost)
     assert queue.take(anything) == untouched.take(anything)
 
 

@@ -132,12 +132,12 @@ def _catalogue(url: str) -> list[tuple[Any, ...]]:
         "SELECT viewname::text, definition FROM pg_views WHERE schemaname = 'public'",
     )
     with psycopg.connect(_plain(url)) as connection:
-        found = [
+        rows = [
             tuple(row)
             for question in questions
             for row in connection.execute(question.format("'public'::regnamespace"))
         ]
-    return sorted((row for row in found if "alembic_version" not in str(row[0])), key=str)
+    return sorted((row for row in rows if "alembic_version" not in str(row[0])), key=str)
 
 
 def _plain(url: str) -> str:

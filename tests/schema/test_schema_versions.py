@@ -56,7 +56,7 @@ def state(url: str) -> SchemaState:
     return migrate.state(sqlalchemy.create_engine(url, poolclass=sqlalchemy.NullPool))
 
 
-def said(url: str) -> dict[str, str]:
+def compatible_from(url: str) -> dict[str, str]:
     with psycopg.connect(url.replace("+psycopg", "")) as owner:
         return dict(owner.execute("SELECT revision, compatible_from FROM schema_versions").fetchall())
 
@@ -74,11 +74,11 @@ def test_a_version_works_on_a_newer_schema_that_says_so(empty_database_url: str,
 
 def test_a_version_changes_nothing_of_a_newer_schema(empty_database_url: str, later: Migrated) -> None:
     later("9001")
-    before = said(empty_database_url)
+    before = compatible_from(empty_database_url)
 
     migrate.upgrade(empty_database_url)
 
-    assert said(empty_database_url) == before
+    assert compatible_from(empty_database_url) == before
     assert before["9001"] == THIS
 
 
@@ -104,7 +104,7 @@ def test_a_revision_that_is_taken_back_says_nothing_any_more(empty_database_url:
     later("9001", since="9001")
     later.by_later(lambda: migrate.downgrade(empty_database_url, "-1"))  # type: ignore[attr-defined]
 
-    assert "9001" not in said(empty_database_url)
+    assert "9001" not in compatible_from(empty_database_url)
     assert state(empty_database_url) is SchemaState.CURRENT
 
 
@@ -130,7 +130,7 @@ def test_a_revision_whose_locks_are_held_gives_up_in_the_end_and_has_changed_not
     empty_database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     migrate.upgrade(empty_database_url)
-    before = said(empty_database_url)
+    before = compatible_from(empty_database_url)
     scripts = scripts_in(tmp_path)
     add_revision(scripts, "9001")
     monkeypatch.setattr(migrate, "SCRIPTS", scripts)
@@ -139,9 +139,9 @@ def test_a_revision_whose_locks_are_held_gives_up_in_the_end_and_has_changed_not
         with pytest.raises(SchemaInUse):
             migrate.upgrade(empty_database_url, attempts=2)
 
-    assert said(empty_database_url) == before
+    assert compatible_from(empty_database_url) == before
     migrate.upgrade(empty_database_url)
-    assert said(empty_database_url) == before | {"9001": THIS}
+    assert compatible_from(empty_database_url) == before | {"9001": THIS}
 
 
 # --- what a revision may do -------------------------------------------------------------------------------------------
@@ -151,20 +151,20 @@ def mistakes(scripts: Path) -> list[str]:
     """What revisions say wrongly of themselves."""
     chain = list(ScriptDirectory(str(scripts)).walk_revisions())[::-1]
     order = [script.revision for script in chain]
-    found: list[str] = []
+    wrong: list[str] = []
     before: str | None = None
     for script in chain:
         since = getattr(script.module, "compatible_from", None)
         if since not in order or order.index(since) > order.index(script.revision):
-            found.append(f"{script.revision} does not say from which revision on services work with it")
+            wrong.append(f"{script.revision} does not say from which revision on services work with it")
             continue
         taken = sorted({match[0].lower() for match in TAKES.finditer(statements_up(script))})
         if before is not None and order.index(since) < order.index(before):
-            found.append(f"{script.revision} takes back what {before} said")
+            wrong.append(f"{script.revision} takes back what {before} said")
         elif taken and since == before:
-            found.append(f"{script.revision} says that nothing changes for {before}, and has: {', '.join(taken)}")
+            wrong.append(f"{script.revision} says that nothing changes for {before}, and has: {', '.join(taken)}")
         before = since
-    return found
+    return wrong
 
 
 def test_every_revision_says_truly_with_which_it_is_compatible() -> None:
@@ -203,8 +203,8 @@ def test_a_revision_that_takes_away_must_say_from_which_version_on(
 ) -> None:
     scripts = scripts_in(tmp_path)
     add_revision(scripts, "9001", **revision)
-    (found,) = mistakes(scripts)
-    assert mistake in found
+    (mistake_found,) = mistakes(scripts)
+    assert mistake in mistake_found
 
 
 @pytest.mark.parametrize(

@@ -33,8 +33,8 @@ def evidence(world: World, kind: str, *, by: str = "Sue", role: Role = Role.AUDI
 
 
 def awards(world: World) -> list[Body]:
-    found: list[Body] = world.round("r1")["settlement"]["awards"]
-    return found
+    settled_awards: list[Body] = world.round("r1")["settlement"]["awards"]
+    return settled_awards
 
 
 def states(world: World) -> set[str]:
@@ -61,11 +61,11 @@ def test_scenario_45_one_person_stops_an_award_and_nobody_pays_it(world: World, 
     body = {"request_id": "stop-1", "reason": "the cards are being checked"}
     stopped = world.put(f"{path}/stop", body, key=world.person("Sam", role)).ok(201)
 
-    assert (stopped["state"], [one["step"] for one in stopped["steps"]]) == ("stopped", ["payable", "stopped"])
+    assert (stopped["state"], [step["step"] for step in stopped["steps"]]) == ("stopped", ["payable", "stopped"])
     world.put(f"{path}/payment", PAYING, key=world.key(Role.TABLE)).problem(409, "award-state")
     assert world.books.balance("j1", "casino:c1") == owed
     listed = world.get("/v1/awards?state=stopped").ok()["items"]
-    assert [one["award_id"] for one in listed] == [award["award_id"]]
+    assert [award_["award_id"] for award_ in listed] == [award["award_id"]]
     assert world.get("/v1/awards?state=payable").ok()["items"] == []
 
 
@@ -141,14 +141,14 @@ def test_scenario_48_as_many_people_approve_as_the_tier_says(world: World) -> No
     world.bet(bet("b1"), bet("b2", hand="2"))
     world.settle(hand("1", FOUR_OF_A_KIND), hand("2", FLUSH))
     evidence(world, "witness").ok(201)
-    asked = world.ask("held-awards", APPROVE).ok(201)
+    requested = world.ask("held-awards", APPROVE).ok(201)
 
     first = world.approve(by="Bob", reason="cards seen").ok()
     second = world.approve(by="Cleo").ok()
 
-    assert (asked["approvals_due"], asked["decisions"]) == (3, [])
+    assert (requested["approvals_due"], requested["decisions"]) == (3, [])
     assert (first["state"], second["state"], states(world)) == ("pending", "pending", {"held"})
     assert first["effect"]["before"] == {"state": "held"}
-    assert [one["checker"] for one in second["decisions"]] == ["Bob", "Cleo"]
+    assert [decision["checker"] for decision in second["decisions"]] == ["Bob", "Cleo"]
     third = world.approve(by="Dan").ok()
     assert (third["state"], third["decision"]["checker"], states(world)) == ("approved", "Dan", {"payable"})

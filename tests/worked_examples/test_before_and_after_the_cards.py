@@ -21,8 +21,8 @@ SHARE = 25_045
 
 
 def exceptions(world: World) -> list[Body]:
-    found: list[Body] = world.get("/v1/exceptions").ok()["items"]
-    return found
+    noted: list[Body] = world.get("/v1/exceptions").ok()["items"]
+    return noted
 
 
 def test_scenario_42_a_bet_after_the_closing_is_refused_and_finance_sees_it(world: World) -> None:
@@ -34,30 +34,30 @@ def test_scenario_42_a_bet_after_the_closing_is_refused_and_finance_sees_it(worl
 
     world.post_bets(bet("late")).problem(409, "betting-closed")
     assert world.post_bets(bet("b1")).ok(200)["replayed"] == 1
-    assert [one["kind"] for one in exceptions(world)] == ["late-bet"]
+    assert [exception["kind"] for exception in exceptions(world)] == ["late-bet"]
     assert world.round()["round"]["state"] == "closed"
 
 
-@pytest.mark.parametrize(("told", "denial"), [(dead, "dead"), (forfeited, "forfeited")])
+@pytest.mark.parametrize(("result", "denial"), [(dead, "dead"), (forfeited, "forfeited")])
 def test_scenario_43_a_royal_flush_that_is_called_dead_or_forfeited_is_an_exception(
-    world: World, told: Any, denial: str
+    world: World, result: Any, denial: str
 ) -> None:
     """Demand 2; rulebook 000 leaves a would-be prize to a decision by hand, so none is lost silently."""
     world.open(base_amount="1000")
     world.bet(bet("b1"), bet("b2", hand="2", stake_minor=300))
 
-    world.settle(told("1", ROYAL_FLUSH), hand("2", NOTHING))
+    world.settle(result("1", ROYAL_FLUSH), hand("2", NOTHING))
 
     (denied,) = exceptions(world)
-    one = denied["facts"]
-    assert (denied["kind"], one["denial"], one["tier"], one["amount_minor"]) == (
+    facts = denied["facts"]
+    assert (denied["kind"], facts["denial"], facts["tier"], facts["amount_minor"]) == (
         "prize-denied",
         denial,
         "royal_flush",
         SHARE,
     )
-    assert (one["bet_id"], one["player_id"], one["hand"], one["currency"]) == ("b1", "player-of-b1", "1", "EUR")
-    assert one["cards"] == sorted(ROYAL_FLUSH)
+    assert (facts["bet_id"], facts["player_id"], facts["hand"], facts["currency"]) == ("b1", "player-of-b1", "1", "EUR")
+    assert facts["cards"] == sorted(ROYAL_FLUSH)
 
 
 def test_scenario_44_one_person_does_not_close_a_denied_prize(world: World) -> None:
@@ -89,7 +89,7 @@ def test_scenario_49_a_stake_below_the_least_is_refused_in_every_currency(
     assert problem["least_stake"] == "1"
     assert problem["errors"][0]["detail"] == (f"The least stake is worth 1 EUR: {least} minor units of {currency}.")
     assert world.books.counts_but_exceptions() == before
-    assert [kept["kind"] for kept in world.books.exceptions()] == ["stake-out-of-range"]
+    assert [exception["kind"] for exception in world.books.exceptions()] == ["stake-out-of-range"]
     world.bet(fine)
 
 

@@ -119,9 +119,9 @@ def test_scenario_06_a_stake_above_the_largest_is_refused_and_kept_as_an_excepti
     assert Decimal(problem["largest_stake"]) == 100
     assert world.books.counts_but_exceptions() == before
     assert world.books.pools("j1") == Pools(meter_house=Decimal(1000))
-    (kept,) = world.books.exceptions()
-    assert (kept["kind"], kept["table_id"]) == ("stake-out-of-range", "T1")
-    assert kept["detail"]["request"]["round_id"] == "r1"
+    (exception,) = world.books.exceptions()
+    assert (exception["kind"], exception["table_id"]) == ("stake-out-of-range", "T1")
+    assert exception["detail"]["request"]["round_id"] == "r1"
 
 
 def test_scenario_06_the_largest_stake_is_meant_in_the_base_currency(world: World) -> None:
@@ -156,9 +156,9 @@ def test_scenario_06_a_stake_above_the_largest_of_its_own_currency_is_refused_an
     assert problem["errors"][0]["detail"] == "The largest stake in GBP is 80: 8000 minor units of GBP."
     assert world.books.counts_but_exceptions() == before
     assert world.books.pools("j1") == Pools(meter_house=Decimal(1000))
-    (kept,) = world.books.exceptions()
-    assert (kept["kind"], kept["table_id"]) == ("stake-out-of-range", "T1")
-    assert kept["detail"]["request"]["round_id"] == "r1"
+    (exception,) = world.books.exceptions()
+    assert (exception["kind"], exception["table_id"]) == ("stake-out-of-range", "T1")
+    assert exception["detail"]["request"]["round_id"] == "r1"
 
 
 def test_scenario_06_a_currency_without_a_largest_stake_of_its_own_does_not_mind_those_of_others(world: World) -> None:

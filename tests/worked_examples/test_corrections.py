@@ -30,7 +30,9 @@ def states(world: World, round_id: str = "r1") -> list[tuple[str, int, str]]:
     """Every award of a round by every verdict: tier, amount, state."""
     record = world.round(round_id)
     verdicts = [record["settlement"], *record["corrections"]]
-    return [(one["tier"], one["amount_minor"], one["state"]) for verdict in verdicts for one in verdict["awards"]]
+    return [
+        (award["tier"], award["amount_minor"], award["state"]) for verdict in verdicts for award in verdict["awards"]
+    ]
 
 
 def hit_elsewhere(world: World) -> None:
@@ -99,15 +101,15 @@ def test_the_effect_shows_the_verdict_before_and_after(world: World) -> None:
     world.bet(bet("a"))
     world.settle(hand("1", THREE_OF_A_KIND))
 
-    asked = ask(world, hand("1", STRAIGHT)).ok(201)["effect"]
+    requested = ask(world, hand("1", STRAIGHT)).ok(201)["effect"]
     done = world.approve().ok()["effect"]
 
     assert done["before"]["number"] == 0
-    assert [(one["tier"], one["state"]) for one in done["before"]["awards"]] == [("three_of_a_kind", "payable")]
+    assert [(award["tier"], award["state"]) for award in done["before"]["awards"]] == [("three_of_a_kind", "payable")]
     assert done["before"]["charged_to"] == {"pool:prize_fund": "3"}
     assert done["after"]["charged_to"] == {"pool:prize_fund": "10"}
     assert [entry["kind"] for entry in done["entries"]] == ["round_corrected"]
-    assert asked["after"] == done["after"]
+    assert requested["after"] == done["after"]
 
 
 def test_prizes_are_corrected_in_each_players_own_currency(world: World) -> None:

@@ -308,7 +308,7 @@ def test_scenario_36_a_hand_more_than_the_rules_allow_is_refused(world: World, r
     world.post_bets(one_more).problem(422, "hand-limit", "/bets/0/hand")
 
     assert world.books.counts_but_exceptions() == before
-    assert [kept["kind"] for kept in world.books.exceptions()] == ["hand-limit"]
+    assert [exception["kind"] for exception in world.books.exceptions()] == ["hand-limit"]
     world.void("b0")
     world.bet(one_more)
 

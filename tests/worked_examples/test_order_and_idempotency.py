@@ -54,7 +54,7 @@ def test_scenario_10_the_same_bet_id_with_another_stake_is_a_conflict(world: Wor
     assert answer.problem(409, "bet-conflict", "/bets/1")["bet_ids"] == ["b1"]
     assert world.books.counts_but_exceptions() == before
     assert world.books.pools("j1") == pools
-    assert [kept["kind"] for kept in world.books.exceptions()] == ["bet-conflict"]
+    assert [exception["kind"] for exception in world.books.exceptions()] == ["bet-conflict"]
 
 
 def test_scenario_11_fifty_copies_of_one_batch_one_after_another_contribute_once(world: World) -> None:
@@ -186,7 +186,7 @@ def test_scenario_16_a_result_that_counts_other_bets_settles_nothing(world: Worl
     assert world.books.counts_but_exceptions() == before
     assert world.books.pools("j1") == pools
     assert world.round()["round"]["state"] == "open"
-    assert [kept["kind"] for kept in world.books.exceptions()] == ["bet-count-mismatch"]
+    assert [exception["kind"] for exception in world.books.exceptions()] == ["bet-count-mismatch"]
     world.put_result(hand("1", ROYAL_FLUSH), bet_count=2).ok(201)
 
 
@@ -210,8 +210,8 @@ def test_scenario_17_a_bet_after_the_result_is_refused_and_in_the_exception_repo
 
     assert world.books.counts_but_exceptions() == before
     assert world.books.pools("j1") == pools
-    (kept,) = world.books.exceptions()
-    assert (kept["kind"], kept["table_id"], kept["round_id"]) == ("late-bet", "T1", "r1")
+    (exception,) = world.books.exceptions()
+    assert (exception["kind"], exception["table_id"], exception["round_id"]) == ("late-bet", "T1", "r1")
     assert world.post_bets(bet("b1")).ok(200)["replayed"] == 1
 
 
@@ -239,7 +239,7 @@ def test_scenario_18_another_result_is_a_conflict(world: World) -> None:
 
     assert problem["differing"] == ["hands"]
     assert world.books.counts_but_exceptions() == before
-    assert [kept["kind"] for kept in world.books.exceptions()] == ["result-conflict"]
+    assert [exception["kind"] for exception in world.books.exceptions()] == ["result-conflict"]
 
 
 def test_scenario_19_a_retry_at_another_process_gets_the_committed_answer(world: World) -> None:

@@ -34,16 +34,16 @@ def test_scenario_52_an_award_is_paid_in_parts_and_no_more_than_it_is(world: Wor
         return [(row["awards"], row["amount"]) for row in rows(world, "liability", "unpaid", jackpot_id="j1")]
 
     def totals() -> dict[str, tuple[int, str]]:
-        found = rows(world, "awards", "totals", jackpot_id="j1")
-        return {row["state"]: (row["awards"], row["amount"]) for row in found}
+        listed = rows(world, "awards", "totals", jackpot_id="j1")
+        return {row["state"]: (row["awards"], row["amount"]) for row in listed}
 
     world.open(base_amount="1000")
     world.bet(bet("a"))
     world.settle(hand("1", FLUSH))
     world.clock.advance(timedelta(hours=1))
 
-    said = {"currency": "EUR", "channel": "cage", "payer": "Cleo", "paid_at": "2026-11-20T09:30:00Z"}
-    first = pay(world, "slip 1", amount_minor=40, **said).ok(201)
+    parameters = {"currency": "EUR", "channel": "cage", "payer": "Cleo", "paid_at": "2026-11-20T09:30:00Z"}
+    first = pay(world, "slip 1", amount_minor=40, **parameters).ok(201)
     assert (first["state"], first["paid_minor"]) == ("part-paid", 40)
     assert unpaid() == [(1, "24.6")]
     assert totals() == {"payable": (1, "24.6"), "paid": (0, "0.4")}
@@ -53,8 +53,8 @@ def test_scenario_52_an_award_is_paid_in_parts_and_no_more_than_it_is(world: Wor
     last = pay(world, "slip 2").ok(201)
 
     assert (last["state"], last["paid_minor"]) == ("paid", 2500)
-    assert [one["amount_minor"] for one in last["payments"]] == [40, 2460]
-    assert [(one["channel"], one["payer"]) for one in last["payments"]] == [("cage", "Cleo"), (None, None)]
+    assert [payment["amount_minor"] for payment in last["payments"]] == [40, 2460]
+    assert [(payment["channel"], payment["payer"]) for payment in last["payments"]] == [("cage", "Cleo"), (None, None)]
     assert unpaid() == []
     assert totals() == {"paid": (1, "25")}
     pay(world, "slip 3", amount_minor=1).problem(409, "award-state")
@@ -82,7 +82,7 @@ def test_scenario_53_gbp_25_that_nobody_claims_in_30_days_go_to_the_state(world:
     assert books.balance("j1", "casino:c1", "GBP") == owed - 20
     assert books.balance("j1", "fx:GBP", "GBP") == exchanged
     assert (awards(world)["a"]["state"], awards(world)["a"]["paid_minor"]) == ("forfeited", 500)
-    assert [one["bet_id"] for one in world.get("/v1/awards?state=forfeited").ok()["items"]] == ["a"]
+    assert [item["bet_id"] for item in world.get("/v1/awards?state=forfeited").ok()["items"]] == ["a"]
     assert world.get("/v1/awards?state=unclaimed").ok()["items"] == []
     pay(world, "late").problem(409, "award-state")
     body = {"request_id": "stop", "reason": "in doubt"}
@@ -101,10 +101,12 @@ def test_scenario_54_an_award_says_what_is_reported_and_withheld_and_its_payment
         world.bet(bet(bet_id, currency=currency, stake_minor=stake_minor), round_id=bet_id)
         world.settle(hand("1", FLUSH), round_id=bet_id)
 
-    due = {bet_id: (one["reportable"], one["withholding_due_minor"]) for bet_id, one in awards(world).items()}
+    expected = {
+        bet_id: (award["reportable"], award["withholding_due_minor"]) for bet_id, award in awards(world).items()
+    }
     first = pay(world, "slip-1", amount_minor=5000, withheld_minor=1000).ok(201)
 
-    assert due == {"a": (True, 2400), "b": (True, 0), "c": (None, None), "d": (False, 0)}
+    assert expected == {"a": (True, 2400), "b": (True, 0), "c": (None, None), "d": (False, 0)}
     assert (first["paid_minor"], first["withheld_minor"], first["payments"][0]["withheld_minor"]) == (5000, 1000, 1000)
     problem = pay(world, "slip-2", withheld_minor=1401).problem(409, "withholding-too-large")
     assert (problem["due_minor"], problem["withheld_minor"], problem["currency"]) == (2400, 1000, "EUR")
@@ -126,10 +128,10 @@ def test_scenario_55_a_slip_shows_the_way_from_the_stake_to_the_amount(world: Wo
 
     assert (page.status, page.media_type) == (201, "text/html")
     printed = re.sub(r"<style>.*?</style>|<[^>]+>", " ", page.text, flags=re.DOTALL)
-    said = html.unescape(" ".join(printed.split()))
+    text = html.unescape(" ".join(printed.split()))
     assert "<b>" not in page.text
-    assert said.startswith("Slip 1 of casino c1 Slip 1 of casino c1 Casino")
-    assert "DUPLICATE" not in said
+    assert text.startswith("Slip 1 of casino c1 Slip 1 of casino c1 Casino")
+    assert "DUPLICATE" not in text
     for figure in (
         "Stake 2.00 GBP Rate, by rate sheet 1 1.17 EUR Stake x rate 2.34 EUR",
         "Formula stake x 25 Due, exactly 50 = 50 GBP Payable, rounded down 50.00 GBP",
@@ -137,4 +139,4 @@ def test_scenario_55_a_slip_shows_the_way_from_the_stake_to_the_amount(world: Wo
         "Player player-of-a Hand 1: ",
         "Paid by, date, signature Received by the player, date, signature",
     ):
-        assert figure in said
+        assert figure in text

@@ -199,12 +199,12 @@ def test_scenario_28_two_tables_hit_one_after_the_other_and_a_bet_between_counts
     world.bet(bet("one"), table_id="T1")
     world.bet(bet("two"), table_id="T2")
 
-    one = world.settle(hand("1", ROYAL_FLUSH), table_id=first)
+    settled = world.settle(hand("1", ROYAL_FLUSH), table_id=first)
     world.bet(bet("between", stake_minor=10_000), table_id="T3")
     two = world.settle(hand("1", ROYAL_FLUSH), table_id=second)
 
-    assert [award["amount_minor"] for award in one["awards"]] == [100_000]
-    assert (one["cycle_after"], two["cycle_after"]) == (2, 3)
+    assert [award["amount_minor"] for award in settled["awards"]] == [100_000]
+    assert (settled["cycle_after"], two["cycle_after"]) == (2, 3)
     # The two rounds' reserve of 0.10 started the second jackpot; the bet between put 45 into it.
     assert Decimal(two["meter_before"]) == Decimal("45.10")
     assert [award["amount_minor"] for award in two["awards"]] == [4_510]

@@ -158,8 +158,8 @@ def third_year(years: Years) -> None:
     world = years.world
     world.bet(bet(), round_id="cancelled")
     world.cancel(round_id="cancelled")
-    given = change_of_round("cancelled", bet_id="b1", amount_minor=5000, currency="GBP", document="minutes 7")
-    years.change("compensation", given)
+    granted = change_of_round("cancelled", bet_id="b1", amount_minor=5000, currency="GBP", document="minutes 7")
+    years.change("compensation", granted)
     play(world, "denied", forfeited("1", FLUSH))
     years.change("declined-compensation", change_of_round("denied", bet_id="b1"))
     play(world, "wrong", hand("1", THREE_OF_A_KIND))
@@ -227,21 +227,21 @@ def named(act: Body) -> tuple[str | None, str | None]:
 def assert_told(acts: list[Body], kind: str, effect: Body) -> None:
     """Who asked for a change, who approved and did it, why, and what it changed."""
     asks, approves = people.asker_of(kind).name, people.checker_of(kind).name
-    asked, approved, done = (act for act in acts if kind in named(act))
-    assert [(act["kind"], act["principal"], act["reason"], *named(act)) for act in (asked, approved, done)] == [
+    requested, approved, done = (act for act in acts if kind in named(act))
+    assert [(act["kind"], act["principal"], act["reason"], *named(act)) for act in (requested, approved, done)] == [
         ("change_requested", asks, WHY, kind, None),
         ("change_approved", approves, SEEN, None, kind),
         (DONE_AS[kind], approves, SEEN, None, kind),
     ]
-    assert (asked["before"], asked["after"]["kind"]) == (None, kind)
+    assert (requested["before"], requested["after"]["kind"]) == (None, kind)
     assert (approved["before"], approved["after"]["outcome"]) == ({"state": "pending"}, "approved")
     assert done["before"] == effect["before"]
     assert done["after"].items() <= effect["after"].items()
-    assert [(one["book"], one["seq"], one["kind"]) for one in done["effects"]] == [
-        (one["book"], one["seq"], one["kind"]) for one in effect["entries"]
+    assert [(effect["book"], effect["seq"], effect["kind"]) for effect in done["effects"]] == [
+        (entry["book"], entry["seq"], entry["kind"]) for entry in effect["entries"]
     ]
     assert done["before"] != done["after"]
-    assert not any(act["is_emergency"] for act in (asked, approved, done))
+    assert not any(act["is_emergency"] for act in (requested, approved, done))
 
 
 # What moved money is never taken back but by a further entry.
@@ -274,7 +274,9 @@ def money(world: World) -> tuple[Pools, dict[tuple[str, str], Decimal]]:
         "SELECT account, currency, sum(amount) AS balance FROM postings WHERE jackpot_id = 'j1' "
         "GROUP BY account, currency HAVING sum(amount) <> 0"
     )
-    return world.books.pools("j1"), {(one["account"], one["currency"]): one["balance"] for one in summed}
+    return world.books.pools("j1"), {
+        (account["account"], account["currency"]): account["balance"] for account in summed
+    }
 
 
 def do_nothing(_house: World) -> None:
