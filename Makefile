@@ -99,8 +99,9 @@ check-types: setup
 check-layers: setup
 	$(BIN)/lint-imports
 
-check-words: setup  # Long sentences and words that have a plainer one, in pages, docstrings and openapi.yaml.
+check-words: setup  # Long sentences and words that have a plainer one, in pages, docstrings and openapi.yaml; names.
 	$(BIN)/python .ci/words.py
+	$(BIN)/python .ci/names.py
 
 check-migrations: setup
 	$(BIN)/jackpot db check

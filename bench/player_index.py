@@ -62,7 +62,7 @@ class _Copy:
     def __init__(self, connection: psycopg.Connection[Any], table: str, index: str) -> None:
         self._connection, self._table = connection, table
         connection.execute(f"CREATE TABLE {table} (LIKE bets INCLUDING ALL)")
-        (name,) = self._one(
+        (name,) = self._row(
             "SELECT indexrelid::regclass::text FROM pg_index WHERE indrelid = %s::regclass AND NOT indisprimary",
             [table],
         )
@@ -74,16 +74,16 @@ class _Copy:
 
     def take(self, keys: list[int], players: list[str]) -> None:
         """Take bets, and note what one of them cost."""
-        processor, log = self._processor_ns(), self._one("SELECT pg_current_wal_insert_lsn()")[0]
+        processor, log = self._processor_ns(), self._row("SELECT pg_current_wal_insert_lsn()")[0]
         self._connection.execute(_ADD.format(table=self._table), [keys, players])
-        (grown,) = self._one("SELECT pg_current_wal_insert_lsn() - %s::pg_lsn", [log])
+        (grown,) = self._row("SELECT pg_current_wal_insert_lsn() - %s::pg_lsn", [log])
         self.processor_us.append((self._processor_ns() - processor) / len(keys) / 1000)
         self.log_bytes.append(float(grown) / len(keys))
 
     def _processor_ns(self) -> int:
         return int(self._process.read_text(encoding="ascii").split()[0])
 
-    def _one(self, question: str, parameters: list[Any] | None = None) -> tuple[Any, ...]:
+    def _row(self, question: str, parameters: list[Any] | None = None) -> tuple[Any, ...]:
         return next(iter(self._connection.execute(question, parameters)))
 
 

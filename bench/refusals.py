@@ -60,7 +60,7 @@ def measure(site: Site, *, seconds: float) -> Iterator[Figure]:
     """Measure a bet, then each refusal. Raises: ServerFailed, LoadFailed."""
     usual, log = site.service, site.directory / "limited.log"
     bet = _cost(usual, BetRequests(usual, bets=1), seconds)
-    yield from _told("a bet", bet)
+    yield from _figures_of_cost("a bet", bet)
     with servers.serving(usual.database, log, key=usual.key, settings=_LIMITS) as limited:
         floods = (
             ("no key, 401", usual, "", b"HTTP/1.1 401 "),
@@ -71,16 +71,16 @@ def measure(site: Site, *, seconds: float) -> Iterator[Figure]:
         for name, server, key, expected in floods:
             site.log(f"overload: refusals, {name}")
             cost = _cost(server, RefusedBets(replace(server, key=key), expected), seconds)
-            yield from _told(name, cost)
+            yield from _figures_of_cost(name, cost)
             yield from _compared(name, cost, bet, target=REFUSAL_OF_BET)
         # A key that nobody has seen is looked up in the database, but so many times a second of an address only.
         name = "wrong key that is looked up, 401"
         cost = _cost(limited, RefusedBets(replace(limited, key=_WRONG_KEY), b"HTTP/1.1 401 "), seconds)
-        yield from _told(name, cost)
+        yield from _figures_of_cost(name, cost)
         yield from _compared(name, cost, bet)
 
 
-def _told(name: str, cost: Cost) -> Iterator[Figure]:
+def _figures_of_cost(name: str, cost: Cost) -> Iterator[Figure]:
     yield Figure(NAME, name, cost.workers, "µs of the workers", _AT)
     yield Figure(NAME, name, cost.database, "µs of PostgreSQL", _AT)
 

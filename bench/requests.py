@@ -61,7 +61,7 @@ class MeterRequests:
         head = f"Host: {wire.HOST}\r\nAuthorization: Bearer {server.key}\r\n{condition}"
         self._request = f"GET /v1/jackpots/live/meter{query} HTTP/1.1\r\n{head}\r\n".encode()
 
-    def make(self, _lane: int) -> bytes:
+    def make(self, _connection_no: int) -> bytes:
         """Repeat the question."""
         return self._request
 

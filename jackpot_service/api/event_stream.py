@@ -184,7 +184,7 @@ class EventStream:
             while self._waiting and not self._is_ending:
                 await asyncio.sleep(LOOK_EVERY_S)
                 reached = await self._reached()
-                await self._tell(before, reached)
+                await self._notify(before, reached)
                 before = reached
         except Unavailable as error:
             log.debug("books-not-looked-at", code=error.code)
@@ -192,7 +192,7 @@ class EventStream:
             for waiting in self._waiting:  # They look for themselves.
                 waiting.wake()
 
-    async def _tell(self, before: Heads, reached: Heads) -> None:
+    async def _notify(self, before: Heads, reached: Heads) -> None:
         """Wake all for whom there is something, and let the others pass over what notifies nobody."""
         new = windows(Cursor(before.positions), reached)
         is_quiet = not new or not await self._is_anybody_notified(before, reached)

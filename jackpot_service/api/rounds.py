@@ -282,10 +282,12 @@ async def _keep_if_seen(refusal: LedgerError, command: AcceptBets, context: Requ
 
 def _content_of(command: AcceptBets) -> CallContent:
     content = sorted([bet.bet_id, *bet.content] for bet in command.bets)
-    return CallContent(content, {"bets": facts.facts_of_refused_bets(command.bets), **_said(command.game_number)})
+    return CallContent(
+        content, {"bets": facts.facts_of_refused_bets(command.bets), **_stated_number(command.game_number)}
+    )
 
 
-def _said(number: str | None) -> dict[str, str]:
+def _stated_number(number: str | None) -> dict[str, str]:
     return {} if number is None else {"game_number": number}
 
 
@@ -367,7 +369,9 @@ def put_result(body: dict[str, Any], table_id: str, round_id: str) -> flask.Resp
         call="result",
         table_id=table_id,
         round_id=round_id,
-        content_of=lambda: CallContent(result.content, {**facts.facts_of_result(result), **_said(command.game_number)}),
+        content_of=lambda: CallContent(
+            result.content, {**facts.facts_of_result(result), **_stated_number(command.game_number)}
+        ),
     )
     settlement = body_of_settlement(done.settlement, done.awards, done.refunds)
     return answer({"round": body_of_round(done.round), "settlement": settlement}, 200 if done.is_replay else 201)

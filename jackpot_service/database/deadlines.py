@@ -171,7 +171,7 @@ class Seconds:
 class Heartbeat:
     """Patience for as long as something is alive, which is asked now and then; `LONGEST_STATEMENT_S` at most."""
 
-    __slots__ = ("_asked", "_fell_silent", "_heard", "_is_alive", "_last", "_took_too_long", "_waited_s")
+    __slots__ = ("_asked_at", "_fell_silent", "_heard", "_is_alive", "_last", "_took_too_long", "_waited_s")
 
     slice_s = SLICE_S
 
@@ -185,7 +185,7 @@ class Heartbeat:
         self._is_alive = is_alive
         self._fell_silent = fell_silent
         self._took_too_long = took_too_long
-        self._asked = self._heard = self._last = time.monotonic()
+        self._asked_at = self._heard = self._last = time.monotonic()
         self._waited_s = 0.0
 
     def spend(self) -> None:
@@ -195,14 +195,14 @@ class Heartbeat:
         self._last = began
         if self._waited_s > LONGEST_STATEMENT_S:
             raise self._took_too_long()
-        if began - self._asked < HEARTBEAT_S:
+        if began - self._asked_at < HEARTBEAT_S:
             return
-        if began - self._asked > HEARTBEAT_S + LONGEST_SILENCE_S:  # It was suspended itself.
+        if began - self._asked_at > HEARTBEAT_S + LONGEST_SILENCE_S:  # It was suspended itself.
             self._heard = began
         if self._is_alive():
             self._heard = time.monotonic()
-        self._asked = time.monotonic()
-        if self._asked - self._heard > LONGEST_SILENCE_S:
+        self._asked_at = time.monotonic()
+        if self._asked_at - self._heard > LONGEST_SILENCE_S:
             raise self._fell_silent()
 
 

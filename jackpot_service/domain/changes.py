@@ -185,22 +185,22 @@ def require_confirmed(change: Change, confirmed: Mapping[str, Decimal]) -> None:
 
     It points at each that is wrong and says no figure: to repeat what an error says is to look at nothing.
     """
-    due = change.figures_due
-    wrong = [*_wrong_figures(due, confirmed)]
+    expected = change.figures_due
+    wrong = [*_wrong_figures(expected, confirmed)]
     if wrong:
-        message = f"To be repeated in confirm: {', '.join(sorted(due)) or 'nothing'}."
+        message = f"To be repeated in confirm: {', '.join(sorted(expected)) or 'nothing'}."
         raise ConfirmationRequired(message, field_errors=in_order(wrong))
 
 
-def _wrong_figures(due: Mapping[str, Decimal], confirmed: Mapping[str, Decimal]) -> Iterator[FieldError]:
-    for name in due.keys() | confirmed.keys():
+def _wrong_figures(expected: Mapping[str, Decimal], confirmed: Mapping[str, Decimal]) -> Iterator[FieldError]:
+    for name in expected.keys() | confirmed.keys():
         escaped = name.replace("~", "~0").replace("/", "~1")
-        if name not in due:
-            said = "is no figure that has to be repeated"
+        if name not in expected:
+            problem = "is no figure that has to be repeated"
         elif name not in confirmed:
-            said = "has to be repeated"
-        elif confirmed[name] != due[name]:
-            said = "is another figure than the request's"
+            problem = "has to be repeated"
+        elif confirmed[name] != expected[name]:
+            problem = "is another figure than the request's"
         else:
             continue
-        yield FieldError(f"/confirm/{escaped}", ConfirmationRequired.code, said)
+        yield FieldError(f"/confirm/{escaped}", ConfirmationRequired.code, problem)

@@ -151,7 +151,7 @@ def correct(
     awards, charged = _still_due(due, in_force, terms)
     _require_no_stop(awards, in_force)
     reversed_awards = tuple(past for past in in_force.awards if past.award.state in UNPAID)
-    before, now = (refunded_hands(one.hands, terms.rules) for one in (in_force.result, result))
+    before, now = (refunded_hands(verdict.hands, terms.rules) for verdict in (in_force.result, result))
     found_dead = tuple(bet for bet in bets if bet.hand in now - before)
     found_alive = tuple(bet for bet in bets if bet.hand in before - now)
     postings = reverse(found_dead, terms=terms, won_since=won_since)

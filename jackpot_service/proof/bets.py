@@ -40,15 +40,15 @@ def bets_were_acceptable(round_: RoundDocuments, jackpot: Jackpot) -> Found:
             if limits is not None:
                 table_limits.require_stakes(batch, limits.limits, sheet=sheet)
         except Refused as refusal:
-            yield Mismatch(Code.BET_STAKE, entry.book, entry.place, _said(round_, entry, refusal))
+            yield Mismatch(Code.BET_STAKE, entry.book, entry.place, _detail(round_, entry, refusal))
         try:
             live = round_.live(before_step=entry.step or 0)
             require_hands(batch, live=[booked_bet.bet for booked_bet in live], rules=rules)
         except HandLimit as refusal:
-            yield Mismatch(Code.BET_HANDS, entry.book, entry.place, _said(round_, entry, refusal))
+            yield Mismatch(Code.BET_HANDS, entry.book, entry.place, _detail(round_, entry, refusal))
 
 
-def _said(round_: RoundDocuments, entry: BookedEntry, refusal: Refused) -> str:
+def _detail(round_: RoundDocuments, entry: BookedEntry, refusal: Refused) -> str:
     field_errors = " ".join(error.detail for error in refusal.field_errors)
     return f"{round_.place}, step {entry.step}: {field_errors or refusal.detail}"
 

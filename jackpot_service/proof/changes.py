@@ -102,13 +102,13 @@ def what_was_approved_was_done(references: References, _entries: Entries) -> Fou
             done[act.decides].append((seq, act.kind if kind is None else kind.name, act.jackpot_id))
     final = {row.request_id: row for row in references.change_decisions.values() if row.is_final}
     for request_id in sorted(done.keys() | final.keys()):
-        expected = _due(references.change_requests.get(request_id), final.get(request_id))
+        expected = _expected_acts(references.change_requests.get(request_id), final.get(request_id))
         if done[request_id] != expected:
             detail = f"was done by {_listed(done[request_id])}, due was {_listed(expected)}"
             yield Mismatch(Code.CHANGE_DONE, REFERENCE_BOOK, f"change request {request_id}", detail)
 
 
-def _due(request: Row[Any] | None, decision: Row[Any] | None) -> list[Done]:
+def _expected_acts(request: Row[Any] | None, decision: Row[Any] | None) -> list[Done]:
     if request is None or decision is None or decision.outcome != Outcome.APPROVED:
         return []
     return [(decision.entry_seq + 1, request.kind, request.jackpot_id)]

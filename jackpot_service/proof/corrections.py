@@ -55,7 +55,7 @@ def corrections_are_as_due(round_: RoundDocuments, jackpot: Jackpot) -> Found:
         act, recorded = _act(entry, jackpot), jackpot.effects[entry.seq].recorded
         in_force = corrections.in_force(_first(entry, act, round_, jackpot), last)
         try:
-            expected, done = _due(entry, recorded, in_force, round_, jackpot)
+            expected, done = _derived_of(entry, recorded, in_force, round_, jackpot)
         except Refused as refusal:
             yield Mismatch(Code.RESULT_HANDS, entry.book, entry.place, f"{round_.place}: {refusal.detail}")
             return
@@ -98,7 +98,7 @@ def _first(entry: BookedEntry, act: Row[Any], round_: RoundDocuments, jackpot: J
     )
 
 
-def _due(
+def _derived_of(
     entry: BookedEntry,
     recorded: Mapping[str, Any],
     in_force: VerdictInForce,

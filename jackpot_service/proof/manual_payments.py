@@ -138,10 +138,10 @@ class Statements:
         self._book = book
         self._since = since
         self._rows: Sequence[Row[Any]] = list(decoder.rows(StatementSettlementRow.__tablename__, rows))
-        self._wanted: defaultdict[tuple[int, int], set[AccountKey]] = defaultdict(set)
+        self._accounts_at: defaultdict[tuple[int, int], set[AccountKey]] = defaultdict(set)
         for row in self._rows:
             for place in enumerate(row.positions):
-                self._wanted[place].add(_account(row))
+                self._accounts_at[place].add(_account(row))
         self._running: defaultdict[tuple[int, AccountKey], Decimal] = defaultdict(lambda: ZERO)
         self._at: dict[tuple[int, int, AccountKey], Decimal] = {}
 
@@ -153,7 +153,7 @@ class Statements:
             if account.startswith(accounts.CASINO) and replay.is_exact(amount):
                 key = (entry.stripe_no, (account, currency))
                 self._running[key] += amount
-        for account_key in self._wanted.get((entry.stripe_no, entry.seq), ()):
+        for account_key in self._accounts_at.get((entry.stripe_no, entry.seq), ()):
             self._at[entry.stripe_no, entry.seq, account_key] = self._running[entry.stripe_no, account_key]
 
     def check(self, jackpot: Jackpot, entries: Sequence[BookedEntry]) -> Found:

@@ -35,12 +35,12 @@ def add(session: Session, job: Job) -> None:
 
 def find(session: Session, job_id: str) -> Job | None:
     """The job, or None if there is none of this id."""
-    return _one(session, select(*COLUMNS).where(JobRow.job_id == job_id))
+    return _job_of(session, select(*COLUMNS).where(JobRow.job_id == job_id))
 
 
 def by_request(session: Session, principal: str, request_id: str) -> Job | None:
     """The job that a principal requested under an id of its own, if there is one."""
-    return _one(session, select(*COLUMNS).where(JobRow.principal == principal, JobRow.request_id == request_id))
+    return _job_of(session, select(*COLUMNS).where(JobRow.principal == principal, JobRow.request_id == request_id))
 
 
 def latest(
@@ -97,7 +97,7 @@ def job_of(row: Row[*tuple[Any, ...]]) -> Job:
     return Job(**values | {"state": JobState(values["state"])})
 
 
-def _one(session: Session, question: Select[*tuple[Any, ...]]) -> Job | None:
+def _job_of(session: Session, question: Select[*tuple[Any, ...]]) -> Job | None:
     row = session.execute(question).one_or_none()
     return None if row is None else job_of(row)
 

@@ -58,8 +58,8 @@ def shown(world: World, request_id: str = "q1", role: Role = Role.AUDITOR) -> Bo
 
 
 def effect(world: World, request_id: str = "q1") -> Body:
-    found: Body = shown(world, request_id)["effect"]
-    return found
+    effect_: Body = shown(world, request_id)["effect"]
+    return effect_
 
 
 def unbooked(done: Body, kind: str) -> Body:
@@ -80,11 +80,11 @@ def booked(world: World, entry: Body) -> list[Body]:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_is_shown_while_it_waits_is_what_is_done(played: World, kind: str) -> None:
-    asked = played.ask(kind, PAYLOADS[kind]).ok(201)["effect"]
+    requested = played.ask(kind, PAYLOADS[kind]).ok(201)["effect"]
     played.clock.advance(timedelta(seconds=7))
     waiting = effect(played)
-    assert (waiting["problem"], waiting["figured_at"] > asked["figured_at"]) == (None, True)
-    assert unfigured(waiting) == unfigured(asked)  # One state of the books has one effect, whenever it is figured.
+    assert (waiting["problem"], waiting["figured_at"] > requested["figured_at"]) == (None, True)
+    assert unfigured(waiting) == unfigured(requested)  # One state of the books has one effect, whenever it is figured.
 
     rehearsed = played.approve(query="?dry_run=true").ok()
     assert unfigured(rehearsed["effect"]) == unfigured(effect(played)) == unfigured(waiting)
@@ -158,11 +158,11 @@ def test_a_change_that_became_impossible_says_why_and_is_possible_again_later(pl
 
     played.bet(bet(), table_id="T2", round_id="open")
 
-    found = effect(played)
-    assert found["problem"]["code"] == "jackpot-in-play"
-    assert found["problem"]["detail"] == played.approve().problem(409, "jackpot-in-play")["detail"]
-    assert found["figured_at"]
-    assert (found["before"], found["after"], found["postings"], found["entries"]) == (None, None, [], [])
+    effect_ = effect(played)
+    assert effect_["problem"]["code"] == "jackpot-in-play"
+    assert effect_["problem"]["detail"] == played.approve().problem(409, "jackpot-in-play")["detail"]
+    assert effect_["figured_at"]
+    assert (effect_["before"], effect_["after"], effect_["postings"], effect_["entries"]) == (None, None, [], [])
 
     played.cancel(table_id="T2", round_id="open")
     assert effect(played)["problem"] is None
@@ -215,9 +215,9 @@ def test_a_list_shows_no_effects(played: World) -> None:
 def test_a_dry_run_says_so_and_shows_only_decisions_that_were_taken(played: World) -> None:
     dry = played.ask("adjustment", PAYLOADS["adjustment"], query="?dry_run=true").ok()
     assert (dry["dry_run"], dry["state"], dry["decisions"], dry["decision"]) == (True, "pending", [], None)
-    asked = played.ask("adjustment", PAYLOADS["adjustment"]).ok(201)
-    assert asked["dry_run"] is False
-    assert unfigured(asked["effect"]) == unfigured(dry["effect"])
+    requested = played.ask("adjustment", PAYLOADS["adjustment"]).ok(201)
+    assert requested["dry_run"] is False
+    assert unfigured(requested["effect"]) == unfigured(dry["effect"])
 
     dry = played.approve(query="?dry_run=true").ok()
     assert (dry["dry_run"], dry["state"], dry["decisions"], dry["decision"]) == (True, "pending", [], None)
@@ -238,13 +238,13 @@ def test_a_dry_run_of_the_last_approval_shows_those_before(world: World) -> None
     dry = world.approve(query="?dry_run=true").ok()
     assert (dry["state"], dry["decisions"], unfigured(dry["effect"])) == ("pending", [], waiting)
     first = world.approve().ok()
-    assert (first["state"], [one["checker"] for one in first["decisions"]]) == ("pending", ["Bob"])
+    assert (first["state"], [decision["checker"] for decision in first["decisions"]]) == ("pending", ["Bob"])
     assert unfigured(first["effect"]) == unfigured(effect(world)) == waiting
 
     cleo = world.key_of(Principal("Cleo", Role.FINANCE))
     path = f"{CHANGES}/q1/approval"
     dry = world.post(f"{path}?dry_run=true", {"reason": "checked"}, key=cleo).ok()
-    assert (dry["state"], [one["checker"] for one in dry["decisions"]]) == ("pending", ["Bob"])
+    assert (dry["state"], [decision["checker"] for decision in dry["decisions"]]) == ("pending", ["Bob"])
     assert unfigured(dry["effect"]) == waiting
     done = world.post(path, {"reason": "checked"}, key=cleo).ok()
     assert (done["state"], unbooked(done["effect"], "held-awards")) == ("approved", waiting)
@@ -254,14 +254,14 @@ def test_another_worker_shows_the_same(played: World) -> None:
     played.ask("adjustment", PAYLOADS["adjustment"]).ok(201)
     other, key = played.start(), played.key(Role.AUDITOR)
 
-    def of_other() -> Body:
+    def effect_of_other() -> Body:
         return unfigured(played.call("GET", f"{CHANGES}/q1", key=key, app=other).ok()["effect"])
 
-    assert of_other() == unfigured(effect(played))
+    assert effect_of_other() == unfigured(effect(played))
     played.bet(bet(), round_id="later")
-    assert of_other() == unfigured(effect(played))
+    assert effect_of_other() == unfigured(effect(played))
     played.approve().ok()
-    assert of_other() == effect(played)
+    assert effect_of_other() == effect(played)
 
 
 def test_a_reversed_payment_shows_what_it_gives_back_of_what_was_withheld(world: World) -> None:
@@ -302,7 +302,7 @@ def test_where_there_is_no_time_to_figure_it_the_request_is_shown_all_the_same(p
 
     with psycopg.connect(owner_conninfo(played.database_url)) as holder:
         holder.execute("LOCK TABLE stripes IN ACCESS EXCLUSIVE MODE")
-        found = shown(played)
+        request_ = shown(played)
 
-    assert (found["state"], found["effect"]["problem"]["code"]) == ("pending", "busy")
+    assert (request_["state"], request_["effect"]["problem"]["code"]) == ("pending", "busy")
     assert effect(played)["problem"] is None

@@ -314,15 +314,15 @@ class Counting(BetGroups):
     def __init__(self, groups: BetGroups, *, failing: Exception | None = None) -> None:
         self.groups = groups
         self.failing = failing
-        self.asked = 0
+        self.calls = 0
         self.then: Callable[[], object] = lambda: None
 
     def accept(self, command: AcceptBets) -> BetsAccepted:
-        self.asked += 1
+        self.calls += 1
         return self.groups.accept(command)
 
     async def accept_async(self, command: AcceptBets, *, ends_at: float = math.inf) -> BetsAccepted:
-        self.asked += 1
+        self.calls += 1
         accepted = await self.groups.accept_async(command, ends_at=ends_at)
         self.then()
         if self.failing is not None:
@@ -347,7 +347,7 @@ def test_what_finance_must_see_of_a_refusal_on_the_fast_path_is_kept_once_and_no
     opened.settle(hand("1", NOTHING))
     posted(opened, "T1", {"bets": [bet("late")]}, opened.app).problem(409, "round-settled")
 
-    assert groups.asked == 3
+    assert groups.calls == 3
     kinds = [exception["kind"] for exception in opened.get("/v1/exceptions").ok()["items"]]
     assert sorted(kinds) == ["bet-conflict", "late-bet", "stake-out-of-range"]
 
@@ -375,7 +375,7 @@ def test_what_the_fast_path_came_to_needs_no_second_place(opened: World) -> None
     groups = counting(opened, OutcomeUnknown("The connection broke."))
     posted(opened, "T1", {"bets": [bet("b2")]}, opened.app).problem(503, "outcome-unknown")
 
-    assert groups.asked == 1
+    assert groups.calls == 1
 
 
 def test_an_unknown_outcome_stays_one_though_the_key_cannot_be_asked_for_any_more(
@@ -408,7 +408,7 @@ def test_a_failure_that_nobody_foresaw_is_told_and_what_it_came_from_not_done_ag
     answer = posted(opened, "T1", {"bets": [bet()]}, opened.app)
 
     assert "made up" not in answer.problem(500, "internal-error")["detail"]
-    assert groups.asked == 1
+    assert groups.calls == 1
 
 
 def test_a_meter_that_cannot_be_read_is_not_asked_for_again(opened: World) -> None:

@@ -388,13 +388,13 @@ class Outline(HTMLParser):
     def __init__(self, page: str) -> None:
         super().__init__()
         self.open: list[str] = []
-        self.found: Counter[str] = Counter()
+        self.tags: Counter[str] = Counter()
         self.unscoped: list[str] = []
         self.feed(page)
         self.close()
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.found[tag] += 1
+        self.tags[tag] += 1
         if tag == "th" and "scope" not in dict(attrs):
             self.unscoped.append(str(self.getpos()))
         if tag not in self.EMPTY:
@@ -411,8 +411,8 @@ def test_the_page_is_whole_and_its_tables_can_be_read_aloud(opened: World) -> No
 
     assert outline.open == []
     assert outline.unscoped == []
-    assert outline.found["caption"] == outline.found["table"] == 4
-    assert outline.found["h1"] == outline.found["main"] == outline.found["title"] == 1
+    assert outline.tags["caption"] == outline.tags["table"] == 4
+    assert outline.tags["h1"] == outline.tags["main"] == outline.tags["title"] == 1
 
 
 def test_the_page_needs_nothing_from_elsewhere(opened: World) -> None:

@@ -74,7 +74,7 @@ def test_a_token_lets_the_person_in_whom_an_operator_registered(world: World, is
     world.post("/v1/keys", body, key=token).ok(201)
     acts = world.books.rows("SELECT principal FROM entries JOIN acts USING (seq) WHERE request_id = 'k1'")
     assert acts == [{"principal": "Ann"}]
-    assert issuer.asked == [CONFIGURATION, "/keys"]
+    assert issuer.paths == [CONFIGURATION, "/keys"]
 
 
 def test_the_issuer_is_asked_once_for_many_tokens_and_again_after_a_while(world: World, issuer: LocalIssuer) -> None:
@@ -86,10 +86,10 @@ def test_the_issuer_is_asked_once_for_many_tokens_and_again_after_a_while(world:
         assert world.call("GET", "/v1/keys", key=token, app=app).status == 200
     seconds[0] += KEPT_S - 0.001
     assert world.call("GET", "/v1/keys", key=token, app=app).status == 200
-    assert issuer.asked.count("/keys") == 1
+    assert issuer.paths.count("/keys") == 1
     seconds[0] += 0.001
     assert world.call("GET", "/v1/keys", key=token, app=app).status == 200
-    assert issuer.asked.count("/keys") == 2
+    assert issuer.paths.count("/keys") == 2
 
 
 def test_where_the_keys_are_may_be_stated(database_url: str, issuer: LocalIssuer) -> None:
@@ -99,7 +99,7 @@ def test_where_the_keys_are_may_be_stated(database_url: str, issuer: LocalIssuer
 
     assert show(world, issuer.token(world.clock.at)).status == 200
     world.engine.dispose()
-    assert issuer.asked == ["/keys"]
+    assert issuer.paths == ["/keys"]
 
 
 def test_a_token_may_be_for_several_and_signed_with_a_curve(world: World, issuer: LocalIssuer) -> None:
@@ -290,12 +290,12 @@ def test_an_unknown_key_is_asked_for_once_in_a_while_and_not_for_every_token(wor
     for _ in range(3):
         answer = world.call("GET", "/v1/keys", key=issuer.token(world.clock.at, key=stranger), app=app)
         answer.problem(401, "unauthenticated")
-    assert issuer.asked.count("/keys") == 1
+    assert issuer.paths.count("/keys") == 1
     seconds[0] += PAUSE_S
     for _ in range(3):
         answer = world.call("GET", "/v1/keys", key=issuer.token(world.clock.at, key=stranger), app=app)
         answer.problem(401, "unauthenticated")
-    assert issuer.asked.count("/keys") == 2
+    assert issuer.paths.count("/keys") == 2
 
 
 def test_the_issuer_rotates_its_keys(world: World, issuer: LocalIssuer) -> None:
@@ -350,7 +350,7 @@ def test_a_good_token_of_100_kilobytes_is_not_read(world: World, issuer: LocalIs
     assert len(token) > 100_000
 
     refused(world, token)
-    assert issuer.asked == []
+    assert issuer.paths == []
     assert show(world, issuer.token(world.clock.at, groups="x" * (LONGEST_TOKEN // 2))).status == 200
 
 
@@ -391,14 +391,14 @@ def test_while_the_issuer_answers_nonsense_tokens_wait_and_keys_work(
     for name, (path, answer) in UNUSABLE.items():
         with subtests.test(name):
             issuer.answers = {**usable, path: answer}
-            issuer.asked.clear()
+            issuer.paths.clear()
             world.app = world.start()  # A process that has not asked it yet.
 
             for _ in range(2):
                 problem = show(world, issuer.token(world.clock.at))
                 assert problem.problem(503, "issuer-unavailable")["retryable"] is True
                 assert problem.headers["Retry-After"]
-            assert issuer.asked.count(CONFIGURATION) == 1  # It is left alone for a while.
+            assert issuer.paths.count(CONFIGURATION) == 1  # It is left alone for a while.
             assert world.get("/v1/keys").status == 200
 
 
@@ -420,7 +420,7 @@ def test_while_the_issuer_is_being_asked_nobody_else_waits_for_it(world: World, 
     issuer.open.clear()
     with ThreadPoolExecutor() as pool_:
         first = pool_.submit(show, world, token)
-        while not issuer.asked:
+        while not issuer.paths:
             assert not first.done()
         show(world, token).problem(503, "issuer-unavailable")
         assert world.get("/v1/keys").status == 200
@@ -428,7 +428,7 @@ def test_while_the_issuer_is_being_asked_nobody_else_waits_for_it(world: World, 
 
     assert first.result().status == 200
     assert show(world, token).status == 200
-    assert issuer.asked == [CONFIGURATION, "/keys"]
+    assert issuer.paths == [CONFIGURATION, "/keys"]
 
 
 def test_the_keys_that_are_known_outlive_an_issuer_that_is_down_for_a_while(world: World, issuer: LocalIssuer) -> None:

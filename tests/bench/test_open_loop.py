@@ -16,7 +16,7 @@ STALL_SECONDS = 0.3
 class Questions:
     expected = b"HTTP/1.1 200 "
 
-    def make(self, _lane: int) -> bytes:
+    def make(self, _connection_no: int) -> bytes:
         return REQUEST
 
     def check(self, answer: bytes) -> None:

@@ -101,7 +101,7 @@ def _add_to_days(world: World) -> None:
             days.add(pipe, place["jackpot_id"], stripe_no=place["stripe_no"])
 
 
-def _found(world: World) -> None:
+def _open_house(world: World) -> None:
     """Open and add over HTTP what a house is made of."""
     operator = world.person("Olga", Role.OPERATOR)
     table = {"table_id": "T8", "casino_id": "c3", "game": "caribbean-stud", "jackpot_id": "j3"}
@@ -337,7 +337,7 @@ PARTS: Final[Mapping[str, Callable[[World], None]]] = {
     "rounds": _read_rounds,
     "sums of days": _add_to_days,
     "acts": _act,
-    "founding": _found,
+    "founding": _open_house,
     "payment": _pay,
     "slip": _print,
     "stop": _stop,

@@ -100,7 +100,7 @@ class Table:
         expected = due_at(verdict, meter=self.in_force.meter, terms=terms)
         return _by_bet((*expected.from_prize_fund, *expected.from_meter))
 
-    def standing(self, *states: AwardState) -> Counter[str]:
+    def in_state(self, *states: AwardState) -> Counter[str]:
         """What awards in some states come to, by bet."""
         return _by_bet([past.award for past in self.in_force.awards if past.award.state in states])
 
@@ -131,12 +131,12 @@ def test_every_bet_ends_with_what_it_is_due_or_with_what_it_was_paid(
     ids = [bet.bet_id for bet in round_.bets]
     for hands in results:
         table.pay(set(data.draw(st.lists(st.sampled_from(ids)))) if ids else set())
-        paid = table.standing(AwardState.PAID)
+        paid = table.in_state(AwardState.PAID)
         table.correct(hands)
         expected = table.due()
-        has = table.standing(AwardState.PAID, AwardState.PAYABLE)
+        has = table.in_state(AwardState.PAID, AwardState.PAYABLE)
         assert has == Counter({bet_id: max(expected[bet_id], paid[bet_id]) for bet_id in expected.keys() | paid.keys()})
-        assert not table.standing(AwardState.HELD)
+        assert not table.in_state(AwardState.HELD)
     held = sum((line.amount for line in table.postings.lines if line.account == AWARDS_HELD), ZERO)
     assert held == 0
 
@@ -153,7 +153,7 @@ def test_the_casino_owes_and_is_owed_what_the_result_in_force_makes(
         refunds = [
             bet for bet in round_.bets if bet.hand in refunded_hands(table.in_force.result.hands, round_.terms.rules)
         ]
-        has = table.standing(AwardState.PAYABLE)
+        has = table.in_state(AwardState.PAYABLE)
         for currency, rate in round_.terms.sheet.rates.items():
             minor = sum(bet.stake_minor for bet in refunds if bet.currency == currency)
             minor += sum(has[bet.bet_id] for bet in round_.bets if bet.currency == currency)

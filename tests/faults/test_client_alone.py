@@ -54,9 +54,9 @@ class Environment:
     def run(self, program: str, **environment: str) -> str:
         """Run a program there, and return what it prints."""
         with self.started(program, **environment) as process:
-            said, _ = process.communicate()
+            output, _ = process.communicate()
         assert process.returncode == 0
-        return said
+        return output
 
     def started(self, program: str, **environment: str) -> "subprocess.Popen[str]":
         """Start a program there, with what it prints as a pipe."""
@@ -124,9 +124,9 @@ def test_the_example_with_asyncio_names_the_rounds_that_wait(
         bet = Bet(bet_id="b", player_id="ann", currency="EUR", stake_minor=100)
         client.place_bets(table_id="T8", round_id="waits", bets=[bet])
 
-    said = table_server.run(ASYNCIO, JACKPOT_URL=standing_service.base_url, JACKPOT_KEY=table_key)
+    output = table_server.run(ASYNCIO, JACKPOT_URL=standing_service.base_url, JACKPOT_KEY=table_key)
 
-    assert said.splitlines() == ["server still has waits"]
+    assert output.splitlines() == ["server still has waits"]
 
 
 def test_the_example_of_a_display_shows_the_meter(

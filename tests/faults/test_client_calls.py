@@ -85,12 +85,12 @@ def test_a_round_with_everything_is_played_and_recalled(client: JackpotClient) -
     assert record.settlement is not None
     assert record.settlement.awards == settled.settlement.awards
     assert [bet.bet_id for bet in client.round(player_id="player-a", **where).bets] == ["a"]
-    assert where["round_id"] in [one.round_id for one in client.table_rounds(table_id="T2")]
+    assert where["round_id"] in [round_.round_id for round_ in client.table_rounds(table_id="T2")]
     assert next(client.rounds(bet_id="a", ended=True, table_id="T2")).round_id == where["round_id"]
     hit = next(client.hits(jackpot_id="live"))
     assert (hit.round_id, hit.winners, hit.awards) == (where["round_id"], 1, (award,))
     assert client.award(award_id=award.award_id).payments == ()
-    assert award.award_id in [one.award_id for one in client.awards(jackpot_id="live")]
+    assert award.award_id in [award_.award_id for award_ in client.awards(jackpot_id="live")]
 
 
 def test_a_round_is_cancelled_with_the_hands_that_were_dealt(client: JackpotClient) -> None:
@@ -112,7 +112,7 @@ def test_what_a_table_and_a_display_ask_is_answered(client: JackpotClient) -> No
     assert table.terms is not None
     assert [stakes.currency for stakes in table.terms.stakes] == ["EUR", *sorted(scene.RATES)]
     assert table.open_rounds.items == ()
-    assert "T4" in [one.table_id for one in client.tables(jackpot_id="live")]
+    assert "T4" in [table_.table_id for table_ in client.tables(jackpot_id="live")]
     meter = client.meter(jackpot_id="live", currency=["EUR", "JPY"], max_age=1)
     assert [amount.currency for amount in meter.amounts] == ["EUR", "JPY"]
     assert client.meter(jackpot_id="live").amount_exact == client.meter(jackpot_id="live").amount_exact
@@ -190,7 +190,7 @@ def test_a_consumer_that_is_killed_goes_on_from_its_cursor(client: JackpotClient
     events = list(itertools.islice(client.events(after=start, limit=2), 5))
     ids = [event.id for event in events]
     for handled, event in enumerate(events[:-1], 1):
-        followed = (one.id for one in client.events(after=event.cursor, limit=3))
+        followed = (followed_event.id for followed_event in client.events(after=event.cursor, limit=3))
         new = itertools.islice((id_ for id_ in followed if id_ not in ids[:handled]), 5 - handled)
         assert list(new) == ids[handled:]
 

@@ -98,7 +98,7 @@ def test_a_clock_that_is_off_for_a_while_is_seen_at_once_and_bets_flow_afterward
         ledger.clock.by = off
         for _ in range(3):
             ledger.post_bets("late").problem(503, "clock-skew")
-        ledger.app.extensions["jackpot"].readiness._found = None  # As if a second had passed.
+        ledger.app.extensions["jackpot"].readiness._last = None  # As if a second had passed.
         unready = ledger.call("GET", "/readyz", Role.TABLE)
         ledger.clock.by = timedelta(0)
         ledger.post_bets("late").ok(201)

@@ -46,14 +46,14 @@ class Served:
         self.client = client
         self.clients = Clients(most_body_bytes=1_000_000)
         self.connection: Connection
-        self.asked = 0
+        self.calls = 0
         self.has_body = False
         self.may_answer = asyncio.Event()
         self._body = body
         self._headers = headers
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        self.asked += 1
+        self.calls += 1
         connection = scope["state"].pop(CONNECTION)
         await receive()
         self.has_body = True
@@ -71,9 +71,9 @@ class Served:
 
     async def send(self, data: bytes) -> None:
         """Send, and wait until the application was asked."""
-        before = self.asked
+        before = self.calls
         await asyncio.get_running_loop().sock_sendall(self.client, data)
-        await until(lambda: self.asked > before)
+        await until(lambda: self.calls > before)
 
     async def take(self, count: int) -> bytes:
         """Take so many bytes of the answers, fewer if the connection ends."""
@@ -164,9 +164,9 @@ def test_of_requests_that_come_before_their_turn_few_are_read_and_all_are_answer
     async def test() -> None:
         async with served() as served_:
             served_.connection.data_received(MANY * request_)
-            await until(lambda: served_.asked == 1)
+            await until(lambda: served_.calls == 1)
             assert len(served_.connection.pipeline) <= PIECE // len(request_)
-            assert served_.asked == 1
+            assert served_.calls == 1
             served_.may_answer.set()
             assert (await served_.take_answers(MANY)).count(b"HTTP/1.1 200 ") == MANY
 
@@ -245,6 +245,6 @@ def test_nothing_is_asked_on_a_connection_of_which_an_answer_said_that_it_is_clo
             served_.connection.data_received(GET)
             taken = await served_.take(2 * LARGE)
             assert b"HTTP/1.1 " not in taken
-            assert served_.asked == 1
+            assert served_.calls == 1
 
     play(test())

@@ -224,13 +224,13 @@ def test_a_program_that_is_killed_at_any_moment_books_each_bet_once(table: Table
         time.sleep(kill * 0.005)
         program.kill()
         program = table.start()
-        asked = program.line()
-        while asked not in {"another round", "bets", "left"}:
-            asked = program.line()
-        if asked == "another round":  # It had not noted the round yet.
+        line_ = program.line()
+        while line_ not in {"another round", "bets", "left"}:
+            line_ = program.line()
+        if line_ == "another round":  # It had not noted the round yet.
             program.answer(value=True)
-            asked = program.line()
-        if asked == "bets":
+            line_ = program.line()
+        if line_ == "bets":
             program.answer([ANN, BOB])
             program.reach("left")
         program.answer([])

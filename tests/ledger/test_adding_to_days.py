@@ -46,7 +46,7 @@ def _behind(world: World) -> int:
     return behind
 
 
-def _told(world: World) -> Rows:
+def _rows_of_days(world: World) -> Rows:
     """What reports see of bets."""
     relation = "days_with_recent('j1', ARRAY['bets'])"
     columns = "table_id, currency, cycle, sum(number) AS bets, sum(minor) AS stakes_minor, sum(value) AS value"
@@ -68,7 +68,7 @@ def test_an_id_of_any_form_is_told_as_it_is(opened: World, table_id: str) -> Non
     opened.add_table(table_id, jackpot_id="j1")
     opened.bet(bet(), table_id=table_id)
 
-    assert [row["table_id"] for row in _told(opened)] == [table_id]
+    assert [row["table_id"] for row in _rows_of_days(opened)] == [table_id]
 
 
 def test_figures_are_told_once_before_they_are_added_to_days_and_after(opened: World) -> None:
@@ -77,7 +77,7 @@ def test_figures_are_told_once_before_they_are_added_to_days_and_after(opened: W
     _group(opened, "T1", name="r1")
     _group(opened, "T1", "R1", name="r2")
     assert _behind(opened) == behind + 3
-    rows = _told(opened)
+    rows = _rows_of_days(opened)
     assert [tuple(row.values()) for row in rows] == [
         ("R1", "EUR", 1, 1, 100, 1),
         ("R1", "GBP", 1, 2, 200, Decimal("2.34")),
@@ -88,7 +88,7 @@ def test_figures_are_told_once_before_they_are_added_to_days_and_after(opened: W
     rolling.roll_up(opened.engine)
 
     assert _behind(opened) == 0
-    assert _told(opened) == rows
+    assert _rows_of_days(opened) == rows
     assert opened.books.value("SELECT count(*) FROM days WHERE kind = 'bets'") == 4
 
 
@@ -97,7 +97,7 @@ def test_what_is_added_later_is_added_to_what_was_before(opened: World) -> None:
         _group(opened, "T1", name=name)
         rolling.roll_up(opened.engine)
 
-    assert [(row["bets"], row["stakes_minor"]) for row in _told(opened)] == [(2, 200), (4, 400)]
+    assert [(row["bets"], row["stakes_minor"]) for row in _rows_of_days(opened)] == [(2, 200), (4, 400)]
     assert opened.books.value("SELECT count(*) FROM days WHERE kind = 'bets'") == 2
 
 
@@ -108,12 +108,12 @@ def test_figures_of_three_cycles_that_are_added_at_once_are_kept_apart(opened: W
         opened.bet(bet(stake_minor=100 * cycle), round_id=f"r{cycle}")
         if cycle < 3:
             opened.settle(hand("1", ROYAL_FLUSH), round_id=f"r{cycle}")
-    rows = _told(opened)
+    rows = _rows_of_days(opened)
     assert [(row["cycle"], row["stakes_minor"]) for row in rows] == [(1, 100), (2, 200), (3, 300)]
 
     rolling.roll_up(opened.engine)
 
-    assert _told(opened) == rows
+    assert _rows_of_days(opened) == rows
 
 
 def test_now_and_then_a_booking_adds_what_is_behind(opened: World) -> None:
@@ -130,7 +130,7 @@ def test_now_and_then_a_booking_adds_what_is_behind(opened: World) -> None:
     assert [number for number, left in enumerate(behind) if left == 0] == summed
     assert len(summed) > 1
     assert all(after == before + 2 for before, after in pairwise(behind) if after)
-    assert [row["bets"] for row in _told(opened)] == [GROUPS, 2 * GROUPS] * 2
+    assert [row["bets"] for row in _rows_of_days(opened)] == [GROUPS, 2 * GROUPS] * 2
 
 
 def test_a_stripe_adds_nothing_of_another(world: World) -> None:
@@ -152,7 +152,7 @@ def test_a_stripe_adds_nothing_of_another(world: World) -> None:
 def test_what_is_rolled_back_leaves_all_as_it_was(opened: World) -> None:
     _never_add()
     _group(opened, "T1", name="r1")
-    rows, behind = _told(opened), _behind(opened)
+    rows, behind = _rows_of_days(opened), _behind(opened)
 
     with opened.engine.connect() as session:
         with pipelined(session) as pipe:
@@ -161,7 +161,7 @@ def test_what_is_rolled_back_leaves_all_as_it_was(opened: World) -> None:
         session.rollback()
 
     assert _behind(opened) == behind
-    assert _told(opened) == rows
+    assert _rows_of_days(opened) == rows
 
 
 def test_nothing_is_added_twice(opened: World) -> None:
@@ -171,4 +171,4 @@ def test_nothing_is_added_twice(opened: World) -> None:
             stripes.lock_one(pipe, "j1", 0)
             kept_days.add(pipe, "j1", stripe_no=0)
 
-    assert [(row["bets"], row["stakes_minor"]) for row in _told(opened)] == [(1, 100), (2, 200)]
+    assert [(row["bets"], row["stakes_minor"]) for row in _rows_of_days(opened)] == [(1, 100), (2, 200)]

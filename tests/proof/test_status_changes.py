@@ -1,4 +1,4 @@
-"""The proof finds what is changed in a jackpot's rules versions, doors, and money that was moved by hand."""
+"""The proof finds what is changed in a jackpot's rules versions, suspensions, and money that was moved by hand."""
 
 import random
 from dataclasses import replace
@@ -40,7 +40,7 @@ class Life:
     def adjust(self, account: str, amount: str) -> None:
         self.change("adjustment", "j1", account=account, amount=amount, document="memo", cause="count-error")
 
-    def door(self, what: str, jackpot_id: str, request_id: str) -> None:
+    def change_status(self, what: str, jackpot_id: str, request_id: str) -> None:
         body = {"request_id": request_id, "reason": "as agreed"}
         key = self.house.person("Ann", Role.OPERATOR)
         self.house.call("PUT", f"/v1/jackpots/{jackpot_id}/{what}", key=key, data=orjson.dumps(body)).ok(201)
@@ -68,11 +68,11 @@ def write(url: str) -> None:
     life.adjust("reserve", "5")
     life.change("rules", "j1", settings={"split.meter": "0.40", "reset_amount": "300", "limit": None})
     world.bet(bet(stake_minor=10_000), round_id="across")
-    life.door("suspension", "j1", "s1")
+    life.change_status("suspension", "j1", "s1")
     spread(world, 4)
     world.settle(hand("1", NOTHING), round_id="across")
-    life.door("suspension", "j1", "s2")
-    life.door("resumption", "j1", "s3")
+    life.change_status("suspension", "j1", "s2")
+    life.change_status("resumption", "j1", "s3")
     life.bet_and_settle("hit", ROYAL_FLUSH)
     for number in range(6):
         life.bet_and_settle(f"after-{number}")
@@ -82,7 +82,7 @@ def write(url: str) -> None:
     life.change("prize-fund-true-up", "j1")
     life.change("retirement", "j1", to="j2")
     life.bet_and_settle("received", ROYAL_FLUSH, table_id="T2")
-    life.door("suspension", "j3", "s4")
+    life.change_status("suspension", "j3", "s4")
     world.open(jackpot_id="j4", tables=("T4", "T5"), stripes=2)
     life.bet_and_settle("unlimited", table_id="T4")
     life.change("table-limits", "j4", table_id="T4", least_stake="2", largest_stake="100")

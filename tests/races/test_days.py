@@ -51,7 +51,7 @@ def _bet_and_void(engine: sqlalchemy.Engine, table_id: str, round_id: str, now: 
     return accepted
 
 
-def _found(engine: sqlalchemy.Engine) -> None:
+def _open_house(engine: sqlalchemy.Engine) -> None:
     scene.open_live(engine, "live", tables=["T1"], stripes=2)
     act = Act(SYSTEM_OPERATOR, scene.now())
     add = partial(add_casino, act=act, casino_id="riga", name="Riga", zone="Europe/Riga", day_starts=time(6))
@@ -71,7 +71,7 @@ def _race_around(engine: sqlalchemy.Engine, url: str, end: datetime) -> None:
 
 
 def test_a_day_of_utc_ends_while_processes_book(engine: sqlalchemy.Engine, database_url: str) -> None:
-    _found(engine)
+    _open_house(engine)
     _race_around(engine, database_url, MIDNIGHT)
 
     question = "SELECT table_id, day, gaming_day FROM figures WHERE kind = 'bets' GROUP BY 1, 2, 3 ORDER BY 1, 2, 3"
@@ -80,7 +80,7 @@ def test_a_day_of_utc_ends_while_processes_book(engine: sqlalchemy.Engine, datab
 
 
 def test_a_gaming_day_ends_while_processes_book(engine: sqlalchemy.Engine, database_url: str) -> None:
-    _found(engine)
+    _open_house(engine)
     _race_around(engine, database_url, SIX_IN_RIGA)
 
     question = "SELECT table_id, day, gaming_day FROM figures WHERE kind = 'bets' GROUP BY 1, 2, 3 ORDER BY 1, 2, 3"

@@ -50,18 +50,18 @@ def effect(engine: sqlalchemy.Engine, request_id: str) -> ChangeEffect:
     def report(session: Session) -> ChangeEffect | None:
         return effect_of(session, find(session, request_id), Act(READER, scene.now()))
 
-    found = read_at_once(engine, report)
-    assert found is not None
-    return found
+    effect_ = read_at_once(engine, report)
+    assert effect_ is not None
+    return effect_
 
 
-def read_on_and_on(racer: Racer, *, others: int) -> list[ChangeEffect]:
+def read_on_and_on(racer: Racer, *, other_racers: int) -> list[ChangeEffect]:
     """Read the effect of the request that waits, until all others are done."""
-    found = []
-    while racer.is_to_go_on_until(others):
-        found.append(effect(racer.engine, "waiting"))
+    effects = []
+    while racer.is_to_go_on_until(other_racers):
+        effects.append(effect(racer.engine, "waiting"))
     racer.meet()
-    return found
+    return effects
 
 
 def bet_on_and_on(racer: Racer, *, table_id: str) -> int:
@@ -100,16 +100,16 @@ def test_effects_are_read_while_bets_hits_and_changes_go_on(engine: sqlalchemy.E
 
     seen, _, *booked = race(
         database_url,
-        partial(read_on_and_on, others=4),
+        partial(read_on_and_on, other_racers=4),
         change_on_and_on,
         partial(bet_on_and_on, table_id="T1"),
         partial(bet_on_and_on, table_id="T2"),
         hit_on_and_on,
     )
 
-    positions = [one.after["positions"] for one in seen if one.problem is None]
+    positions = [effect_.after["positions"] for effect_ in seen if effect_.problem is None]
     assert positions == sorted(positions, key=sum)  # The books go on, and each look sees all stripes at one instant.
-    assert len({tuple(one) for one in positions}) > 1
+    assert len({tuple(effect_) for effect_ in positions}) > 1
     assert booked[:2] == [BETS_EACH, BETS_EACH]
     assert len(positions) == len(seen)
     books.require_clean(engine)

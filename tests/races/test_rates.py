@@ -159,7 +159,7 @@ def test_of_several_approvers_of_one_request_one_does_it(engine: sqlalchemy.Engi
     answers = race(database_url, *approvers)
 
     for at_once in zip(*answers, strict=True):
-        assert sorted(_told(answer) for answer in at_once) == ["ChangeDecided", "ChangeDecided", "approved"]
+        assert sorted(_outcome_of(answer) for answer in at_once) == ["ChangeDecided", "ChangeDecided", "approved"]
     assert books.ask(engine, "SELECT count(*), max(number) FROM rate_sheets") == [(DECISIONS + 1, DECISIONS + 1)]
     assert books.ask(engine, "SELECT count(*) FROM entries WHERE kind = 'change_approved'") == [(DECISIONS,)]
     books.require_clean(engine)
@@ -171,7 +171,7 @@ def test_the_same_approver_twice_at_once_does_it_once_and_is_told_so_twice(
 ) -> None:
     answers = race(database_url, *[partial(decide_twice, checker="Bob")] * 2)
 
-    assert sorted(_told(answer) for answer in answers) == ["approved", "approved"]
+    assert sorted(_outcome_of(answer) for answer in answers) == ["approved", "approved"]
     assert sorted(answer.is_replay for answer in answers) == [False, True]
     assert books.ask(engine, "SELECT count(*) FROM rate_sheets") == [(2,)]
     books.require_clean(engine)
@@ -190,7 +190,7 @@ def test_of_an_approval_and_a_rejection_one_stands(engine: sqlalchemy.Engine, da
         partial(decide_all, checker="Cleo", outcome=Outcome.REJECTED),
     )
 
-    results = [sorted(_told(answer) for answer in at_once) for at_once in zip(*answers, strict=True)]
+    results = [sorted(_outcome_of(answer) for answer in at_once) for at_once in zip(*answers, strict=True)]
     assert all(pair in (["ChangeDecided", "approved"], ["ChangeDecided", "rejected"]) for pair in results)
     approved = sum("approved" in pair for pair in results)
     assert books.ask(engine, "SELECT count(*) FROM rate_sheets") == [(approved + 1,)]
@@ -219,7 +219,7 @@ def test_of_two_requests_against_one_sheet_the_second_is_refused_and_not_merged(
     )
 
     for at_once in zip(*answers, strict=True):
-        assert sorted(_told(answer) for answer in at_once) == ["ChangeStale", "approved"]
+        assert sorted(_outcome_of(answer) for answer in at_once) == ["ChangeStale", "approved"]
     assert books.ask(engine, "SELECT count(*) FROM rate_sheets") == [(DECISIONS + 1,)]
     # Whatever the clocks of the processes say, the sheets come into force in the order of their numbers.
     effective = [at for (at,) in books.ask(engine, "SELECT effective_at FROM rate_sheets ORDER BY number")]
@@ -228,7 +228,7 @@ def test_of_two_requests_against_one_sheet_the_second_is_refused_and_not_merged(
     assert books.deadlocks(engine) == 0
 
 
-def _told(answer: ChangeDecidedNow | LedgerError) -> str:
+def _outcome_of(answer: ChangeDecidedNow | LedgerError) -> str:
     if isinstance(answer, LedgerError):
         assert isinstance(answer, ChangeDecided | ChangeStale), answer.detail
         return type(answer).__name__

@@ -118,13 +118,13 @@ def ask(racer: Racer, *, seed: int) -> list[tuple[datetime, Vectors]]:
         jackpots = read(racer.engine, references.jackpot_ids)
         for jackpot_id in jackpots:
             resolve(racer.engine, jackpot_id, at, now=datetime.now(UTC))
-        seen.append((at, _found(racer.engine, [REFERENCE_BOOK, *jackpots], at)))
+        seen.append((at, _vectors_at(racer.engine, [REFERENCE_BOOK, *jackpots], at)))
         time.sleep(chance.random() * 0.05)
     racer.meet()
     return seen
 
 
-def _found(engine: sqlalchemy.Engine, of_books: Sequence[str], at: datetime) -> Vectors:
+def _vectors_at(engine: sqlalchemy.Engine, of_books: Sequence[str], at: datetime) -> Vectors:
     by_book = {book: read(engine, partial(instants.at, book=book, instant=at)) for book in of_books}
     return {book: positions for book, positions in by_book.items() if positions}
 
@@ -198,9 +198,9 @@ def test_an_instant_separates_nothing_that_belongs_together(engine: sqlalchemy.E
     seen: list[tuple[datetime, Vectors]] = [*first, *second]
     for at, vectors in seen:
         assert [*whole.torn(vectors)] == []
-        assert _found(engine, [*vectors], at) == vectors
+        assert _vectors_at(engine, [*vectors], at) == vectors
     for at in _times(engine):
-        vectors = _found(engine, [REFERENCE_BOOK, *read(engine, references.jackpot_ids)], at)
+        vectors = _vectors_at(engine, [REFERENCE_BOOK, *read(engine, references.jackpot_ids)], at)
         assert [*whole.torn(vectors)] == []
     books.require_clean(engine)
     assert books.deadlocks(engine) == 0

@@ -15,7 +15,7 @@ FOUND: Final = """
 """
 
 
-def _found(url: str) -> dict[str, dict[str, Any]]:
+def _stored_policies(url: str) -> dict[str, dict[str, Any]]:
     with psycopg.connect(owner_conninfo(url)) as owner:
         rows = owner.execute(FOUND).fetchall()
     return {
@@ -36,24 +36,24 @@ def _facts(policies: dict[str, KindPolicy]) -> dict[str, dict[str, Any]]:
 def test_a_new_database_has_the_shipped_policy(empty_database_url: str) -> None:
     migrate.upgrade(empty_database_url)
 
-    assert _found(empty_database_url) == _facts(dict(SHIPPED_POLICY))
+    assert _stored_policies(empty_database_url) == _facts(dict(SHIPPED_POLICY))
 
 
 def test_a_new_kind_is_added_once_and_what_was_there_stays(empty_database_url: str) -> None:
     migrate.upgrade(empty_database_url)
-    before = _found(empty_database_url)
+    before = _stored_policies(empty_database_url)
 
     for _ in range(2):
         migrate.add_change_policies(empty_database_url, {"new-kind": OPERATORS_ALONE, "rules": RATES_ALONE})
 
-    assert _found(empty_database_url) == before | _facts({"new-kind": OPERATORS_ALONE})
+    assert _stored_policies(empty_database_url) == before | _facts({"new-kind": OPERATORS_ALONE})
 
 
 def test_on_an_older_schema_nothing_is_added(empty_database_url: str) -> None:
     migrate.upgrade(empty_database_url)
     migrate.downgrade(empty_database_url, "-1")
-    before = _found(empty_database_url)
+    before = _stored_policies(empty_database_url)
 
     migrate.add_change_policies(empty_database_url, {"new-kind": OPERATORS_ALONE})
 
-    assert _found(empty_database_url) == before
+    assert _stored_policies(empty_database_url) == before

@@ -28,7 +28,7 @@ async def replied(
 ) -> Answer:
     """Send a request on the loop that runs, and wait for the whole answer."""
     sent = {} if data is None else {"Content-Length": str(len(data))}
-    return await _asked(application, scope_of(method, path, {**sent, **headers}), data or b"")
+    return await _answer_to(application, scope_of(method, path, {**sent, **headers}), data or b"")
 
 
 def scope_of(method: str, path: str, headers: Mapping[str, str]) -> Scope:
@@ -54,7 +54,7 @@ def _bytes(value: str) -> bytes:
         return value.encode()
 
 
-async def _asked(application: Application, scope: Scope, data: bytes) -> Answer:
+async def _answer_to(application: Application, scope: Scope, data: bytes) -> Answer:
     received: Iterator[Message] = iter([{"type": "http.request", "body": data, "more_body": False}])
     sent: list[Message] = []
 

@@ -76,8 +76,8 @@ def breaches(
         check.statement(raw.stmt, frozenset())
         check.calls(raw.stmt)
     if len(check.jackpots) > 1:
-        check.found.add(Breach(Rule.ONE_JACKPOT, f"{len(check.jackpots)} jackpots"))
-    return frozenset(check.found)
+        check.breaches.add(Breach(Rule.ONE_JACKPOT, f"{len(check.jackpots)} jackpots"))
+    return frozenset(check.breaches)
 
 
 _WITHOUT_ROWS: Final = (
@@ -122,7 +122,7 @@ class _Check:
         self._values = values
         self._arguments = arguments
         self._catalogue = catalogue
-        self.found: set[Breach] = set()
+        self.breaches: set[Breach] = set()
         self.jackpots: set[str] = set()
 
     def statement(self, statement: Any, known: frozenset[str]) -> None:
@@ -143,7 +143,7 @@ class _Check:
             self._level(statement.usingClause, statement.whereClause, known, target=statement.relation)
             self._nested((statement.usingClause, statement.whereClause, statement.returningClause), known)
         else:
-            self.found.add(Breach(Rule.UNKNOWN, type(statement).__name__))
+            self.breaches.add(Breach(Rule.UNKNOWN, type(statement).__name__))
 
     def calls(self, statement: Any) -> None:
         """Check the functions that stand anywhere in a statement and read a jackpot's rows."""
@@ -151,7 +151,7 @@ class _Check:
             name = str(call.funcname[-1].sval) if isinstance(call, nodes.FuncCall) else ""
             place = self._catalogue.relations.get(name)
             if place is not None and (len(call.args or ()) <= place or not self._note(call.args[place])):
-                self.found.add(Breach(Rule.UNRESTRICTED, name))
+                self.breaches.add(Breach(Rule.UNRESTRICTED, name))
 
     def _with_queries(self, statement: Any, known: frozenset[str]) -> frozenset[str]:
         clause = getattr(statement, "withClause", None)
@@ -173,7 +173,7 @@ class _Check:
             aliases = [lock.relname for lock in locking.lockedRels] if locking.lockedRels else list(level.tables)
             for alias in aliases:
                 if self._placement(level.tables.get(alias)) is Placement.REFERENCE:
-                    self.found.add(Breach(Rule.LOCKED, level.tables[alias]))
+                    self.breaches.add(Breach(Rule.LOCKED, level.tables[alias]))
         self._nested([getattr(select, name) for name in select if name not in {"withClause", "larg", "rarg"}], known)
 
     def _insert(self, insert: Node, known: frozenset[str]) -> None:
@@ -184,7 +184,7 @@ class _Check:
         conflict = insert.onConflictClause
         if conflict is not None:
             if self._placement(table) is Placement.REFERENCE:
-                self.found.add(Breach(Rule.CONFLICT, table))
+                self.breaches.add(Breach(Rule.CONFLICT, table))
             self._set(conflict.targetList or ())
             self._nested((conflict.targetList, conflict.whereClause), known)
         if insert.selectStmt is not None:
@@ -197,9 +197,9 @@ class _Check:
         place = columns.index(COLUMN) if COLUMN in columns else None
         for row in rows:
             if place is None or len(row) <= place or not self._note(row[place]):
-                self.found.add(Breach(Rule.INSERTED, table))
+                self.breaches.add(Breach(Rule.INSERTED, table))
         if not rows:
-            self.found.add(Breach(Rule.INSERTED, table))
+            self.breaches.add(Breach(Rule.INSERTED, table))
 
     def _update(self, update: Node, known: frozenset[str]) -> None:
         self._level(update.fromClause, update.whereClause, known, target=update.relation)
@@ -209,10 +209,10 @@ class _Check:
     def _set(self, targets: Iterable[Node]) -> None:
         for target in targets:
             if any(isinstance(node_, nodes.A_Indices) for node_ in _all_nodes((target.indirection, target.val))):
-                self.found.add(Breach(Rule.SUBSCRIPT, target.name))
+                self.breaches.add(Breach(Rule.SUBSCRIPT, target.name))
             for call in _all_nodes(target.val):
                 if isinstance(call, nodes.FuncCall) and call.funcname[-1].sval in self._catalogue.volatile:
-                    self.found.add(Breach(Rule.VOLATILE, call.funcname[-1].sval))
+                    self.breaches.add(Breach(Rule.VOLATILE, call.funcname[-1].sval))
 
     # Query levels.
 
@@ -230,14 +230,14 @@ class _Check:
         restricted = set(chain.from_iterable(self._restricted(level, *condition) for condition in level.conditions))
         for alias, table in level.tables.items():
             if self._placement(table) is Placement.DISTRIBUTED and alias not in restricted:
-                self.found.add(Breach(Rule.UNRESTRICTED, table))
+                self.breaches.add(Breach(Rule.UNRESTRICTED, table))
         self._require_near(level)
         return level
 
     def _require_near(self, level: _Level) -> None:
         placed = {table: self._placement(table) for table in level.tables.values()}
         if Placement.DISTRIBUTED in placed.values():
-            self.found |= {Breach(Rule.MIXED, table) for table, place in placed.items() if place is Placement.LOCAL}
+            self.breaches |= {Breach(Rule.MIXED, table) for table, place in placed.items() if place is Placement.LOCAL}
 
     def _source(self, source: Any, level: _Level, known: frozenset[str]) -> frozenset[str]:
         """Note the tables of one source of a level; return their aliases."""
@@ -307,7 +307,7 @@ class _Check:
         """PostgreSQL's own tables are on every machine; a partition must be found by its parent's name."""
         is_system = relation.schemaname in _SYSTEM or relation.relname.startswith("pg_")
         if not is_system and self._placement(relation.relname) is None:
-            self.found.add(Breach(Rule.UNKNOWN, relation.relname))
+            self.breaches.add(Breach(Rule.UNKNOWN, relation.relname))
 
     def _nested(self, parts: Iterable[Any], known: frozenset[str]) -> None:
         """Check the queries that stand in parts of a query."""

@@ -20,12 +20,12 @@ class LocalIssuer:
     """
     What it answers by path, and the key that it signs with now.
 
-    `asked` are the paths that were asked for; nothing is answered while `open` is not set.
+    `paths` are those that were asked for; nothing is answered while `open` is not set.
     """
 
     def __init__(self, url: str) -> None:
         self.url = url
-        self.asked: list[str] = []
+        self.paths: list[str] = []
         self.open = threading.Event()
         self.open.set()
         self.key: Key = RSAKey.generate_key(2048, {"kid": "one", "use": "sig"}, auto_kid=False)
@@ -78,7 +78,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         issuer: LocalIssuer = self.server.issuer  # type: ignore[attr-defined]
-        issuer.asked.append(self.path)
+        issuer.paths.append(self.path)
         issuer.open.wait()
         answer = issuer.answers.get(self.path, 404)
         status, body = (answer, b"") if isinstance(answer, int) else (200, answer)

@@ -29,12 +29,12 @@ class Listener:
         self.last_event_id = ""
         scope = scope_of("GET", path, {"Accept": "text/event-stream", **headers})
         scope["state"] = {PRESENCE: self.presence}
-        self._call: Future[None] = begun_on_loop(self._asked(application, scope))
+        self._call: Future[None] = begun_on_loop(self._run(application, scope))
         start = self._messages.get(timeout=LONGEST_S)
         self.status: int = start["status"]
         self.headers = Headers([(name.decode(), value.decode("latin-1")) for name, value in start["headers"]])
 
-    async def _asked(self, application: Application, scope: Scope) -> None:
+    async def _run(self, application: Application, scope: Scope) -> None:
         await application(scope, self._receive, self._send)
 
     async def _receive(self) -> Message:

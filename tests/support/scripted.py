@@ -248,7 +248,7 @@ def streamed(*pieces: bytes | float | threading.Event) -> Reply:
     return Reply(act=act)
 
 
-def said(content: object) -> bytes:
+def event_bytes(content: object) -> bytes:
     """Return a server-sent event."""
     return b"data: " + json.dumps(content).encode() + b"\n\n"
 

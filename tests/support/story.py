@@ -89,7 +89,7 @@ class Story:
 
     def __init__(self, world: World, seed: int) -> None:
         self._world = world
-        self._steps = self._told()
+        self._steps = self._played()
         self._acts = 0
         self._instants = random.Random(seed).sample(range(WITHIN), _STEPS)
 
@@ -99,7 +99,7 @@ class Story:
             next(self._steps)
         self._acts += 1
 
-    def _told(self) -> Iterator[None]:
+    def _played(self) -> Iterator[None]:
         world = self._world
         world.bet(bet("a"), bet("b", currency="GBP", hand="2"), round_id="refunded")
         yield

@@ -201,8 +201,8 @@ def test_figures_are_compared_as_numbers(world: World, figure: str) -> None:
 
     assert approve(world, confirm={"GBP": figure}).ok()["state"] == "approved"
     assert approve(world, confirm={"GBP": "1.4"}).ok()["state"] == "approved"  # A replay: the same number.
-    [kept] = world.books.rows("SELECT confirmed FROM change_decisions")
-    assert kept["confirmed"] == {"GBP": "1.4"}
+    [decision] = world.books.rows("SELECT confirmed FROM change_decisions")
+    assert decision["confirmed"] == {"GBP": "1.4"}
 
 
 @pytest.mark.parametrize("figure", [1.4, 14, "14e-1", "1,4", " 1.4", "", None, "NaN", "+1.4"])

@@ -11,7 +11,7 @@ _MOST_KEPT: Final = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class StoredAnswer:
     """An answer and its ETag."""
 
     etag: str
@@ -26,22 +26,22 @@ class ETags:
     """Answers with their ETags, by request; threads may share it."""
 
     def __init__(self) -> None:
-        self._kept: dict[tuple[str, tuple[tuple[str, str], ...]], Kept] = {}
+        self._answers: dict[tuple[str, tuple[tuple[str, str], ...]], StoredAnswer] = {}
         self._lock = threading.Lock()
 
-    def kept(self, request: Request) -> Kept | None:
-        """Return the answer that is kept of a request."""
+    def stored(self, request: Request) -> StoredAnswer | None:
+        """Return the stored answer to a request."""
         with self._lock:
-            return self._kept.get(_name(request))
+            return self._answers.get(_name(request))
 
     def keep(self, request: Request, etag: str | None, value: object) -> None:
         """Keep an answer under its ETag, if it has one."""
         if etag is None:
             return
         with self._lock:
-            self._kept[_name(request)] = Kept(etag, value)
-            if len(self._kept) > _MOST_KEPT:
-                del self._kept[next(iter(self._kept))]
+            self._answers[_name(request)] = StoredAnswer(etag, value)
+            if len(self._answers) > _MOST_KEPT:
+                del self._answers[next(iter(self._answers))]
 
 
 def _name(request: Request) -> tuple[str, tuple[tuple[str, str], ...]]:

@@ -77,11 +77,11 @@ def exchange(call: Call[T], policy: Policy, etags: ETags) -> Steps[T]:
     Raises: Refusal, ProtocolError; NoAnswer once the deadline has passed, or would while waiting: of a call that
     writes it is NotSent or OutcomeUnknown.
     """
-    kept = etags.kept(call.request) if call.is_revalidated else None
-    request = call.request if kept is None else kept.asked_for(call.request)
+    stored = etags.stored(call.request) if call.is_revalidated else None
+    request = call.request if stored is None else stored.asked_for(call.request)
     answer, unknown = yield from _answered(call, request, policy)
-    if kept is not None and answer.status == HTTPStatus.NOT_MODIFIED:
-        return cast("T", kept.value)
+    if stored is not None and answer.status == HTTPStatus.NOT_MODIFIED:
+        return cast("T", stored.value)
     if answer.status not in {HTTPStatus.OK, HTTPStatus.CREATED}:
         raise refusal(request, answer, unknown)
     value = call.read(read(answer.body))
@@ -122,12 +122,12 @@ def _answered(call: Call[T], request: Request, policy: Policy) -> Steps[tuple[Re
 
 def _given_up(call: Call[T], policy: Policy, attempts: _Attempts) -> NoAnswer:
     made = f"{attempts.number} attempt{'s' * (attempts.number != 1)}"
-    said = f"{call.request.name} got no answer in {made} within {policy.deadline:g} s (last: {attempts.reason})"
+    no_answer = f"{call.request.name} got no answer in {made} within {policy.deadline:g} s (last: {attempts.reason})"
     if not attempts.unknown:
-        return NotSent(f"{said}; nothing can have been booked", attempts=attempts.number, problem=attempts.problem)
+        return NotSent(f"{no_answer}; nothing can have been booked", attempts=attempts.number, problem=attempts.problem)
     if call.ids is None:
-        return NoAnswer(said, attempts=attempts.number, problem=attempts.problem)
-    return OutcomeUnknown(said, attempts=attempts.number, ids=call.ids, problem=attempts.problem)
+        return NoAnswer(no_answer, attempts=attempts.number, problem=attempts.problem)
+    return OutcomeUnknown(no_answer, attempts=attempts.number, ids=call.ids, problem=attempts.problem)
 
 
 def refusal(request: Request, answer: Received, unknown: int) -> Exception:

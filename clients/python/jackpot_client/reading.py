@@ -57,8 +57,8 @@ def _value(value: object, hint: Any, where: str) -> Any:  # noqa: ANN401  as abo
     kinds = get_args(hint) if get_origin(hint) is UnionType else (hint,)
     if value is None and NoneType in kinds:
         return None
-    kind, *others = (kind for kind in kinds if kind is not NoneType)
-    if str in others and isinstance(value, str):  # A word of which a later version may have more.
+    kind, *rest = (kind for kind in kinds if kind is not NoneType)
+    if str in rest and isinstance(value, str):  # A word of which a later version may have more.
         return kind(value) if value in {word.value for word in kind} else value
     if get_origin(kind) is tuple:
         items = value if isinstance(value, list) else _refuse(value, "a list", where)
@@ -106,10 +106,10 @@ def _decimal(value: object) -> Decimal:
 
 def _instant(value: object) -> datetime:
     """Return a time with its offset."""
-    found = datetime.fromisoformat(_text(value))
-    if found.tzinfo is None:
+    moment = datetime.fromisoformat(_text(value))
+    if moment.tzinfo is None:
         raise ValueError
-    return found
+    return moment
 
 
 def _object(value: object) -> Content:
@@ -148,7 +148,11 @@ def _with(parameters: Mapping[Any, Any], hint: Any) -> Any:  # noqa: ANN401  a t
     """Return a type with the parameters of its dataclass."""
     if not parameters:
         return hint
-    return hint[tuple(parameters[one] for one in hint.__parameters__)] if getattr(hint, "__parameters__", ()) else hint
+    return (
+        hint[tuple(parameters[parameter] for parameter in hint.__parameters__)]
+        if getattr(hint, "__parameters__", ())
+        else hint
+    )
 
 
 def _refuse(value: object, expected: str, where: str) -> NoReturn:

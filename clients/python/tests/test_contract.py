@@ -80,7 +80,7 @@ def is_of(hint: Any, described: Any) -> bool:
     if "$ref" in schema:
         return str(schema["$ref"]).rpartition("/")[2] == schema_name(kind)
     types = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
-    (type_,) = (one for one in types if one != "null")
+    (type_,) = (member for member in types if member != "null")
     if type_ == "array":
         return get_origin(kind) is tuple and is_of(get_args(kind)[0], schema["items"])
     if type_ == "object":
@@ -109,7 +109,7 @@ def schema_name(kind: Any) -> str:
     ],
 )
 def test_the_client_knows_each_word_of_the_contract(enum: type[StrEnum], schema: str, field: str) -> None:
-    assert {one.value for one in enum} == set(SCHEMAS[schema]["properties"][field]["enum"])
+    assert {member.value for member in enum} == set(SCHEMAS[schema]["properties"][field]["enum"])
 
 
 def public(kind: type) -> set[str]:
@@ -146,7 +146,11 @@ def test_each_call_is_one_of_the_contract_with_parameters_of_it() -> None:
     for describe in (*CALLS, *LISTS):
         made = describe(**{name: SAMPLES[name] for name in required(describe)})
         request = getattr(made, "first", made).request
-        (path,) = (one for one in DOCUMENT["paths"] if re.fullmatch(re.sub(r"\{\w+\}", "[^/]+", one), request.path))
+        (path,) = (
+            template
+            for template in DOCUMENT["paths"]
+            if re.fullmatch(re.sub(r"\{\w+\}", "[^/]+", template), request.path)
+        )
         operation = DOCUMENT["paths"][path][request.method.lower()]
         known = {parameter["name"] for parameter in operation.get("parameters", ())}
         known |= set(re.findall(r"\{(\w+)\}", path))

@@ -31,15 +31,15 @@ def page(next_: str, *numbers: int) -> Reply:
 
 def taken(client: JackpotClient, count: int, **options: Any) -> list[tuple[str, str | None]]:
     """Take so many events, as their number and the cursor to store."""
-    return [(one.id.split("/")[2], one.cursor) for one in itertools.islice(client.events(**options), count)]
+    return [(event.id.split("/")[2], event.cursor) for event in itertools.islice(client.events(**options), count)]
 
 
 def test_a_cursor_to_store_loses_nothing_that_was_not_handled(client: JackpotClient, service: Scripted) -> None:
     """Within a page the cursor is the one before it; what was handled of the page comes again, the rest for sure."""
     service.script = [page("c1", 1, 2), page("c2"), page("c3", 3, 4)]
     assert taken(client, 4) == [("1", None), ("2", "c1"), ("3", "c2"), ("4", "c3")]
-    asked = [request.path for request in service.received]
-    assert asked == ["/v1/events?wait=20", "/v1/events?after=c1&wait=20", "/v1/events?after=c2&wait=20"]
+    paths = [request.path for request in service.received]
+    assert paths == ["/v1/events?wait=20", "/v1/events?after=c1&wait=20", "/v1/events?after=c2&wait=20"]
 
 
 def test_a_stored_cursor_is_gone_on_from(client: JackpotClient, service: Scripted) -> None:
@@ -58,7 +58,7 @@ def test_from_now_on_there_is_a_cursor_before_the_first_event(client: JackpotCli
 def test_pages_are_handed_out_even_if_they_are_empty(client: JackpotClient, service: Scripted) -> None:
     service.script = [page("c1"), page("c2", 1)]
     pages = list(itertools.islice(client.event_pages(after="c0"), 2))
-    assert [(len(one.items), one.next) for one in pages] == [(0, "c1"), (1, "c2")]
+    assert [(len(page.items), page.next) for page in pages] == [(0, "c1"), (1, "c2")]
 
 
 @pytest.mark.parametrize("break_", [Reply(act=drop), BUSY, Reply(429, {}), Reply(502, b"<html>")])

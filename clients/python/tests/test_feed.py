@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from jackpot_client import FeedState, JackpotClient, ProtocolError, Refusal, Retry
-from tests.support.scripted import FRAME_JSON, Clock, MakeClient, Reply, Scripted, problem, said, streamed
+from tests.support.scripted import FRAME_JSON, Clock, MakeClient, Reply, Scripted, event_bytes, problem, streamed
 
 pytestmark = pytest.mark.slow
 
@@ -17,7 +17,7 @@ ALIVE = b": alive\n\n"
 
 
 def frame(amount_minor: int) -> bytes:
-    return said({**FRAME_JSON, "amounts": [{"currency": "EUR", "exponent": 2, "amount_minor": amount_minor}]})
+    return event_bytes({**FRAME_JSON, "amounts": [{"currency": "EUR", "exponent": 2, "amount_minor": amount_minor}]})
 
 
 def shown(feed: Iterator[FeedState], count: int) -> list[tuple[int, bool]]:
@@ -107,7 +107,7 @@ def test_a_feed_that_is_refused_ends(client: JackpotClient, service: Scripted, s
 
 @pytest.mark.parametrize("wrong", [{"amounts": []}, {**FRAME_JSON, "cycle": 1.5}])
 def test_a_frame_that_is_none_is_an_error(client: JackpotClient, service: Scripted, wrong: Any) -> None:
-    service.script = [streamed(said(wrong), 5.0)]
+    service.script = [streamed(event_bytes(wrong), 5.0)]
     with pytest.raises(ProtocolError):
         next(client.feed(jackpot_id="live"))
 

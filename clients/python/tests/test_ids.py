@@ -35,8 +35,8 @@ def test_a_new_id_is_a_uuid_of_version_7_that_carries_the_time() -> None:
 
 
 def test_a_bet_is_given_its_id_when_it_is_made() -> None:
-    one, other = (Bet(player_id="p", currency="EUR", stake_minor=1) for _ in range(2))
-    assert one.bet_id != other.bet_id
+    first, other = (Bet(player_id="p", currency="EUR", stake_minor=1) for _ in range(2))
+    assert first.bet_id != other.bet_id
 
 
 @pytest.mark.parametrize("stake", [1.0, True, "1", Decimal(1)])

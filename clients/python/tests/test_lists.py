@@ -42,9 +42,9 @@ def test_a_list_that_never_ends_is_an_error(client: JackpotClient, service: Scri
 def test_open_rounds_are_asked_for_by_what_they_wait_for(client: JackpotClient, service: Scripted) -> None:
     service.script = [Reply(200, {"items": [FOUND_JSON], "next": None})]
     since = datetime(2026, 1, 2, tzinfo=UTC)
-    (found,) = client.rounds(ended=False, table_id=TABLE, state=RoundState.OPEN, from_=since)
-    assert (found.round_id, found.bet_count) == ("r1", 1)
-    assert found.opened_at == datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+    (round_,) = client.rounds(ended=False, table_id=TABLE, state=RoundState.OPEN, from_=since)
+    assert (round_.round_id, round_.bet_count) == ("r1", 1)
+    assert round_.opened_at == datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
     (request,) = service.received
     assert request.path == "/v1/rounds?ended=false&table_id=live-1&state=open&from=2026-01-02T00%3A00%3A00%2B00%3A00"
 
