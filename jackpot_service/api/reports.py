@@ -98,6 +98,9 @@ class DocumentTime(fields.DateTime):
         return None if value is None else as_text(value)
 
 
+_POSITIONS: Final = fields.List(fields.Integer())
+
+
 class ReportSchema(AnswerSchema):
     """A report that was made."""
 
@@ -111,8 +114,10 @@ class ReportSchema(AnswerSchema):
     start = described(DocumentTime, "Included; null is the beginning of the books.", data_key="from", allow_none=True)
     end = described(DocumentTime, "Not included; null is all that was booked.", data_key="to", allow_none=True)
     scope = described(fields.Dict, "The other parameters.")
-    positions = described(fields.Dict, "By book: each stripe's last entry that counts.")
-    opening_positions = described(fields.Dict, "By jackpot that was open then: each stripe's last entry before `from`.")
+    positions = described(fields.Dict, "By book: each stripe's last entry that counts.", values=_POSITIONS)
+    opening_positions = described(
+        fields.Dict, "By jackpot that was open then: each stripe's last entry before `from`.", values=_POSITIONS
+    )
     report_version = described(
         fields.Integer,
         "Of the report: raised when the same books make it say something else.",

@@ -9,6 +9,7 @@ from jackpot_service.api.lists import ListQuerySchema, cursor, page, page_schema
 from jackpot_service.api.rates import RateSchema
 from jackpot_service.api.refusals import refused_with
 from jackpot_service.api.request_context import Blueprint, act, look, principal
+from jackpot_service.api.rules_document import DocumentSheetSchema, JackpotRulesSchema, Written
 from jackpot_service.api.schemas import (
     AnswerSchema,
     AwardSchema,
@@ -216,15 +217,18 @@ class RoundRecordSchema(AnswerSchema):
     corrections = listed(CorrectionSchema, "Later verdicts, by number.")
     compensations = listed(CompensationSchema)
     entries = listed(EntrySchema)
-    rules = fields.Dict(
+    rules = Written(
+        JackpotRulesSchema(),
         required=True,
         metadata={
             "description": "The rules version of the round, fixed when it opened. Of `reset_amount`, `limit` and "
             "`payout_tiers` those of the cycle in which it is settled apply."
         },
     )
-    rate_sheet = fields.Dict(
-        required=True, metadata={"description": "The rate sheet of the round, fixed when it opened."}
+    rate_sheet = Written(
+        DocumentSheetSchema(),
+        required=True,
+        metadata={"description": "The rate sheet of the round, fixed when it opened."},
     )
 
     def get_attribute(self, obj: RoundRecord, attr: str, default: Any) -> Any:  # noqa: ANN401  as the base

@@ -14,6 +14,7 @@ from jackpot_service.api.parsing import in_query
 from jackpot_service.api.rates import SourceSchema
 from jackpot_service.api.refusals import refused_with
 from jackpot_service.api.request_context import Blueprint, look, now, principal
+from jackpot_service.api.rules_document import JackpotRulesSchema, Written
 from jackpot_service.api.schemas import (
     AnswerSchema,
     Moment,
@@ -87,7 +88,8 @@ class RulesVersionSchema(AnswerSchema):
         "those that JSON needs. In Python: `json.dumps(rules, sort_keys=True, separators=(',', ':'), "
         "ensure_ascii=False)`. It depends on no language and no currency.",
     )
-    rules = fields.Dict(
+    rules = Written(
+        JackpotRulesSchema(),
         required=True,
         metadata={
             "description": "The parameters. `least_stake` is there if there is one, and `largest_stakes` if any "
