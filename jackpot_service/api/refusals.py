@@ -1,7 +1,10 @@
 """The codes that an operation may be refused with, besides those that all operations of its kind share."""
 
 from collections.abc import Callable, Iterable
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
+
+WRITING: Final = ("outcome-unknown", "clock-skew")
+"""Of every operation that books; also of a GET that asks for a transaction of its own."""
 
 View = TypeVar("View", bound=Callable[..., Any])
 

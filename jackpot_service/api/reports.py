@@ -10,7 +10,7 @@ import flask
 from marshmallow import ValidationError, fields, validate
 
 from jackpot_service.api import report_files
-from jackpot_service.api.refusals import refused_with
+from jackpot_service.api.refusals import WRITING, refused_with
 from jackpot_service.api.request_context import Blueprint, answer, context, look, now, principal, report_place
 from jackpot_service.api.schemas import AnswerSchema, RequestSchema, described, listed, word
 from jackpot_service.auth.authenticator import allow, require_house
@@ -186,6 +186,7 @@ def get_reports() -> Mapping[str, Any]:
 @blueprint.route("/<id:name>", methods=["GET"])
 @allow(Role.FINANCE, Role.AUDITOR)
 @refused_with(
+    *WRITING,
     "casino-unknown",
     "instant-ahead",
     "instant-not-resolved",

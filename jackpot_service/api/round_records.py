@@ -7,7 +7,7 @@ from marshmallow import fields
 
 from jackpot_service.api.lists import ListQuerySchema, cursor, page, page_schema
 from jackpot_service.api.rates import RateSchema
-from jackpot_service.api.refusals import refused_with
+from jackpot_service.api.refusals import WRITING, refused_with
 from jackpot_service.api.request_context import Blueprint, act, look, principal
 from jackpot_service.api.rules_document import DocumentSheetSchema, JackpotRulesSchema, Written
 from jackpot_service.api.schemas import (
@@ -258,7 +258,7 @@ class RoundQuerySchema(ListQuerySchema):
 
 @blueprint.route("/<id:round_id>", methods=["GET"])
 @allow(*READERS)
-@refused_with("round-unknown", "table-unknown")
+@refused_with(*WRITING, "round-unknown", "table-unknown")
 @blueprint.arguments(PlayerQuerySchema(), location="query")
 @blueprint.response(200, RoundRecordSchema())
 def get_round(query: Mapping[str, Any], table_id: str, round_id: str) -> RoundRecord:

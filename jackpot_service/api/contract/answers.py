@@ -12,7 +12,7 @@ from jackpot_service.api.contract import headers
 from jackpot_service.api.problem_catalogue.catalogue import require_row
 from jackpot_service.api.problem_catalogue.schemas import components_of, response_of
 from jackpot_service.api.problems import MEDIA_TYPE
-from jackpot_service.api.refusals import codes_of
+from jackpot_service.api.refusals import WRITING, codes_of
 from jackpot_service.auth.authenticator import roles_of
 
 OF_ALL: Final = ("method-not-allowed",)
@@ -28,7 +28,6 @@ WITH_KEY: Final = (
 )
 """A query that the operation does not take is refused as well."""
 WITH_BODY: Final = ("not-json", "duplicate-member", "bad-request", "body-too-large", "unsupported-media-type")
-WRITING: Final = ("outcome-unknown", "clock-skew")
 
 _NAMED: Final[Mapping[str, Iterable[str]]] = {
     "BadRequest": ("not-json", "duplicate-member", "bad-request"),
