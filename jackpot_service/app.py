@@ -43,6 +43,7 @@ from jackpot_service.api import (
     round_search,
     rounds,
     rules,
+    service,
     slips,
     table_limits,
     tables,
@@ -90,6 +91,7 @@ SPARE_THREADS = 8
 """For calls that are open to all, and for answers that are made while they are sent."""
 
 BLUEPRINTS = (
+    service.blueprint,
     me.blueprint,
     casinos.blueprint,
     tables.blueprint,

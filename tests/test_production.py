@@ -45,7 +45,7 @@ WORDS: Final = {
 }
 """Where the blocks of a word are run; those that change a machine are only looked at."""
 
-MADE_ELSEWHERE: Final = {"jackpot.env", "dist/jackpot_service-*.whl"}
+MADE_ELSEWHERE: Final = {"jackpot.env", "jackpot-unclaimed.env", "dist/jackpot_service-*.whl"}
 MACHINES: Final = {"useradd", "python3", "/opt/jackpot/bin/pip", "install", "systemctl", "make", "podman"}
 
 

@@ -117,7 +117,7 @@ def post_key(body: Mapping[str, Any]) -> tuple[tuple[ListedKey, str | None], int
     """
     Create a key.
 
-    Not one that asks for changes or approves them, unless it is your own: those are created on the command line. If the
+    Not one that asks for changes or approves them, unless it is your own: the owner of the database makes those. If the
     answer is lost, the same request again shows the key's id: revoke it, and create another.
     """
     owner = Principal(

@@ -58,7 +58,7 @@ def post_user(body: Mapping[str, Any]) -> tuple[ListedKey, int]:
     """
     Let a subject of the issuer call as a user.
 
-    Not one who asks for changes or approves them, unless it is yourself: those are added on the command line.
+    Not one who asks for changes or approves them, unless it is yourself: the owner of the database adds those.
     """
     issuer = context().config.oidc_issuer
     if issuer is None:

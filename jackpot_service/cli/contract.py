@@ -30,6 +30,3 @@ def openapi(*, check: bool) -> None:
         elif file.read_text(encoding="utf-8") != content:
             message = f"{file} is not what the service would write; run: jackpot openapi"
             raise click.ClickException(message)
-
-
-COMMANDS = (openapi,)

@@ -1,86 +1,85 @@
-"""The command line: the same use cases as the API."""
+"""
+The command line. A command that people use is a call of the API, with the rights of the caller's key and no others.
 
-import gc
-import os
+Only what serves, proves and migrates touches the database. Each command is imported when it is run.
+"""
+
 import sys
-from importlib import import_module
 from typing import Final
 
 import click
-from sqlalchemy.exc import OperationalError
 
-from jackpot_service.config.settings import Config, ConfigError
-from jackpot_service.database.embedded import EmbeddedError
-from jackpot_service.database.login import LoginTooStrong
-from jackpot_service.domain.errors import LedgerError
+from jackpot_service.cli.lazy import Lazy, LazyGroup, example
 
-MODULES: Final = {
-    "audit": "audit",
-    "awards": "awards",
-    "books": "books",
-    "casinos": "documents",
-    "changes": "changes",
-    "db": "schema",
-    "demo": "service",
-    "events": "events",
-    "exceptions": "audit",
-    "jackpots": "documents",
-    "jobs": "jobs",
-    "keys": "keys",
-    "meter": "books",
-    "openapi": "contract",
-    "rates": "rates",
-    "reports": "reports",
-    "run": "service",
-    "seal": "seals",
-    "serve": "service",
-    "tables": "documents",
-    "users": "keys",
-    "verify": "verifying",
+PROGRAM: Final = "jackpot"
+
+REFUSED: Final = 1
+WRONG_CONFIGURATION: Final = 2
+
+_LOOK: Final = "Look (over HTTP)"
+_ACT: Final = "Act (over HTTP)"
+_OWN: Final = "You"
+_MACHINE: Final = "On the machine, with the database"
+
+COMMANDS: Final = {
+    "audit": Lazy("calls.audit:audit", "List administrative acts: who did what, when and why.", _LOOK),
+    "awards": Lazy("calls.awards:awards", "Awards: list, show, pay and stop them.", _LOOK),
+    "books": Lazy("calls.books:books", "The books as files, and how far they are proved.", _LOOK),
+    "casinos": Lazy("calls.casinos:casinos", "Casinos: those whose players bet.", _LOOK),
+    "entries": Lazy("calls.rounds:entries", "Entries of the books.", _LOOK),
+    "events": Lazy("calls.events:events", "Print what happened as CloudEvents.", _LOOK),
+    "exceptions": Lazy("calls.audit:exceptions", "Cases that somebody must look into.", _LOOK),
+    "hits": Lazy("calls.jackpots:hits", "Jackpots that were won.", _LOOK),
+    "jackpots": Lazy("calls.jackpots:jackpots", "Jackpots: list and show them, open, suspend and resume them.", _LOOK),
+    "jobs": Lazy("calls.jobs:jobs", "Long exports, fetched as files.", _LOOK),
+    "meter": Lazy("calls.jackpots:meter", "Show the meter of a jackpot.", _LOOK),
+    "paytable": Lazy("calls.jackpots:paytable", "The prizes of a jackpot, in a currency.", _LOOK),
+    "people": Lazy("calls.keys:people", "Who there is, with which role and which keys.", _LOOK),
+    "players": Lazy("calls.rounds:players", "Players: the bets that they made.", _LOOK),
+    "reports": Lazy("calls.reports:reports", "Reports of the books, as of any time.", _LOOK),
+    "rounds": Lazy("calls.rounds:rounds", "Rounds: their bets, cards and awards.", _LOOK),
+    "rules": Lazy("calls.jackpots:rules", "The rules of a jackpot, as printed for players.", _LOOK),
+    "sheets": Lazy("calls.rates:sheets", "Rate sheets: list and show them.", _LOOK),
+    "tables": Lazy("calls.casinos:tables", "Gaming tables.", _LOOK),
+    "changes": Lazy("calls.changes:changes", "Changes that need two people.", _ACT),
+    "keys": Lazy("calls.keys:keys", "Keys of people and service accounts.", _ACT),
+    "rates": Lazy("calls.rates:rates", "Rates: publish a first sheet, propose the ECB's, look back.", _ACT),
+    "users": Lazy("calls.keys:users", "Users who show tokens instead of keys.", _ACT),
+    "completion": Lazy("calls.own:completion", "Print what a shell completes commands by.", _OWN),
+    "login": Lazy("calls.own:login", "Sign in with the issuer of the service.", _OWN),
+    "logout": Lazy("calls.own:logout", "Forget your sign-in.", _OWN),
+    "whoami": Lazy("calls.keys:whoami", "Show who you are to the service, and what you may do.", _OWN),
+    "db": Lazy("schema:db", "The schema, and the keys that nobody makes over HTTP.", _MACHINE),
+    "demo": Lazy("service:demo", "Play rounds at demo tables, and prove the books.", _MACHINE),
+    "openapi": Lazy("contract:openapi", "Write openapi.yaml and docs/errors.md, in a checkout.", _MACHINE),
+    "run": Lazy("service:run", "Serve, and play at demo tables.", _MACHINE),
+    "seal": Lazy("seals:seal", "Sign where the books stand.", _MACHINE),
+    "serve": Lazy("service:serve", "Serve the API.", _MACHINE),
+    "verify": Lazy("verifying:verify_books", "Re-derive the books from zero.", _MACHINE),
 }
-"""The module of each command."""
+"""Every command, by section."""
 
-WRONG_CONFIGURATION = 2
-REFUSED = 1
-
-
-class Commands(click.Group):
-    """Commands whose module is imported when one of them is asked for: all of them take a second or two."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  click's
-        """Name every command."""
-        return list(MODULES)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002  click's
-        """Import a command; None if there is no such."""
-        if cmd_name not in MODULES:
-            return None
-        gc.disable()  # Imports stay: to look through it again and again would take a fifth of the time.
-        try:
-            module = import_module(f"jackpot_service.cli.{MODULES[cmd_name]}")
-        finally:
-            gc.enable()
-        return next((command for command in module.COMMANDS if command.name == cmd_name), None)
+SETTINGS: Final = {"help_option_names": ["-h", "--help"], "max_content_width": 110}
 
 
-@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@example(
+    "jackpot jackpots list",
+    "jackpot awards list --state held",
+    'jackpot changes request rate-sheet --base EUR --rate GBP=1.18 --reason "as the market moved"',
+)
+@click.group(cls=LazyGroup, lazily=COMMANDS, context_settings=SETTINGS)
 @click.version_option(package_name="jackpot-service")
-@click.pass_context
-def cli(context: click.Context) -> None:
+def cli() -> None:
     """
     The ledger of record for progressive jackpots at poker tables.
 
-    JACKPOT_DATABASE_URL names a PostgreSQL, by the service's own login, and JACKPOT_OWNER_URL the same by its
-    owner's, for `jackpot db` alone; without both an embedded one keeps its data in JACKPOT_DATA_DIR (./var).
-    JACKPOT_KEY, your own key, says who acts; keys and users are made on the host.
+    JACKPOT_URL is the address of the service (http://127.0.0.1:8000), and JACKPOT_KEY your own key; `jackpot login`
+    signs you in without one. A command has the rights of the key, as every other caller has. Lists are whole; --json
+    and --csv print them for programs.
+
+    Commands on the machine read JACKPOT_DATABASE_URL, or JACKPOT_OWNER_URL for `jackpot db`; without both an embedded
+    PostgreSQL keeps its data in JACKPOT_DATA_DIR (./var).
     """
-    context.obj = config = Config.from_environment(os.environ)
-    import structlog  # noqa: PLC0415  takes a tenth of a second, which help does not need
-
-    from jackpot_service.telemetry import logs  # noqa: PLC0415
-
-    if not structlog.is_configured():  # It would write to standard output, among what the command prints.
-        logs.configure(config.log_level)
 
 
 def main() -> None:
@@ -88,17 +87,14 @@ def main() -> None:
     if not all(map(_is_text, sys.argv)):
         _end("an argument is no text in UTF-8", WRONG_CONFIGURATION)
     try:
-        cli(standalone_mode=True)
-    except ConfigError as error:
-        _end(str(error), WRONG_CONFIGURATION)
-    except LoginTooStrong as error:
-        _end(str(error), WRONG_CONFIGURATION)
-    except LedgerError as error:
-        _end(f"{error.code}: {error.detail}", REFUSED)
-    except EmbeddedError as error:
-        _end(f"embedded PostgreSQL: {error}", REFUSED)
-    except OperationalError as error:
-        _end(f"the database cannot be reached: {str(error.orig).splitlines()[0]}", REFUSED)
+        cli(prog_name=PROGRAM, standalone_mode=True)
+    except Exception as error:
+        from jackpot_service.cli.failures import explained  # noqa: PLC0415  it knows the database's
+
+        found = explained(error)
+        if found is None:
+            raise
+        _end(*found)
 
 
 def _is_text(argument: str) -> bool:
@@ -111,5 +107,5 @@ def _is_text(argument: str) -> bool:
 
 
 def _end(line: str, status: int) -> None:
-    click.echo(f"jackpot: {line}", err=True)
+    click.echo(f"{PROGRAM}: {line}", err=True)
     sys.exit(status)

@@ -1,12 +1,16 @@
 """How a command gets at the database, with the service running or stopped."""
 
-from collections.abc import Iterator
+import functools
+import os
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from typing import Any, TypeVar
 
 import click
 import psycopg
 import sqlalchemy
+import structlog
 from sqlalchemy.exc import OperationalError
 
 from jackpot_service.auth.authenticator import Authenticator, require_role
@@ -18,6 +22,7 @@ from jackpot_service.database.tables import ROLE
 from jackpot_service.database.transactions import guarded
 from jackpot_service.domain.principals import SYSTEM_OPERATOR, Role
 from jackpot_service.schema import migrate, months
+from jackpot_service.telemetry import logs
 from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.changes.registry import SHIPPED_POLICY
 
@@ -25,6 +30,25 @@ SERVICE_VARIABLE = "JACKPOT_DATABASE_URL"
 OWNER_VARIABLE = "JACKPOT_OWNER_URL"
 
 NEEDED_NEXT = "jackpot db service-password"
+
+C = TypeVar("C")
+
+
+def pass_config(command: Callable[..., C]) -> Callable[..., C]:
+    """
+    Pass the settings to a command on the machine as its first argument, and have what it does logged as they say.
+
+    Raises: ConfigError.
+    """
+
+    @functools.wraps(command)
+    def run(*arguments: Any, **named: Any) -> C:  # noqa: ANN401  as click passes them
+        config = Config.from_environment(os.environ)
+        if not structlog.is_configured():  # It would write to standard output, among what the command prints.
+            logs.configure(config.log_level)
+        return command(config, *arguments, **named)
+
+    return run
 
 
 @contextmanager

@@ -68,7 +68,7 @@ def _welcome(base_url: str, config: Config) -> str:
     return (
         f"The ledger is at {base_url}: the API to browse at {base_url}/docs, a display's feed at\n"
         f"{base_url}/v1/jackpots/live/feed. {file} has a key of each table server and of\n{people}:\n"
-        f'    . {file}; curl -H "Authorization: Bearer $ADA" {base_url}/v1/jackpots\n'
+        f"    . {file}; export JACKPOT_URL={base_url} JACKPOT_KEY=$OLGA; jackpot jackpots list\n"
         "Ctrl-C ends all of it."
     )
 

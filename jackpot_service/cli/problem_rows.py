@@ -3,7 +3,8 @@
 from typing import Final
 
 from jackpot_service.api.problem_catalogue.rows import Row, row, text, whole
-from jackpot_service.cli.ecb import BadDocument
+from jackpot_service.cli.calls.ecb import BadDocument
+from jackpot_service.cli.calls.ecb_proposal import NothingToPropose, NotYetDated
 from jackpot_service.database.role import RightsNotMade, RoleInUse
 from jackpot_service.domain.rates import NotQuoted
 from jackpot_service.domain.rulebooks import UnknownRulebook
@@ -11,7 +12,6 @@ from jackpot_service.domain.seals import BadSeal
 from jackpot_service.records.checkpoints import VerificationUnreadable
 from jackpot_service.schema.migrate import NoSuchRevision, SchemaInUse, SchemaTooNew
 from jackpot_service.schema.months import AttachingTooLong, BetsInUse, NameTaken, NotOwner
-from jackpot_service.usecases.propose_reference_rates import NothingToPropose, NotYetDated
 
 ROWS: Final[tuple[Row, ...]] = (
     row(AttachingTooLong, "Run the command again at a quiet hour, or with more time."),

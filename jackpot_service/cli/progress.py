@@ -4,7 +4,9 @@ How a long command shows how far it is, and how signals stop it.
 On a terminal there is a bar, elsewhere a line now and then, on standard error.
 """
 
+import os
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -12,8 +14,6 @@ from contextlib import contextmanager
 from queue import SimpleQueue
 
 import click
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
 SECONDS_BETWEEN_LINES = 5.0
 
@@ -27,15 +27,10 @@ OnCount = Callable[[int, int | None, str], None]
 @contextmanager
 def shown_progress() -> Iterator[OnCount]:
     """Yield what to call as the work goes on; a command that is done at once shows nothing where there is no bar."""
-    console = Console(stderr=True)
-    if console.is_terminal:
-        with _bar(console) as bar:
-            task = bar.add_task("", total=None, rate="")
+    if sys.stderr.isatty() or os.environ.get("TTY_COMPATIBLE") == "1":  # As rich takes it, too.
+        from jackpot_service.cli.bar import shown_bar  # noqa: PLC0415  a tenth of a second, which others do without
 
-            def advance(done: int, total: int | None, what: str) -> None:
-                speed = bar.tasks[0].speed
-                bar.update(task, completed=done, total=total, description=what, rate=_rate(speed or 0))
-
+        with shown_bar() as advance:
             yield advance
         return
     last, done_at_last = time.monotonic(), 0
@@ -51,28 +46,16 @@ def shown_progress() -> Iterator[OnCount]:
     yield show
 
 
-def _bar(console: Console) -> Progress:
-    return Progress(
-        TextColumn("{task.description}"),
-        BarColumn(30),
-        TaskProgressColumn(),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[rate]}"),
-        TimeRemainingColumn(),
-        console=console,
-        transient=True,
-    )
-
-
 def _line(done: int, total: int | None, what: str, *, per_second: float) -> str:
     """Say what is left at the rate since the last line: the parts of a work need not take the same time."""
     if total is None:
-        return f"{what}: {done:,}, {_rate(per_second)}"
+        return f"{what}: {done:,}, {rate(per_second)}"
     left = f"{(total - done) / per_second:,.0f} s left" if per_second else "no telling how long it takes"
-    return f"{what}: {done:,} of {total:,} ({100 * done // max(total, 1)} %), {_rate(per_second)}, {left}"
+    return f"{what}: {done:,} of {total:,} ({100 * done // max(total, 1)} %), {rate(per_second)}, {left}"
 
 
-def _rate(per_second: float) -> str:
+def rate(per_second: float) -> str:
+    """Say how fast something goes."""
     return f"{per_second:,.0f}/s"
 
 

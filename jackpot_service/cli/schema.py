@@ -9,7 +9,8 @@ import structlog
 from psycopg.errors import InsufficientPrivilege
 from sqlalchemy.exc import ProgrammingError
 
-from jackpot_service.cli.opening import act, bring_up, make_months, opened_owner_url, require_workable
+from jackpot_service.cli.lazy import Lazy, LazyGroup
+from jackpot_service.cli.opening import act, bring_up, make_months, opened_owner_url, pass_config, require_workable
 from jackpot_service.cli.values import reason_option
 from jackpot_service.config.settings import Config
 from jackpot_service.database import embedded, role
@@ -28,14 +29,26 @@ MOST_AHEAD = 120
 LONGEST_STALL_MS = 3_600_000
 
 
-@click.group("db")
+@click.group(
+    "db",
+    cls=LazyGroup,
+    lazily={
+        "check": Lazy("schema:check", "Prove that the migrations make what the catalogue says."),
+        "emergency": Lazy("schema:emergency", "Let one person alone approve an own request, or end that."),
+        "key": Lazy("db_keys:make_key", "Make the first key, or one of somebody who requests or approves changes."),
+        "months": Lazy("schema:make", "Make the partitions of bets of the next months."),
+        "service-password": Lazy("schema:give_password", "Give the service's login a password."),
+        "upgrade": Lazy("schema:upgrade", "Migrate the database."),
+        "user": Lazy("db_keys:make_user", "Let in a user who requests or approves changes."),
+    },
+)
 def db() -> None:
-    """The database's schema, and the service's login; by the owner's login, which JACKPOT_OWNER_URL names."""
+    """The database's schema, the service's login and the first keys, by the owner's login (JACKPOT_OWNER_URL)."""
 
 
-@db.command("upgrade")
+@click.command("upgrade")
 @click.argument("revision", default=NEWEST)
-@click.pass_obj
+@pass_config
 def upgrade(config: Config, revision: str) -> None:
     """
     Migrate the database to the newest REVISION, if it is not there.
@@ -51,7 +64,7 @@ def upgrade(config: Config, revision: str) -> None:
     click.echo(f"The database is at {revision}.", err=True)
 
 
-@db.command("months")
+@click.command("months")
 @click.option(
     "--ahead",
     type=click.IntRange(0, MOST_AHEAD),
@@ -66,7 +79,7 @@ def upgrade(config: Config, revision: str) -> None:
     show_default=True,
     help="For how long it may hold up calls that read bets.",
 )
-@click.pass_obj
+@pass_config
 def make(config: Config, ahead: int, stall_ms: int) -> None:
     """Make the partitions of bets that the current month and the next ones lack; bets go on meanwhile."""
     with opened_owner_url(config) as url:
@@ -75,8 +88,8 @@ def make(config: Config, ahead: int, stall_ms: int) -> None:
     click.echo(f"The current month and the next {ahead} have been seen to.", err=True)
 
 
-@db.command("service-password")
-@click.pass_obj
+@click.command("service-password")
+@pass_config
 def give_password(config: Config) -> None:
     """
     Give the service's login a password: it is asked for, or read from standard input, which ends it by a line's end.
@@ -101,10 +114,10 @@ def _asked_password() -> str:
     return password
 
 
-@db.command("emergency")
+@click.command("emergency")
 @click.argument("switch", type=click.Choice(["on", "off"]))
 @reason_option
-@click.pass_obj
+@pass_config
 def emergency(config: Config, switch: str, reason: str) -> None:
     """Let one person alone approve an own request, or end that; only the owner of the database may."""
     with opened_owner_url(config) as url:
@@ -124,7 +137,7 @@ def emergency(config: Config, switch: str, reason: str) -> None:
     click.echo(f"Emergency approvals are {switch}{'' if done else ', as they were'}.", err=True)
 
 
-@db.command("check")
+@click.command("check")
 @click.option("--write", is_flag=True, help="Write the catalogue anew, after a new revision.")
 def check(*, write: bool) -> None:
     """Prove, on a database of its own, that the migrations make what the catalogue says, up, down and up again."""
@@ -145,6 +158,3 @@ def check(*, write: bool) -> None:
         message = "the migrations do not make what the catalogue and the tables of statements say"
         raise click.ClickException(message)
     click.echo("The migrations make what the catalogue says.", err=True)
-
-
-COMMANDS = (db,)

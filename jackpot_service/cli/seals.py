@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from jackpot_service import signing
-from jackpot_service.cli.opening import opened_engine, operator_act
+from jackpot_service.cli.opening import opened_engine, operator_act, pass_config
 from jackpot_service.cli.values import Text
 from jackpot_service.config.settings import Config
 from jackpot_service.database.transactions import read, transact
@@ -36,7 +36,7 @@ file_option = click.Path(path_type=Path)
 @click.option("--reason", type=Text(), default="to be kept outside", show_default=True)
 @click.option("--new-key", type=file_option, help="Make a signing key in a new file, and print its public key.")
 @click.option("--show", type=click.IntRange(1, 2**63 - 1), help="Print the seal of this number again.")
-@click.pass_obj
+@pass_config
 def seal(  # noqa: PLR0917  click passes what its options say
     config: Config, key: Path | None, output: Path | None, reason: str, new_key: Path | None, show: int | None
 ) -> None:
@@ -174,6 +174,3 @@ def _content(path: Path, *, most: int) -> bytes:
 
 def _said(path: Path, error: OSError | ValueError, what: str) -> str:
     return f"{path} {what}: {getattr(error, 'strerror', None) or error}"
-
-
-COMMANDS = (seal,)

@@ -9,7 +9,7 @@ from typing import Final
 
 import click
 
-from jackpot_service.cli.opening import opened_url, require_no_owner, require_ready
+from jackpot_service.cli.opening import opened_url, pass_config, require_no_owner, require_ready
 from jackpot_service.config.settings import Config
 from jackpot_service.server.supervisor import ServerFailed, bound
 from jackpot_service.server.supervisor import serve as serve_until_stopped
@@ -34,7 +34,7 @@ seed_option = click.option("--seed", type=int, help="Deal the same cards again; 
 @workers_option
 @click.option("--jobs/--no-jobs", default=True, show_default=True, help="Whether to do jobs too, in a process.")
 @click.option("--until-input-ends", is_flag=True, hidden=True, help="Of `run`: end with it.")
-@click.pass_obj
+@pass_config
 def serve(config: Config, *, host: str, port: int, workers: int, jobs: bool, until_input_ends: bool) -> None:
     """Serve the API until Ctrl-C or SIGTERM."""
     require_no_owner(config)
@@ -54,7 +54,7 @@ def serve(config: Config, *, host: str, port: int, workers: int, jobs: bool, unt
 @port_option
 @workers_option
 @seed_option
-@click.pass_obj
+@pass_config
 def run(config: Config, host: str, port: int, workers: int, seed: int | None) -> None:
     """Set up the demo, serve it and play at its tables until Ctrl-C: the whole product at a glance."""
     _require_free(host, port)
@@ -65,7 +65,7 @@ def run(config: Config, host: str, port: int, workers: int, seed: int | None) ->
 @click.option("--rounds", type=click.IntRange(1, 10_000_000), default=500, show_default=True)
 @workers_option
 @seed_option
-@click.pass_obj
+@pass_config
 def demo(config: Config, rounds: int, workers: int, seed: int | None) -> None:
     """Play a number of rounds, then print meters, awards, balances and the proof; exits 1 if the books are off."""
     if not _play(config, DEFAULT_HOST, _free_port(), workers, rounds=rounds, seed=seed, pause=0.0):
@@ -106,6 +106,3 @@ def _free_port() -> int:
         probe.bind((DEFAULT_HOST, 0))
         port: int = probe.getsockname()[1]
         return port
-
-
-COMMANDS = (serve, run, demo)

@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 import sqlalchemy
 
-from jackpot_service.cli.opening import opened_engine, opened_owner_url, opened_url
+from jackpot_service.cli.opening import opened_engine, opened_owner_url, opened_url, pass_config
 from jackpot_service.cli.progress import shown_progress
 from jackpot_service.cli.seals import SealFiles, file_option, public_keys, seal_files
 from jackpot_service.config.settings import Config
@@ -35,7 +35,7 @@ OFF = 1
 @click.option("--seal", "seal_paths", type=file_option, multiple=True, help="A seal, or a directory of seals.")
 @click.option("--public-key", "key_paths", type=file_option, multiple=True, help="A key that signed them, in PEM.")
 @click.option("--note-every", type=click.FloatRange(0), default=60.0, show_default=True, help="Seconds between notes.")
-@click.pass_obj
+@pass_config
 @click.pass_context
 def verify_books(  # noqa: PLR0917  click passes what its options say
     context: click.Context,
@@ -166,6 +166,3 @@ def print_verification(found: Verification) -> None:
 def _of_another_edition(one: NotCompared, periods: int) -> str:
     now = "there is no such report any more" if one.now_in is None else f"its version is {one.now_in} now"
     return f"Not compared: {one.name} of {periods:,} closed period(s), kept in version {one.kept_in}; {now}."
-
-
-COMMANDS = (verify_books,)

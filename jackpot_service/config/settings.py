@@ -190,7 +190,7 @@ class Config:
     `oidc_issuer`, `oidc_audience`: those of the tokens that users may show instead of keys; None: keys only.
     `oidc_authorized_parties`: the clients that may obtain those (`azp`); none: the audience itself.
     `oidc_algorithms`: how those may be signed. `oidc_jwks_url`: where the issuer's keys are, if it names no place.
-    `key`: the key of the user for whom the command line acts, where an act needs a user.
+    `key`: the key of the user who seals the books; without it nobody is named.
     `open_round_minutes`: how long a round may be open before it is an exception.
     `file_days`: for how many days the files of jobs are kept.
     `report_timeout_s`: how long the service reads the figures of a report, until it answers 503.

@@ -34,7 +34,7 @@ class PrincipalConflict(Conflict, code="principal-conflict", title="The name bel
     """The name stands for somebody with another role, casino or department, or is written otherwise."""
 
 
-class KeyForbidden(Forbidden, code="key-forbidden", title="Such a key is created on the command line only"):
+class KeyForbidden(Forbidden, code="key-forbidden", title="Such a key is made by the owner of the database only"):
     """A user who holds two names could approve their own requests, so not everybody creates such a key."""
 
 
@@ -116,8 +116,8 @@ class Principal:
 
 
 SYSTEM_OPERATOR = Principal("cli", Role.OPERATOR, is_automaton=True)
-"""The user of the command line on the machine itself: an operator, by right of being there. Nobody knows who it is, so
-it approves nothing: a user who approves on the command line shows a key."""
+"""The user of commands that work with the database itself: an operator, by right of its login. Nobody knows who it is,
+so it approves nothing: a user who approves shows a key."""
 
 
 def require_possible(principal: Principal) -> None:
@@ -158,7 +158,7 @@ def is_subject(text: object) -> bool:
 
 def require_may_create(creator: Principal, principal: Principal) -> None:
     """
-    Hold that nobody alone gets a second name for a change: such keys are made on the host's command line.
+    Hold that nobody alone gets a second name for a change: such keys are made by the owner of the database.
 
     That is a key that asks for changes or approves them, whatever the policy, also a service account's: it could
     request what the creator then approves. Raises: KeyForbidden, unless it is the creator's own, who rotates it.
@@ -166,7 +166,7 @@ def require_may_create(creator: Principal, principal: Principal) -> None:
     if principal.may_request and creator.name not in {principal.name, SYSTEM_OPERATOR.name}:
         message = (
             f"{principal.name} could ask for changes or approve them: "
-            "«jackpot keys create», on the machine itself, makes that key."
+            "«jackpot db key» makes that key, by the login that owns the database."
         )
         raise KeyForbidden(message)
 

@@ -1,4 +1,4 @@
-"""Reports as CSV (RFC 4180), as JSON rows and as text for a terminal; and the names of their files."""
+"""Reports as CSV (RFC 4180) and as JSON rows; and the names of their files."""
 
 import csv
 import io
@@ -14,8 +14,6 @@ FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "�
 """A spreadsheet takes a text that begins with one of these for a formula."""
 
 APOSTROPHE: Final = "'"
-
-AT_THE_LEFT: Final = frozenset({ColumnType.TEXT, ColumnType.INSTANT, ColumnType.DAY})
 
 _HEAD_COLUMNS: Final = (Column("name", "Name"), Column("value", "Value"))
 
@@ -61,32 +59,3 @@ def json_rows(section: Section) -> Iterator[dict[str, str | int | None]]:
     for row in section.rows:
         shown = [value if value is None or type(value) is int else as_text(value) for value in row]
         yield dict(zip(names, shown, strict=True))
-
-
-def text_lines(document: Document) -> Iterator[str]:
-    """Write the head, then every section; the rows of a section are held in memory, to know how wide they are."""
-    names = head_of(document)
-    width = max(len(name) for name, _ in names)
-    for name, text in names:
-        yield f"{name:<{width}}  {text}"
-    for section in document.sections:
-        yield ""
-        yield section.title
-        yield from _table(section)
-
-
-def _printable(text: str) -> str:
-    """Let no text break its line, or control the terminal."""
-    return text if text.isprintable() else "".join(sign if sign.isprintable() else ascii(sign)[1:-1] for sign in text)
-
-
-def _table(section: Section) -> Iterator[str]:
-    titles = [f"{column.title}, {column.currency}" if column.currency else column.title for column in section.columns]
-    rows = [titles, *([_printable(as_text(value)) for value in row] for row in section.rows)]
-    widths = [max(len(row[place]) for row in rows) for place in range(len(titles))]
-    for row in rows:
-        cells = (
-            f"{text:<{width}}" if column.type in AT_THE_LEFT else f"{text:>{width}}"
-            for column, text, width in zip(section.columns, row, widths, strict=True)
-        )
-        yield ("  " + "  ".join(cells)).rstrip()

@@ -53,6 +53,7 @@ def test_every_operation_states_its_roles_or_that_it_needs_no_key() -> None:
     assert {operation.label for operation in OPERATIONS if operation.roles is None} == {
         "GET /healthz",
         "GET /readyz",
+        "GET /v1/service",
         "GET /problems",
         "GET /problems/{code}",
     }

@@ -12,21 +12,29 @@ from typing import IO, Final
 
 import pytest
 
+from jackpot_service.domain.principals import Role
 from jackpot_service.events.cursor import Cursor, encode
-from tests.cli.test_audit_and_exceptions import Run, run
 from tests.support import notifications
-from tests.support.fixtures import world
+from tests.support.command_line import Jackpot, calling, program
+from tests.support.fixtures import world as world  # noqa: PLC0414  a fixture of these tests
 from tests.support.world import World
 
 pytestmark = pytest.mark.slow
-
-__all__ = ["run", "world"]
-
 
 PIPE_BYTES: Final = 4096
 
 ROUNDS: Final = 100
 """So many that their events do not fit in a pipe: whoever prints them waits in the middle until they are read."""
+
+
+@pytest.fixture
+def run(
+    world: World, database_url: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Iterator[Jackpot]:
+    """The program, calling the world's service as an auditor of the house."""
+    monkeypatch.setenv("JACKPOT_KEY", world.person("Ada", Role.AUDITOR))
+    with calling(monkeypatch, world.app):
+        yield program(monkeypatch, capsys, database_url)
 
 
 def cursor_of(err: str) -> str:
@@ -35,34 +43,32 @@ def cursor_of(err: str) -> str:
     return found[1]
 
 
-def test_every_event_is_a_line_as_the_house_sees_it(world: World, run: Run) -> None:
+def test_every_event_is_a_line_as_the_house_sees_it(world: World, run: Jackpot) -> None:
     notifications.bring_about_everything(world)
 
-    status, out, err = run("events")
+    ended = run("events")
 
-    assert status == 0
-    assert [json.loads(line) for line in out.splitlines()] == notifications.follow(world)
-    assert cursor_of(err) == notifications.now(world)
+    assert [json.loads(line) for line in ended.ok().splitlines()] == notifications.follow(world)
+    assert cursor_of(ended.err) == notifications.now(world)
 
 
-def test_it_goes_on_after_the_cursor_that_was_printed(world: World, run: Run) -> None:
+def test_it_goes_on_after_the_cursor_that_was_printed(world: World, run: Jackpot) -> None:
     world.open(base_amount="1000")
-    _, _, err = run("events", "--after", "now")
+    now = cursor_of(run("events", "--after", "now").err)
     world.cancel()
 
-    _, out, err = run("events", "--after", cursor_of(err))
-    assert notifications.types(map(json.loads, out.splitlines())) == ["round.cancelled"]
+    ended = run("events", "--after", now)
+    assert notifications.types(map(json.loads, ended.ok().splitlines())) == ["round.cancelled"]
 
-    status, out, _ = run("events", "--after", cursor_of(err))
-    assert (status, out) == (0, "")
+    assert run("events", "--after", cursor_of(ended.err)).ok() == ""
 
 
 @contextmanager
-def printing(database_url: str, *arguments: str, pipesize: int = -1) -> Iterator[tuple[Popen[str], IO[str], IO[str]]]:
+def printing(*arguments: str, pipesize: int = -1) -> Iterator[tuple[Popen[str], IO[str], IO[str]]]:
     """A command under way, its standard output and its standard error; killed if it has not ended."""
     with Popen(
         [sys.executable, "-m", "jackpot_service.cli", "events", *arguments],
-        env={**os.environ, "JACKPOT_DATABASE_URL": database_url},
+        env=os.environ,
         stdout=PIPE,
         stderr=PIPE,
         text=True,
@@ -76,9 +82,10 @@ def printing(database_url: str, *arguments: str, pipesize: int = -1) -> Iterator
             process.kill()
 
 
-def test_it_follows_what_happens_until_it_is_interrupted(world: World, database_url: str) -> None:
+@pytest.mark.usefixtures("run")
+def test_it_follows_what_happens_until_it_is_interrupted(world: World) -> None:
     world.open(base_amount="1000")
-    with printing(database_url, "--follow", "--after", notifications.now(world)) as (process, printed, _):
+    with printing("--follow", "--after", notifications.now(world)) as (process, printed, _):
         for round_id in ("r1", "r2"):
             world.cancel(round_id=round_id)
             assert json.loads(printed.readline())["subject"] == f"round T1/{round_id}"
@@ -89,13 +96,12 @@ def test_it_follows_what_happens_until_it_is_interrupted(world: World, database_
     assert cursor_of(err) == notifications.now(world)
 
 
-def test_interrupted_in_the_middle_of_a_page_it_prints_the_rest_and_the_cursor_after_it(
-    world: World, database_url: str
-) -> None:
+@pytest.mark.usefixtures("run")
+def test_interrupted_in_the_middle_of_a_page_it_prints_the_rest_and_the_cursor_after_it(world: World) -> None:
     world.open(base_amount="1000")
     for number in range(ROUNDS):
         world.cancel(round_id=f"r{number}")
-    with printing(database_url, pipesize=PIPE_BYTES) as (process, printed, said):
+    with printing(pipesize=PIPE_BYTES) as (process, printed, said):
         lines = [printed.readline()]
         process.send_signal(signal.SIGINT)
         lines += printed.readlines()
@@ -106,11 +112,10 @@ def test_interrupted_in_the_middle_of_a_page_it_prints_the_rest_and_the_cursor_a
     assert cursor_of(err) == notifications.now(world)
 
 
-def test_when_its_reader_goes_away_the_cursor_is_that_after_the_last_whole_page(
-    world: World, database_url: str
-) -> None:
+@pytest.mark.usefixtures("run")
+def test_when_its_reader_goes_away_the_cursor_is_that_after_the_last_whole_page(world: World) -> None:
     world.open(base_amount="1000")
-    with printing(database_url, "--follow", "--after", notifications.now(world)) as (_, printed, said):
+    with printing("--follow", "--after", notifications.now(world)) as (_, printed, said):
         world.cancel(round_id="r1")
         printed.readline()
         whole = notifications.now(world)
@@ -123,19 +128,16 @@ def test_when_its_reader_goes_away_the_cursor_is_that_after_the_last_whole_page(
 
 
 WRONG: Final = (
-    (("--after", "yesterday!"), 2, "must be the `next`"),
-    (("--after", ""), 2, "must be the `next`"),
-    (("--after", encode(Cursor({"-": (1,)}))[:-1]), 2, "must be the `next`"),
+    (("--after", "yesterday!"), 1, "jackpot: validation: ?after "),
+    (("--after", ""), 1, "jackpot: validation: ?after "),
+    (("--after", encode(Cursor({"-": (1,)}))[:-1]), 1, "jackpot: validation: ?after "),
     (("--after", encode(Cursor({"-": (10**9,)}))), 1, "jackpot: cursor-ahead: "),
     (("--after", encode(Cursor({"none": (1,)}))), 1, "jackpot: cursor-ahead: "),
     (("--limit", "3"), 2, "No such option"),
 )
 
 
-def test_a_cursor_that_cannot_be_is_said_in_a_line(run: Run, subtests: pytest.Subtests) -> None:
+def test_a_cursor_that_cannot_be_is_said_in_a_line(run: Jackpot, subtests: pytest.Subtests) -> None:
     for arguments, status, said in WRONG:
         with subtests.test(str(arguments)):
-            found, out, err = run("events", *arguments)
-
-            assert (found, out) == (status, "")
-            assert said in err
+            run("events", *arguments).refused(status, said)

@@ -1,8 +1,9 @@
 """Keys and people on the command line: created once, listed, revoked; and a secret is printed once and nowhere else."""
 
+import json
+import re
 import shlex
-import sys
-from collections.abc import Callable
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -10,126 +11,134 @@ from typing import Final
 import pytest
 
 from jackpot_service.cli import playing
-from jackpot_service.cli.main import main
 from jackpot_service.config.settings import Config
 from jackpot_service.database.connections import create_engine
+from tests.support.command_line import Jackpot, calling_service, key_of, program
 
 pytestmark = pytest.mark.slow
 
-Run = Callable[[str], tuple[int, str, str]]
 
-
-@pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], database_url: str) -> Run:
-    """Run the program in this process: its status, standard output and standard error."""
-    monkeypatch.setenv("JACKPOT_DATABASE_URL", database_url)
-
-    def run(arguments: str) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["jackpot", *shlex.split(arguments)])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        said = capsys.readouterr()
-        return int(ended.value.code or 0), said.out, said.err
-
-    return run
-
-
-def test_a_key_is_printed_once_listed_without_its_secret_and_revoked(run: Run) -> None:
-    status, key, _ = run("keys create --role operator --name Ann --reason hired --request-id k1")
-    assert status == 0
-    prefix, key_id, secret = key.strip().split("_", 2)
+def test_a_key_is_printed_once_listed_without_its_secret_and_revoked(jackpot: Jackpot) -> None:
+    created = jackpot(*shlex.split("db key --role operator --name Ann --reason hired --request-id k1"))
+    prefix, key_id, secret = created.ok().strip().split("_", 2)
     assert prefix == "jk"
 
-    status, out, err = run("keys create --role operator --name Ann --reason hired --request-id k1")
-    assert (status, out) == (0, "")
-    assert key_id in err
+    again = jackpot(*shlex.split("db key --role operator --name Ann --reason hired --request-id k1"))
+    assert (again.ok(), key_id in again.err) == ("", True)
 
-    status, listed, _ = run("keys list")
-    assert status == 0
-    assert listed.startswith(f"{key_id}  Ann  operator, user  since ")
-    assert listed.endswith("Z, never used, live\n")
+    titles, line, _ = jackpot("keys", "list").ok().splitlines()
+    assert re.split(r" {2,}", titles)[:6] == ["key", "name", "role", "kind", "department", "casino"]
+    assert re.split(r" {2,}", line)[:6] == [key_id, "Ann", "operator", "user", "operator", "-"]
+    assert re.split(r" {2,}", line)[8:] == ["-", "live", "-"]
 
-    assert run(f"keys revoke {key_id} --reason 'it was lost'") == (0, "", f"Key {key_id} of Ann is revoked.\n")
-    status, out, err = run(f"keys revoke {key_id} --reason 'it was lost'")
-    assert (status, out) == (1, "")
-    assert err.startswith("jackpot: key-revoked: ")
-    assert ", revoked " in run("keys list")[1]
-    assert secret not in err + listed + run("keys list")[1]
-    assert run("verify")[0] == 0
-
-
-def test_a_machine_says_that_it_is_one(run: Run) -> None:
-    assert run("keys create --role rates --service-account --name importer --reason nightly")[0] == 0
-
-    assert "  importer  rates, service account  since " in run("keys list")[1]
+    revoked = jackpot("keys", "revoke", key_id, "--reason", "it was lost")
+    assert (revoked.ok(), revoked.err) == ("", f"Key {key_id} of Ann is revoked.\n")
+    jackpot("keys", "revoke", key_id, "--reason", "it was lost").refused(1, "jackpot: key-revoked: ")
+    listed = jackpot("keys", "list").ok()
+    assert f"{key_id}  Ann " in listed
+    assert "  revoked 20" in listed
+    assert secret not in listed + revoked.err + jackpot("keys", "list", "--json").ok()
+    assert jackpot("verify").status == 0
 
 
-def test_a_department_is_for_ever_and_shown_where_it_is_not_the_roles_own(run: Run) -> None:
-    assert run("keys create --role operator --department night-shift --name Nina --reason hired")[0] == 0
+def test_a_key_that_was_made_over_http_is_shown_once(jackpot: Jackpot) -> None:
+    creating = shlex.split('keys create --role auditor --name "the inspector" --reason inspection --request-id k1')
 
-    assert "  Nina  operator, user, department night-shift  since " in run("keys list")[1]
-    status, out, err = run("keys create --role operator --name Nina --reason hired")
-    assert (status, out) == (1, "")
-    assert err.startswith("jackpot: principal-conflict: Nina is a user of role operator, department night-shift; ")
+    key = jackpot(*creating).ok().strip()
+    again = jackpot(*creating)
+
+    assert (again.ok(), again.err.startswith(f"Key {key.split('_')[1]} was created by this request before")) == (
+        "",
+        True,
+    )
+
+
+def test_people_are_listed_with_their_keys(jackpot: Jackpot) -> None:
+    for _ in range(2):
+        key_of(jackpot, "Rita", "rates", "--service-account")
+    key_of(jackpot, "Nina", "operator", "--department", "night-shift")
+
+    _, *people = (line.split() for line in jackpot("people", "list").ok().splitlines())
+
+    assert [" ".join(words[: 6 + ("account" in words)]) for words in people] == [
+        "Nina operator user night-shift - 1",
+        "Olga operator user operator - 1",
+        "Rita rates service account rates - 2",
+    ]
+    assert len(json.loads(jackpot("people", "show", "Rita", "--json").ok())["keys"]) == 2
+    assert len(jackpot("people", "list", "--csv").ok().splitlines()) == 4
+    jackpot("people", "show", "Nobody").refused(1, "jackpot: there is nobody named Nobody with a key")
+
+
+def test_a_department_is_for_ever(jackpot: Jackpot) -> None:
+    key_of(jackpot, "Nina", "operator", "--department", "night-shift")
+
+    other = jackpot("db", "key", "--role", "operator", "--name", "Nina", "--reason", "hired")
+
+    other.refused(1, "jackpot: principal-conflict: Nina is a user of role operator, department night-shift; ")
 
 
 REFUSED: Final = (
-    (
-        "keys create --role operator --name Bea --department Cage --reason hired",
-        1,
-        "jackpot: principal-invalid: ",
-    ),
-    ("keys create --role operator --name cli --reason hired", 1, "jackpot: principal-invalid: "),
-    ("keys create --role operator --name ' Ann' --reason hired", 1, "jackpot: principal-invalid: "),
-    ("keys create --role operator --name Bea --request-id 'no id'", 2, "must be a string that matches"),
-    ("keys create --role rates --name Ann --reason hired", 1, "jackpot: principal-conflict: "),
-    ("keys create --role operator --name ann --reason hired", 1, "jackpot: principal-conflict: "),
-    (
-        "keys create --role auditor --name \N{CYRILLIC CAPITAL LETTER A}nn --reason hired",
-        1,
-        "jackpot: principal-conflict",
-    ),
-    ("keys create --role operator --name \N{CHEROKEE LETTER GO}nn --reason hired", 1, "jackpot: principal-invalid: "),
-    ("keys create --role operator --name Ann --reason hired", 1, "jackpot: key-limit-reached: "),
+    ("db key --role operator --name Bea --department Cage --reason hired", 1, "jackpot: principal-invalid: "),
+    ("db key --role operator --name cli --reason hired", 1, "jackpot: principal-invalid: "),
+    ("db key --role operator --name ' Ann' --reason hired", 1, "jackpot: principal-invalid: "),
+    ("db key --role operator --name Bea --reason ''", 2, "printable"),
+    ("db key --role rates --name Ann --reason hired", 1, "jackpot: principal-conflict: "),
+    ("db key --role operator --name ann --reason hired", 1, "jackpot: principal-conflict: "),
+    ("db key --role auditor --name \N{CYRILLIC CAPITAL LETTER A}nn --reason hired", 1, "jackpot: principal-conflict"),
+    ("db key --role operator --name \N{CHEROKEE LETTER GO}nn --reason hired", 1, "jackpot: principal-invalid: "),
+    ("db key --role operator --name Ann --reason hired", 1, "jackpot: key-limit-reached: "),
+    ("db user Bea --role operator --oidc-subject s --reason hired", 1, "set JACKPOT_OIDC_ISSUER"),
+    ("db user Bea --role table --oidc-subject s", 2, "'table' is not one of"),
+    ("keys create --role operator --name Bea --request-id 'no id'", 2, "must be 1 to 64 letters"),
     ("keys create --role table --casino nowhere --name server --reason hired", 1, "jackpot: casino-unknown: "),
     ("keys revoke 0a --reason lost", 1, "jackpot: key-unknown: "),
     ("keys revoke 0a", 2, "Missing option '--reason'"),
-    ("users add Bea --role operator --oidc-subject s --reason hired", 1, "set JACKPOT_OIDC_ISSUER"),
-    ("users add Bea --role table --oidc-subject s", 2, "'table' is not one of"),
+    ("users add Bea --role auditor --oidc-subject s --reason hired", 1, "jackpot: issuer-not-configured: "),
 )
 
 
-def test_what_is_refused_is_said_in_a_line(run: Run, subtests: pytest.Subtests) -> None:
+def test_what_is_refused_is_said_in_a_line(jackpot: Jackpot, subtests: pytest.Subtests) -> None:
     for _ in range(2):
-        assert run("keys create --role operator --name Ann --reason hired")[0] == 0
+        key_of(jackpot, "Ann", "operator")
 
     for command, status, said in REFUSED:
         with subtests.test(command):
-            ended, out, err = run(command)
-
-            assert (ended, out) == (status, "")
-            assert said in err
+            jackpot(*shlex.split(command)).refused(status, said)
 
 
-def test_a_person_who_signs_in_elsewhere_is_added_once_and_revoked_as_a_key(
-    run: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def with_issuer(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], database_url: str
+) -> Iterator[Jackpot]:
+    """The program, calling a service whose people may show tokens."""
     monkeypatch.setenv("JACKPOT_OIDC_ISSUER", "https://sign-in.example")
     monkeypatch.setenv("JACKPOT_OIDC_AUDIENCE", "jackpot-ledger")
-    add = "users add Ann --role operator --oidc-subject sub-1 --reason 'she began today'"
+    run = program(monkeypatch, capsys, database_url)
+    config = replace(Config(), oidc_issuer="https://sign-in.example", oidc_audience="jackpot-ledger")
+    with calling_service(monkeypatch, database_url, config):
+        monkeypatch.setenv("JACKPOT_KEY", key_of(run, "Olga", "operator"))
+        yield run
 
-    assert run(add) == (0, "", "Ann: added.\n")
-    assert run(add) == (0, "", "Ann: was there already.\n")
-    status, _, err = run("users add Bea --role operator --oidc-subject sub-1 --reason hired")
-    assert (status, err) == (1, "jackpot: already-exists: That subject is Ann.\n")
-    status, _, err = run(
-        "users add \N{GREEK CAPITAL LETTER ALPHA}nn --role auditor --oidc-subject sub-2 --reason hired"
-    )
-    assert (status, err.split(": ")[1]) == (1, "principal-conflict")
-    key_id, *_ = run("keys list")[1].split()
-    assert "operator, user, sub-1" in run("keys list")[1]
-    assert run(f"keys revoke {key_id} --reason left")[0] == 0
-    assert run("verify")[0] == 0
+
+def test_a_person_who_signs_in_elsewhere_is_added_once_and_revoked_as_a_key(with_issuer: Jackpot) -> None:
+    run = with_issuer
+    add = shlex.split("db user Ann --role operator --oidc-subject sub-1 --reason 'she began today'")
+
+    assert run(*add).err == "Ann: added.\n"
+    assert run(*add).err == "Ann: was there already.\n"
+    other = shlex.split("db user Bea --role operator --oidc-subject sub-1 --reason hired")
+    run(*other).refused(1, "jackpot: already-exists: That subject is Ann.\n")
+    alike = ("db", "user", "\N{GREEK CAPITAL LETTER ALPHA}nn", "--role", "auditor", "--oidc-subject", "sub-2")
+    run(*alike, "--reason", "hired").refused(1, "jackpot: principal-conflict: ")
+    add_over_http = shlex.split("users add 'the inspector' --role auditor --oidc-subject sub-3 --reason inspection")
+    assert run(*add_over_http).err == "the inspector: added.\n"
+    powerful = shlex.split("users add Eve --role operator --oidc-subject sub-4 --reason x")
+    run(*powerful).refused(1, "jackpot: key-forbidden: ")
+    listed = {key["principal"]: key for key in map(json.loads, run("keys", "list", "--json").ok().splitlines())}
+    assert listed["Ann"]["subject"] == "sub-1"
+    assert run("keys", "revoke", listed["Ann"]["key_id"], "--reason", "left").status == 0
+    assert run("verify").status == 0
 
 
 def test_a_demo_that_lost_its_keys_rotates_them(database_url: str, tmp_path: Path) -> None:

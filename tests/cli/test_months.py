@@ -7,10 +7,8 @@ import psycopg
 import pytest
 
 from jackpot_service.domain.rounds import Month, keys_of
-from tests.cli.test_command_line import Jackpot, jackpot, program
+from tests.support.command_line import Jackpot, program
 from tests.support.logins import owner_conninfo
-
-__all__ = ["jackpot"]
 
 
 def test_an_upgrade_makes_the_next_three_months(

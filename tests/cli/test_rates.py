@@ -13,12 +13,10 @@ from typing import Any, Final
 
 import pytest
 
-from jackpot_service.cli import ecb
-from tests.cli.test_command_line import Ended, Jackpot, jackpot
+from jackpot_service.cli.calls import ecb
+from tests.support.command_line import Ended, Jackpot, key_of
 
 pytestmark = pytest.mark.long
-
-__all__ = ["jackpot"]
 
 DAY = datetime.now(UTC).date() - timedelta(days=1)
 
@@ -62,8 +60,7 @@ def opened(jackpot: Jackpot, monkeypatch: pytest.MonkeyPatch) -> Jackpot:
 
 
 def become(jackpot: Jackpot, monkeypatch: pytest.MonkeyPatch, name: str, role: str = "rates") -> None:
-    key = jackpot("keys", "create", "--role", role, "--name", name, "--reason", "hired").ok().strip()
-    monkeypatch.setenv("JACKPOT_KEY", key)
+    monkeypatch.setenv("JACKPOT_KEY", key_of(jackpot, name, role))
 
 
 @pytest.fixture
@@ -85,7 +82,7 @@ def imported(ended: Ended) -> Any:
 def test_a_document_becomes_a_proposal_and_no_sheet(opened: Jackpot, file: File) -> None:
     path = file(document())
 
-    ended = opened("rates", "import-ecb", path)
+    ended = opened("rates", "import-ecb", path, "--json")
 
     proposal = imported(ended)
     assert (proposal["request_id"], proposal["kind"], proposal["state"]) == (f"ecb-EUR-{DAY}", "rate-sheet", "pending")
@@ -97,25 +94,25 @@ def test_a_document_becomes_a_proposal_and_no_sheet(opened: Jackpot, file: File)
     }
     assert "CHF is not in the document and keeps its rate" in ended.err
     assert "it waits for another user" in ended.err
-    assert opened("rates", "show", "--base", "EUR").ok().startswith("EUR sheet 1, ")
+    assert opened("sheets", "show", "--base", "EUR").ok().startswith("EUR sheet 1, ")
 
 
 def test_approved_it_is_in_force_and_says_where_it_comes_from(
     opened: Jackpot, file: File, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    proposal = imported(opened("rates", "import-ecb", file(document())))
+    proposal = imported(opened("rates", "import-ecb", file(document()), "--json"))
     become(opened, monkeypatch, "Bob")
     opened("changes", "approve", f"ecb-EUR-{DAY}", "--reason", "checked").ok()
 
-    first, *lines = opened("rates", "show", "--base", "EUR").ok().splitlines()
+    first, _, *lines = opened("sheets", "show", "--base", "EUR").ok().splitlines()
 
     assert first.startswith("EUR sheet 2, in force from ")
-    assert first.endswith(f" UTC, by ecb of {DAY} (SHA-256 {proposal['payload']['source']['sha256']})")
+    assert first.endswith(f"Z, ecb of {DAY} (SHA-256 {proposal['payload']['source']['sha256']})")
     assert [line.split() for line in lines] == [
-        ["CHF", "1.05"],
-        ["EUR", "1"],
-        ["GBP", "1.1983223487"],
-        ["SEK", "0.0864192196"],
+        ["CHF", "1.05", "2"],
+        ["EUR", "1", "2"],
+        ["GBP", "1.1983223487", "2"],
+        ["SEK", "0.0864192196", "2"],
     ]
     opened("verify").ok()
 
@@ -124,17 +121,17 @@ def test_the_same_document_again_changes_nothing_whoever_brings_it(
     opened: Jackpot, file: File, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = file(document())
-    first = imported(opened("rates", "import-ecb", path))
+    first = imported(opened("rates", "import-ecb", path, "--json"))
     become(opened, monkeypatch, "Cleo")
 
-    again = opened("rates", "import-ecb", path, "--all")
+    again = opened("rates", "import-ecb", path, "--all", "--json")
 
     assert imported(again) == {**first, "effect": None}
-    assert "it was asked for before, and is pending" in again.err
+    assert "it was requested before, and is pending" in again.err
     become(opened, monkeypatch, "Bob")
     opened("changes", "approve", f"ecb-EUR-{DAY}", "--reason", "checked").ok()
-    assert imported(opened("rates", "import-ecb", path))["state"] == "approved"
-    assert opened("rates", "show", "--base", "EUR").ok().startswith("EUR sheet 2, ")
+    assert imported(opened("rates", "import-ecb", path, "--json"))["state"] == "approved"
+    assert opened("sheets", "show", "--base", "EUR").ok().startswith("EUR sheet 2, ")
 
 
 def test_another_document_of_the_same_day_is_a_conflict(opened: Jackpot, file: File) -> None:
@@ -149,14 +146,16 @@ def test_another_document_of_the_same_day_is_a_conflict(opened: Jackpot, file: F
     "by_hand", [{"rates": {"GBP": "1.25"}}, {"rates": {"GBP": "1.1983223487", "NOK": "0.09"}}, {"replace_all": True}]
 )
 def test_figures_by_hand_under_the_documents_name_are_not_taken_for_the_documents(
-    opened: Jackpot, file: File, by_hand: dict[str, Any]
+    opened: Jackpot, file: File, by_hand: dict[str, Any], tmp_path: Path
 ) -> None:
     """Whoever knows tomorrow's request id could else have the nightly import vouch for rates that are not in it."""
     path = file(document())
     rates = {"rates": {"GBP": "1.1983223487", "SEK": "0.0864192196"}}
-    payload = {**imported(opened("rates", "import-ecb", path, "--dry-run"))["payload"], **rates, **by_hand}
-    request = ("changes", "request", "rate-sheet", json.dumps(payload), "--reason=x", f"--request-id=ecb-EUR-{DAY}")
-    opened(*request).ok()
+    payload = {**imported(opened("rates", "import-ecb", path, "--dry-run", "--json"))["payload"], **rates, **by_hand}
+    asked = tmp_path / "payload.json"
+    asked.write_text(json.dumps(payload))
+    request = ("changes", "request", "rate-sheet", "--payload", str(asked), "--reason=x")
+    opened(*request, f"--request-id=ecb-EUR-{DAY}").ok()
 
     opened("rates", "import-ecb", path).refused(1, "jackpot: request-conflict: ")
 
@@ -166,23 +165,17 @@ def test_what_went_stale_is_asked_for_anew_under_another_id(
 ) -> None:
     path = file(document())
     opened("rates", "import-ecb", path).ok()
-    opened(
-        "changes",
-        "request",
-        "rate-sheet",
-        '{"base": "EUR", "removed_currencies": ["CHF"]}',
-        "--reason=x",
-        "--request-id=x",
-    ).ok()
+    without = ("changes", "request", "rate-sheet", "--base", "EUR", "--removed-currency", "CHF")
+    opened(*without, "--reason=x", "--request-id=x").ok()
     become(opened, monkeypatch, "Bob")
     opened("changes", "approve", "x", "--reason", "checked").ok()
     opened("changes", "approve", f"ecb-EUR-{DAY}", "--reason", "checked").refused(1, "jackpot: change-stale: ")
 
-    assert imported(opened("rates", "import-ecb", path, "--request-id", "again"))["base_version"] == "2"
+    assert imported(opened("rates", "import-ecb", path, "--request-id", "again", "--json"))["base_version"] == "2"
 
 
 def test_another_base_is_figured_by_the_cross_of_two_quotes_the_euro_among_them(opened: Jackpot, file: File) -> None:
-    proposal = imported(opened("rates", "import-ecb", file(document()), "--base", "USD"))
+    proposal = imported(opened("rates", "import-ecb", file(document()), "--base", "USD", "--json"))
 
     assert proposal["request_id"] == f"ecb-USD-{DAY}"
     assert proposal["payload"]["rates"] == {"EUR": "1.05", "GBP": "1.2582384661"}
@@ -192,7 +185,7 @@ def test_another_base_is_figured_by_the_cross_of_two_quotes_the_euro_among_them(
 def test_currencies_that_players_could_not_bet_in_are_taken_only_where_that_is_said(
     opened: Jackpot, file: File
 ) -> None:
-    proposal = imported(opened("rates", "import-ecb", file(document()), "--all"))
+    proposal = imported(opened("rates", "import-ecb", file(document()), "--all", "--json"))
 
     assert proposal["payload"]["rates"].keys() == {"GBP", "JPY", "SEK", "USD"}
     # Each of them is new, so it has to be looked at one by one.
@@ -200,7 +193,7 @@ def test_currencies_that_players_could_not_bet_in_are_taken_only_where_that_is_s
 
 
 def test_a_dry_run_shows_the_proposal_and_makes_none(opened: Jackpot, file: File) -> None:
-    shown = opened("rates", "import-ecb", file(document()), "--dry-run")
+    shown = opened("rates", "import-ecb", file(document()), "--dry-run", "--json")
 
     assert imported(shown)["effect"]["after"]["number"] == 2
     opened("changes", "show", f"ecb-EUR-{DAY}").refused(1, "jackpot: change-unknown: ")
@@ -213,7 +206,7 @@ def test_a_proposal_is_made_under_a_name_that_may_ask_for_rates(
     become(opened, monkeypatch, "Otto", "operator")
     opened("rates", "import-ecb", path).refused(1, "jackpot: role-forbidden: ")
     monkeypatch.delenv("JACKPOT_KEY")
-    opened("rates", "import-ecb", path).refused(1, "set JACKPOT_KEY")
+    opened("rates", "import-ecb", path).refused(1, "unauthenticated", "JACKPOT_KEY")
 
 
 # What is no such document.
@@ -273,7 +266,7 @@ def test_whatever_else_comes_in_is_one_line_and_nothing_is_written(
             said = ended.err.splitlines()
             assert len(said) == 1, ended.err[:1000]
             assert len(said[0]) < 300
-            assert opened("changes", "list").ok() == ""
+    assert opened("changes", "list").ok() == ""
     opened("verify").ok()
 
 
@@ -295,7 +288,7 @@ def test_a_base_that_is_not_quoted_or_has_no_sheet_gets_no_proposal(opened: Jack
 
     opened("rates", "import-ecb", path, "--base", "CHF").refused(1, "jackpot: nothing-to-propose: ")
     opened("rates", "import-ecb", path, "--base", "CHF", "--all").refused(1, "jackpot: not-quoted: ")
-    opened("rates", "import-ecb", path, "--base", "euro").refused(2, "'euro' must be a currency's three capital")
+    opened("rates", "import-ecb", path, "--base", "euro").refused(2, "'euro' must be three capital letters")
 
 
 # From a URL.
@@ -343,9 +336,9 @@ def no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_document_is_read_from_a_url_and_is_the_same_as_from_a_file(opened: Jackpot, file: File) -> None:
     with served(document().encode()) as url:
-        fetched = imported(opened("rates", "import-ecb", url))
+        fetched = imported(opened("rates", "import-ecb", url, "--json"))
 
-    assert imported(opened("rates", "import-ecb", file(document()))) == {**fetched, "effect": None}
+    assert imported(opened("rates", "import-ecb", file(document()), "--json")) == {**fetched, "effect": None}
 
 
 OTHER_ANSWERS: Final[Sequence[tuple[dict[str, Any], str]]] = (
@@ -386,31 +379,26 @@ def test_a_url_that_does_not_come_to_an_end_is_given_up(opened: Jackpot, monkeyp
 
 
 def test_a_sheet_is_shown_by_number_and_by_instant(opened: Jackpot) -> None:
-    shown = opened("rates", "show", "--base", "EUR").ok()
+    shown = opened("sheets", "show", "--base", "EUR").ok()
 
-    assert opened("rates", "show", "--base", "EUR", "--number", "1").ok() == shown
-    assert opened("rates", "show", "--base", "EUR", "--as-of", "2100-01-01T00:00:00Z").ok() == shown
-    opened("rates", "show", "--base", "EUR", "--as-of", "2001-01-01T00:00:00Z").refused(1, "jackpot: no-rate: ")
-    opened("rates", "show", "--base", "EUR", "--number", "2").refused(1, "jackpot: rate-sheet-unknown: ")
-    opened("rates", "show", "--base", "EUR", "--as-of", "2026-11-20T09:30:00").refused(2, "must be a time by RFC 3339")
-    both = opened("rates", "show", "--base", "EUR", "--as-of", "2026-11-20T09:30:00Z", "--number", "1")
+    assert opened("sheets", "show", "--base", "EUR", "--number", "1").ok() == shown
+    assert opened("sheets", "show", "--base", "EUR", "--as-of", "2100-01-01T00:00:00Z").ok() == shown
+    opened("sheets", "show", "--base", "EUR", "--as-of", "2001-01-01T00:00:00Z").refused(1, "jackpot: no-rate: ")
+    opened("sheets", "show", "--base", "EUR", "--number", "2").refused(1, "jackpot: rate-sheet-unknown: ")
+    opened("sheets", "show", "--base", "EUR", "--as-of", "2026-11-20T09:30:00").refused(2, "must be a time such as")
+    both = opened("sheets", "show", "--base", "EUR", "--as-of", "2026-11-20T09:30:00Z", "--number", "1")
     both.refused(2, "give one of them")
 
 
 def test_the_history_of_a_currency_is_listed_the_latest_first(opened: Jackpot, monkeypatch: pytest.MonkeyPatch) -> None:
-    for number, payload in enumerate(
-        ('{"base": "EUR", "rates": {"CHF": "1.06"}}', '{"base": "EUR", "removed_currencies": ["CHF"]}')
-    ):
+    for number, payload in enumerate(("--rate=CHF=1.06", "--removed-currency=CHF")):
         become(opened, monkeypatch, f"Ann {number}")
-        opened("changes", "request", "rate-sheet", payload, "--reason=x", f"--request-id=x{number}").ok()
+        opened("changes", "request", "rate-sheet", "--base=EUR", payload, "--reason=x", f"--request-id=x{number}").ok()
         become(opened, monkeypatch, f"Bob {number}")
         opened("changes", "approve", f"x{number}", "--reason", "checked").ok()
 
-    lines = opened("rates", "history", "--base", "EUR", "CHF").ok().splitlines()
+    _, *lines = opened("rates", "history", "--base", "EUR", "CHF").ok().splitlines()
 
-    assert [line.split()[:4] for line in lines] == [
-        ["-", "EUR", "sheet", "3,"],
-        ["1.06", "EUR", "sheet", "2,"],
-        ["1.05", "EUR", "sheet", "1,"],
-    ]
-    assert opened("rates", "history", "--base", "EUR", "--after", "2", "CHF").ok().splitlines() == lines[2:]
+    assert [line.split()[:3] for line in lines] == [["-", "EUR", "3"], ["1.06", "EUR", "2"], ["1.05", "EUR", "1"]]
+    _, *lines = opened("sheets", "list", "--base", "EUR").ok().splitlines()
+    assert [line.split()[:2] for line in lines] == [["EUR", "3"], ["EUR", "2"], ["EUR", "1"]]

@@ -18,14 +18,12 @@ from jackpot_service.cli import progress
 from jackpot_service.database import deadlines
 from jackpot_service.ledger.verification import Verification
 from jackpot_service.reports.finance import registry
-from tests.cli.test_command_line import Jackpot, jackpot, opened
 from tests.support import history
 from tests.support.asking import raise_version
+from tests.support.command_line import Jackpot, key_of
 from tests.support.logins import owner_conninfo
 
 pytestmark = pytest.mark.long
-
-__all__ = ["jackpot", "opened"]
 
 FAR: Final = 6
 """The note at which an interrupted verification is stopped: by then two jackpots are done, and the third has begun."""
@@ -51,28 +49,28 @@ def counted(out: str) -> tuple[int, int]:
     return int(entries.replace(",", "")), int(rounds.replace(",", ""))
 
 
-def test_each_goes_on_from_the_last(jackpot: Jackpot, database_url: str) -> None:
+def test_each_goes_on_from_the_last(machine: Jackpot, database_url: str) -> None:
     play(database_url)
-    assert jackpot("verify", "--from-last").err == "No verification is noted: beginning at zero.\n"
+    assert machine("verify", "--from-last").err == "No verification is noted: beginning at zero.\n"
 
-    again = jackpot("verify", "--from-last")
+    again = machine("verify", "--from-last")
 
     assert counted(again.ok()) == (0, 0)
     assert re.fullmatch(
         r"Going on from verification 1, which ended at \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC\.\n", again.err
     )
-    jackpot("casinos", "add", "riga", "Casino Riga", "--reason", "as agreed").ok()
-    assert counted(jackpot("verify", "--from-last").ok()) == (1, 0)
-    assert counted(jackpot("verify").ok())[1] == 25
+    key_of(machine, "Ada", "auditor")
+    assert counted(machine("verify", "--from-last").ok()) == (2, 0)
+    assert counted(machine("verify").ok())[1] == 25
 
 
-def test_after_something_was_wrong_the_next_begins_before_it(jackpot: Jackpot, database_url: str) -> None:
+def test_after_something_was_wrong_the_next_begins_before_it(machine: Jackpot, database_url: str) -> None:
     play(database_url)
-    jackpot("verify").ok()
+    machine("verify").ok()
     with owner(database_url) as connection:
         connection.execute("UPDATE casinos SET name = 'Eins' WHERE casino_id = 'c1'")
 
-    wrong = [jackpot("verify", "--from-last") for _ in range(2)]
+    wrong = [machine("verify", "--from-last") for _ in range(2)]
 
     assert [(ended.status, ended.out) for ended in wrong] == [(1, wrong[0].out)] * 2
     assert wrong[0].out.startswith("entry-digest  -  ")
@@ -105,7 +103,7 @@ def killed_at(url: str, number: int) -> None:
         blocking.rollback()
 
 
-def test_one_that_was_killed_is_gone_on_with_from_where_it_stood(jackpot: Jackpot, database_url: str) -> None:
+def test_one_that_was_killed_is_gone_on_with_from_where_it_stood(machine: Jackpot, database_url: str) -> None:
     play(database_url)
     killed_at(database_url, FAR)
 
@@ -113,54 +111,54 @@ def test_one_that_was_killed_is_gone_on_with_from_where_it_stood(jackpot: Jackpo
         notes = connection.execute("SELECT number, is_whole, rounds FROM verifications ORDER BY number").fetchall()
     assert [note[:2] for note in notes] == [(number, False) for number in range(1, FAR)]
     done = notes[-1][2]
-    rest = jackpot("verify", "--from-last")
+    rest = machine("verify", "--from-last")
 
     assert re.search(rf"^Going on from verification {FAR - 1}, which was under way at ", rest.err)
     assert 0 < counted(rest.ok())[1] == 25 - done < 25
-    assert counted(jackpot("verify", "--from-last").ok()) == (0, 0)
+    assert counted(machine("verify", "--from-last").ok()) == (0, 0)
 
 
 def test_what_is_wrong_beyond_where_it_was_killed_is_found_and_before_it_from_zero_only(
-    jackpot: Jackpot, database_url: str
+    machine: Jackpot, database_url: str
 ) -> None:
     play(database_url)
     killed_at(database_url, FAR)
     with owner(database_url) as connection:
         connection.execute("UPDATE bets SET player_id = 'eve' WHERE jackpot_id = 'capped' AND bet_id = 'b'")
 
-    jackpot("verify", "--from-last").ok()
-    assert jackpot("verify").status == 1
+    machine("verify", "--from-last").ok()
+    assert machine("verify").status == 1
     with owner(database_url) as connection:
         connection.execute("DELETE FROM verifications WHERE number >= %s", [FAR])
         connection.execute("UPDATE bets SET player_id = 'eve' WHERE jackpot_id = 'live' AND bet_id = 'a'")
-    beyond = jackpot("verify", "--from-last")
+    beyond = machine("verify", "--from-last")
 
     assert (beyond.status, "entry-digest  live  " in beyond.out, "  capped  " in beyond.out) == (1, True, False)
 
 
 @pytest.mark.parametrize("books", ["[]", '{"live": 7}', '{"live": {"stripes": [[0]]}}', '{"live": {"stripes": "x"}}'])
-def test_a_note_that_cannot_be_read_is_told(jackpot: Jackpot, database_url: str, books: str) -> None:
-    jackpot("verify").ok()
+def test_a_note_that_cannot_be_read_is_told(machine: Jackpot, database_url: str, books: str) -> None:
+    machine("verify").ok()
     with owner(database_url) as connection:
         connection.execute("UPDATE verifications SET books = %s", [books])
 
-    jackpot("verify", "--from-last").refused(1, "jackpot: verification-unreadable: Verification 1 noted ")
-    jackpot("verify").ok()
+    machine("verify", "--from-last").refused(1, "jackpot: verification-unreadable: Verification 1 noted ")
+    machine("verify").ok()
 
 
-def test_where_it_cannot_be_noted_it_is_verified_all_the_same(jackpot: Jackpot, database_url: str) -> None:
+def test_where_it_cannot_be_noted_it_is_verified_all_the_same(machine: Jackpot, database_url: str) -> None:
     with psycopg.connect(owner_conninfo(database_url), autocommit=True) as connection:
         name = connection.info.dbname
         connection.execute(f'ALTER DATABASE "{name}" SET default_transaction_read_only = on')
 
-    verified = jackpot("verify")
+    verified = machine("verify")
 
     assert verified.ok().endswith(": the books are right.\n")
     assert verified.err.startswith("How far this verification comes is not noted: ")
 
 
 def test_it_ends_by_itself_when_its_own_backend_hangs_while_the_database_lives(
-    jackpot: Jackpot, database_url: str, monkeypatch: pytest.MonkeyPatch
+    machine: Jackpot, database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     waiting = "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
 
@@ -184,7 +182,7 @@ def test_it_ends_by_itself_when_its_own_backend_hangs_while_the_database_lives(
         freezing = threads.submit(freeze_it)
         assert is_locked.wait(60)
         try:
-            ended = jackpot("verify")
+            ended = machine("verify")
             assert (ended.status, ended.err[:15]) == (1, "jackpot: busy: ")
         finally:
             os.kill(freezing.result(), signal.SIGCONT)
@@ -194,13 +192,13 @@ def test_it_ends_by_itself_when_its_own_backend_hangs_while_the_database_lives(
 
 
 def test_in_a_pipe_it_says_a_line_now_and_then(
-    jackpot: Jackpot, database_url: str, monkeypatch: pytest.MonkeyPatch
+    machine: Jackpot, database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     play(database_url)
-    quiet = jackpot("verify")
+    quiet = machine("verify")
     monkeypatch.setattr(progress, "SECONDS_BETWEEN_LINES", 0.0)
 
-    told = jackpot("verify")
+    told = machine("verify")
 
     assert quiet.err == ""
     assert told.ok() == quiet.ok()
@@ -211,12 +209,12 @@ def test_in_a_pipe_it_says_a_line_now_and_then(
 
 
 def test_on_a_terminal_it_shows_a_bar_on_standard_error(
-    jackpot: Jackpot, database_url: str, monkeypatch: pytest.MonkeyPatch
+    machine: Jackpot, database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     play(database_url)
     monkeypatch.setenv("TTY_COMPATIBLE", "1")
 
-    told = jackpot("verify")
+    told = machine("verify")
 
     assert re.fullmatch(r"Verified 4 books, .*: the books are right\.\n", told.ok())
     assert "looks at entries, now of live" in told.err
@@ -226,8 +224,7 @@ def test_on_a_terminal_it_shows_a_bar_on_standard_error(
 def test_reports_of_closed_periods_that_it_cannot_compare_are_said_and_are_nothing_wrong(
     opened: Jackpot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    key = opened("keys", "create", "--role", "finance", "--name", "Fay", "--reason", "hired").ok().strip()
-    monkeypatch.setenv("JACKPOT_KEY", key)
+    monkeypatch.setenv("JACKPOT_KEY", key_of(opened, "Fay", "finance"))
     for month in ("2026-01-01", "2026-02-01"):
         opened("reports", "close", "--to", month, "--reason", "month end").ok()
     (line,) = opened("verify").ok().splitlines()
@@ -249,7 +246,7 @@ LACKING: Final = "Without statistics this takes many times as long. The database
 
 @pytest.mark.parametrize("is_owner_known", [False, True])
 def test_tables_that_nobody_has_analysed_are_analysed_first_or_named(
-    jackpot: Jackpot, database_url: str, monkeypatch: pytest.MonkeyPatch, *, is_owner_known: bool
+    machine: Jackpot, database_url: str, monkeypatch: pytest.MonkeyPatch, *, is_owner_known: bool
 ) -> None:
     with owner(database_url) as session:
         session.execute("INSERT INTO jackpots SELECT 'j' || n, 'EUR' FROM generate_series(1, 5000) AS n")
@@ -257,7 +254,7 @@ def test_tables_that_nobody_has_analysed_are_analysed_first_or_named(
     if not is_owner_known:
         monkeypatch.delenv("JACKPOT_OWNER_URL")
 
-    assert jackpot("verify").err == ("" if is_owner_known else LACKING)
+    assert machine("verify").err == ("" if is_owner_known else LACKING)
 
     with owner(database_url) as session:
         analysed = session.execute("SELECT count(*) > 0 FROM pg_stats WHERE tablename = 'jackpots'").fetchone()

@@ -320,29 +320,3 @@ def test_a_sheet_that_is_larger_than_a_plain_zip_holds_is_written_all_the_same(m
     rows = [(f"number {number}",) for number in range(100)]
 
     assert len(workbook(document(section(Column("a", "A"), rows=rows)))["some"]) == 101
-
-
-# Text.
-
-
-def test_a_terminal_shows_figures_at_the_right_and_texts_at_the_left() -> None:
-    columns = [Column("a", "Account"), Column("b", "Amount", ColumnType.AMOUNT, currency="EUR")]
-    rows = [("pool", Decimal("1.5")), ("house", Decimal(-1000))]
-
-    lines = list(files.text_lines(document(section(*columns, rows=rows))))
-
-    assert lines[-5:] == [
-        "",
-        "Some rows",
-        "  Account  Amount, EUR",
-        "  pool             1.5",
-        "  house          -1000",
-    ]
-
-
-def test_a_terminal_is_told_nothing_by_a_text() -> None:
-    rows = [("\x1b[2Jx",), ("two\nlines",), ("é 日本",)]
-
-    lines = list(files.text_lines(document(section(Column("a", "A"), rows=rows))))[-3:]
-
-    assert lines == [r"  \x1b[2Jx", r"  two\nlines", "  é 日本"]

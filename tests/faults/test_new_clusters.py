@@ -21,10 +21,10 @@ from jackpot_service.database.connections import create_engine, create_owners_en
 from jackpot_service.database.embedded import Cluster
 from jackpot_service.database.role import RightsNotMade, RoleInUse
 from jackpot_service.schema import migrate
-from tests.cli.test_command_line import Jackpot, program
 from tests.faults.service import served
 from tests.races import scene
 from tests.races.processes import CONFIG
+from tests.support.command_line import Jackpot, program
 
 pytestmark = pytest.mark.long
 

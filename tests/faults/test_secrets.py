@@ -12,14 +12,15 @@ from psycopg import sql
 
 from jackpot_service.database.models import Base
 from tests.faults.service import served
-from tests.support.logins import owner_conninfo
+from tests.support.logins import owner_conninfo, owner_url
 
 pytestmark = pytest.mark.long
 
 
-def jackpot(url: str, *arguments: str) -> "subprocess.CompletedProcess[str]":
+def jackpot(url: str, *arguments: str, **settings: str) -> "subprocess.CompletedProcess[str]":
     command = [sys.executable, "-m", "jackpot_service.cli", *arguments]
-    environment = {"JACKPOT_DATABASE_URL": url, "JACKPOT_LOG_LEVEL": "debug"}
+    logins = {"JACKPOT_DATABASE_URL": url, "JACKPOT_OWNER_URL": owner_url(url)}
+    environment = {**logins, "JACKPOT_LOG_LEVEL": "debug", **settings}
     return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
 
 
@@ -38,9 +39,8 @@ def test_a_secret_is_told_once_and_neither_logged_nor_stored(
     monkeypatch: pytest.MonkeyPatch, database_url: str, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("JACKPOT_LOG_LEVEL", "debug")
-    created = jackpot(
-        database_url, "keys", "create", "--role", "operator", "--name", "Ann", "--reason", "hired", "--request-id", "k1"
-    )
+    making = ("db", "key", "--role", "operator", "--name", "Ann", "--reason", "hired", "--request-id", "k1")
+    created = jackpot(database_url, *making)
     ann = created.stdout.strip()
     printed = [created.stderr]
     body = {"request_id": "k2", "principal": "auditor", "role": "auditor", "reason": "new"}
@@ -72,25 +72,14 @@ def test_a_secret_is_told_once_and_neither_logged_nor_stored(
         call("POST", f"/v1/keys/{key_id}/revocation", ann, json=lost)
         call("POST", f"/v1/keys/{key_id}/revocation", ann, json=lost)
         client.close()
-    ended = [
-        jackpot(
-            database_url,
-            "keys",
-            "create",
-            "--role",
-            "operator",
-            "--name",
-            "Ann",
-            "--reason",
-            "hired",
-            "--request-id",
-            "k1",
-        ),
-        jackpot(database_url, "keys", "list"),
-        jackpot(database_url, "keys", "revoke", ann.split("_")[1], "--reason", "left"),
-        jackpot(database_url, "verify"),
-    ]
-    printed += [text for ended_process in ended for text in (ended_process.stdout, ended_process.stderr)]
+        by_ann = {"JACKPOT_URL": service.base_url, "JACKPOT_KEY": ann}
+        ended = [
+            jackpot(database_url, *making),
+            jackpot(database_url, "keys", "list", **by_ann),
+            jackpot(database_url, "keys", "revoke", ann.split("_")[1], "--reason", "left", **by_ann),
+            jackpot(database_url, "verify"),
+        ]
+    printed += [text for process in ended for text in (process.stdout, process.stderr)]
     logged = (tmp_path / "service.log").read_text()
 
     assert [answer.status_code for answer in answers] == [200, 200, 403, 401, 401, 401, 500, 200, 201, 200]

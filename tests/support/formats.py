@@ -1,6 +1,7 @@
 """A report in each format, against what JSON says: every cell in its place, to the last digit, and nothing besides."""
 
 import csv
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import ROUND_HALF_UP, Context, Decimal
 from io import StringIO
@@ -32,23 +33,19 @@ def require_csv(written: str, section: Body) -> None:
 
 
 def require_terminal(printed: str, document: Body) -> None:
-    """A terminal shows the head, then each section under its title."""
+    """A terminal shows the head, then each section under its title, with figures as money and nothing as a dash."""
     _, *tables = printed.rstrip("\n").split("\n\n")
     for table, section in zip(tables, document["sections"], strict=True):
         title, *lines = table.split("\n")
         assert title == section["title"]
-        rows = [[*map(_title, section["columns"])], *texts(section)]
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        assert [_cut(line, widths) for line in lines] == rows
+        shown = [[_shown(column, row[column["name"]]) for column in section["columns"]] for row in section["rows"]]
+        assert [re.split(" {2,}", line.strip()) for line in lines] == [[*map(_title, section["columns"])], *shown]
 
 
-def _cut(line: str, widths: Sequence[int]) -> list[str]:
-    """Cut a line into its columns, each with the two blanks before it."""
-    cells, at = [], 0
-    for width in widths:
-        cells.append(line[at : at + 2 + width].strip())
-        at += 2 + width
-    return [*cells, *line[at:].split()]
+def _shown(column: Body, value: str | int | None) -> str:
+    if value is None:
+        return "-"
+    return f"{Decimal(value):,f}" if _is_figure(column) or column["type"] == "count" else str(value)
 
 
 def require_workbook(sheets: Mapping[str, Sheet], document: Body) -> None:

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from datetime import datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+from urllib.parse import parse_qsl
 
 from joserfc import jws
 from joserfc.jwk import ECKey, OctKey, RSAKey
@@ -20,7 +21,8 @@ class LocalIssuer:
     """
     What it answers by path, and the key that it signs with now.
 
-    `paths` are those that were asked for; nothing is answered while `open` is not set.
+    `paths` are those that were asked for, `posted` the forms; nothing is answered while `open` is not set. Of what
+    is answered to forms by path, the last is answered for ever.
     """
 
     def __init__(self, url: str) -> None:
@@ -29,7 +31,9 @@ class LocalIssuer:
         self.open = threading.Event()
         self.open.set()
         self.key: Key = RSAKey.generate_key(2048, {"kid": "one", "use": "sig"}, auto_kid=False)
+        self.posted: list[tuple[str, dict[str, str]]] = []
         self.answers: dict[str, bytes | int] = {}
+        self.replies: dict[str, list[tuple[int, object]]] = {}
         self.publish(self.key)
         self.answer("/.well-known/openid-configuration", {"issuer": url, "jwks_uri": f"{url}/keys"})
 
@@ -86,6 +90,19 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Length", str(len(body)))
         if 300 <= status < 400:
             self.send_header("Location", "/elsewhere")
+        self.end_headers()
+        self.wfile.write(body)
+
+    def do_POST(self) -> None:
+        issuer: LocalIssuer = self.server.issuer  # type: ignore[attr-defined]
+        content = self.rfile.read(int(self.headers["Content-Length"])).decode()
+        issuer.posted.append((self.path, dict(parse_qsl(content))))
+        replies = issuer.replies.get(self.path, [(404, {})])
+        status, document = replies.pop(0) if len(replies) > 1 else replies[0]
+        body = json.dumps(document).encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)
 

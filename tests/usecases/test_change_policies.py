@@ -1,13 +1,10 @@
 """The change policy: two people change who asks for a kind of change and who decides it, and from then on it is so."""
 
-import json
-import sys
 from collections.abc import Sequence
 from typing import Any, Final
 
 import pytest
 
-from jackpot_service.cli.main import main
 from jackpot_service.domain.principals import Principal, Role
 from jackpot_service.usecases.changes.registry import SHIPPED_POLICY
 from tests.support.answers import Body
@@ -166,20 +163,6 @@ def test_a_policy_made_against_an_older_one_is_stale(opened: World) -> None:
     opened.change("change-policy", {"kinds": {"adjustment": BY_OPERATORS}}, request_id="first")
 
     opened.approve("late").problem(409, "change-stale")
-
-
-def test_the_command_line_shows_the_policy_in_force(
-    opened: World, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    opened.change("change-policy", {"kinds": {"rules": BY_OPERATORS}}, request_id="policy")
-    monkeypatch.setenv("JACKPOT_DATABASE_URL", opened.database_url)
-    monkeypatch.setattr(sys, "argv", ["jackpot", "changes", "policy"])
-
-    with pytest.raises(SystemExit) as ended:
-        main()
-
-    assert ended.value.code in {0, None}
-    assert json.loads(capsys.readouterr().out) == policy(opened)
 
 
 def test_a_policy_that_leaves_a_kind_with_nobody_to_ask_or_decide_is_refused(opened: World) -> None:

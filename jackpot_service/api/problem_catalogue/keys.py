@@ -36,7 +36,7 @@ KEYS: Final = Section.of(
         "Use another name, or create the key for the principal as it is.",
         principal=text("The principal who has the name."),
     ),
-    row(KeyForbidden, "Have the key created on the command line (`jackpot keys create`)."),
+    row(KeyForbidden, "Have the owner of the database make the key (`jackpot db key`)."),
     row(
         KeyLimitReached,
         "Revoke a key of the principal, then create the next.",

@@ -1,6 +1,6 @@
 """Every report says the same through every way and in every format, of a world in which everything happened."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlencode
@@ -10,11 +10,11 @@ import pytest
 from jackpot_service.domain.principals import Role
 from jackpot_service.exports import files
 from jackpot_service.reports.finance.registry import REPORTS
-from tests.cli.test_command_line import Ended, program
 from tests.reports.finance.play import play_everything
 from tests.support import equations, formats, workbooks
 from tests.support.answers import Body
 from tests.support.asking import report, report_answer, stated
+from tests.support.command_line import Jackpot, calling, program
 from tests.support.world import World
 
 pytestmark = pytest.mark.slow
@@ -25,10 +25,12 @@ GROUPED: Final = {"contributions": ("table", "day"), "pool-movements": ("cycle",
 
 @pytest.fixture
 def jackpot(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], database_url: str
-) -> Callable[..., Ended]:
-    """Give the test the program, on the database of the house."""
-    return program(monkeypatch, capsys, database_url)
+    world: World, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], database_url: str
+) -> Iterator[Jackpot]:
+    """Give the test the program, calling the world's service as finance of the house."""
+    monkeypatch.setenv("JACKPOT_KEY", world.person("Fay", Role.FINANCE))
+    with calling(monkeypatch, world.app):
+        yield program(monkeypatch, capsys, database_url)
 
 
 def questions() -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -48,7 +50,7 @@ def workbook(world: World, name: str, **query: str) -> dict[str, workbooks.Sheet
 
 @pytest.mark.long
 def test_every_door_and_format_has_the_same_figures_and_they_add_up(
-    world: World, jackpot: Callable[..., Ended], tmp_path: Path
+    world: World, jackpot: Jackpot, tmp_path: Path
 ) -> None:
     play_everything(world)
     end = world.clock()

@@ -1,0 +1,153 @@
+"""`jackpot audit|exceptions …`: the audit trail, and the cases that somebody must look into."""
+
+from typing import Any
+
+import click
+
+from jackpot_service.cli import words
+from jackpot_service.cli.lazy import example
+from jackpot_service.cli.options import (
+    Identifier,
+    from_option,
+    json_option,
+    list_options,
+    request_id_option,
+    require_order,
+    to_option,
+)
+from jackpot_service.cli.printing import (
+    Column,
+    Form,
+    count,
+    fields,
+    moment,
+    money,
+    print_list,
+    print_object,
+    shown,
+    text,
+)
+from jackpot_service.cli.service_api import Item, ServiceError, at, configured
+
+
+def _reason(act: Item) -> str:
+    mark = "EMERGENCY: " if act["is_emergency"] else ""
+    return f"{mark}{act['reason'] or ''}"
+
+
+ACTS = (
+    count("act", "seq"),
+    moment("booked at", "booked_at"),
+    text("kind", "kind"),
+    text("by", "principal"),
+    Column("request", lambda act: shown(act["decides"] or act["request_id"])),
+    text("about", "subject"),
+    Column("reason", _reason),
+)
+
+
+def _place(exception: Item) -> str:
+    names = [exception[name] for name in ("table_id", "round_id") if exception[name]]
+    return " ".join(names) or shown(exception["jackpot_id"])
+
+
+def _granted(exception: Item) -> str:
+    return ", ".join(money(one["amount_minor"], one["currency"]) for one in exception["granted"] or ()) or "-"
+
+
+def _outcome(exception: Item) -> str:
+    looked = exception["acknowledgement"]
+    return "-" if looked is None else f"{looked['resolution']} by {looked['principal']}: {looked['reason']}"
+
+
+EXCEPTIONS = (
+    text("exception", "exception_id"),
+    moment("noticed at", "noticed_at"),
+    text("kind", "kind"),
+    Column("place", _place),
+    count("times", "count"),
+    Column("granted", _granted),
+    Column("outcome", _outcome),
+    text("detail", "detail"),
+)
+
+
+@example("jackpot audit --limit 20", "jackpot audit --principal Ann --from 2026-11-01T00:00:00Z --json")
+@click.command("audit")
+@click.option("--principal", help="The user or service account that acted.")
+@click.option("--kind", type=click.Choice(words.ACT_KINDS))
+@click.option("--jackpot", "jackpot_id", type=Identifier())
+@click.option("--request-id", type=Identifier(), help="Also finds what decided or did the change request of this id.")
+@from_option
+@to_option
+@list_options
+def audit(limit: int | None, form: Form | None, start: str | None, end: str | None, **query: Any) -> None:  # noqa: ANN401  as click passes them
+    """List administrative acts, the latest first: who did what, when and why. For auditors."""
+    require_order(start, end)
+    query |= {"from": start, "to": end}
+    print_list(configured(), at("audit"), query, ACTS, form=form, limit=limit)
+
+
+@click.group("exceptions")
+def exceptions() -> None:
+    """Late bets, miscounts, conflicts, rounds open too long, emergency approvals."""
+
+
+@example(
+    "jackpot exceptions list --unacknowledged", "jackpot exceptions list --kind late-bet --casino riga --csv > late.csv"
+)
+@exceptions.command("list")
+@click.option("--kind", type=click.Choice(words.EXCEPTION_KINDS))
+@click.option("--jackpot", "jackpot_id", type=Identifier())
+@click.option("--casino", "casino_id", type=Identifier())
+@click.option("--table", "table_id", type=Identifier())
+@click.option("--acknowledged/--unacknowledged", default=None, help="Default: both.")
+@from_option
+@to_option
+@list_options
+def list_exceptions(
+    limit: int | None,
+    form: Form | None,
+    start: str | None,
+    end: str | None,
+    **query: Any,  # noqa: ANN401  as click passes them
+) -> None:
+    """List exceptions, the latest first."""
+    require_order(start, end)
+    query |= {"from": start, "to": end}
+    print_list(configured(), at("exceptions"), query, EXCEPTIONS, form=form, limit=limit)
+
+
+@example("jackpot exceptions show ex-17")
+@exceptions.command("show")
+@click.argument("exception_id", type=Identifier())
+@json_option
+def show_exception(exception_id: str, is_json: bool) -> None:  # noqa: FBT001
+    """Show an exception with the facts of the call that it is about."""
+    service = configured()
+    found = next((one for one in service.items(at("exceptions")) if one.get("exception_id") == exception_id), None)
+    if found is None:
+        raise ServiceError(f"there is no exception {exception_id}")
+    if is_json:
+        print_object(found)
+        return
+    rows = ((column.title, column.cell(found)) for column in EXCEPTIONS)
+    for line in (*fields(rows), "", *fields(_facts(found))):
+        click.echo(line)
+
+
+def _facts(found: Item) -> list[tuple[str, str]]:
+    return [(f"  {name}", shown(value)) for name, value in found["facts"].items()]
+
+
+@example('jackpot exceptions acknowledge ex-17 --reason "the table\'s clock was wrong"')
+@exceptions.command("acknowledge")
+@click.argument("exception_id", type=Identifier())
+@click.option("--reason", required=True, help="The outcome.")
+@request_id_option
+def acknowledge(exception_id: str, reason: str, request_id: str) -> None:
+    """Say what came of an exception."""
+    path = at("exceptions", exception_id, "acknowledgement")
+    _, is_new = configured().act("POST", path, {"request_id": request_id, "reason": reason})
+    said = "acknowledged" if is_new else "was acknowledged before, by this request"
+    click.echo(f"Exception {exception_id}: {said}.", err=True)

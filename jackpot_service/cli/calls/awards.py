@@ -1,0 +1,232 @@
+"""`jackpot awards …`: awards and their payment, those that nobody claimed, and the evidence that waiting ones need."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from jackpot_service.cli import words
+from jackpot_service.cli.lazy import example
+from jackpot_service.cli.options import (
+    Identifier,
+    Instant,
+    Sha256,
+    json_option,
+    list_options,
+    reason_option,
+    request_id_option,
+)
+from jackpot_service.cli.printing import (
+    Form,
+    exact,
+    fields,
+    minor,
+    moment,
+    money,
+    print_list,
+    print_object,
+    shown,
+    table,
+    text,
+)
+from jackpot_service.cli.service_api import Item, at, configured
+from jackpot_service.cli.writing import opened, output_option
+
+COLUMNS = (
+    text("award", "award_id"),
+    text("jackpot", "jackpot_id"),
+    text("table", "table_id"),
+    text("round", "round_id"),
+    text("bet", "bet_id"),
+    text("player", "player_id"),
+    text("tier", "tier"),
+    minor("amount", "amount_minor"),
+    minor("paid", "paid_minor"),
+    text("state", "state"),
+)
+
+STEPS = (text("step", "step"), moment("taken at", "taken_at"), text("act", "act"))
+
+award_argument = click.argument("award_id", type=Identifier())
+
+
+@click.group("awards")
+def awards() -> None:
+    """Awards; held, rejected and stopped ones are decided by: jackpot changes request held-awards."""
+
+
+@example("jackpot awards list --state held", "jackpot awards list --casino riga --csv > awards.csv")
+@awards.command("list")
+@click.option("--state", type=click.Choice(words.AWARD_STATES), help="Default: all.")
+@click.option("--jackpot", "jackpot_id", type=Identifier())
+@click.option("--casino", "casino_id", type=Identifier())
+@click.option("--player", "player_id", type=Identifier())
+@list_options
+def list_awards(limit: int | None, form: Form | None, **query: Any) -> None:  # noqa: ANN401  as click passes them
+    """List all awards, those of the latest rounds first."""
+    print_list(configured(), at("awards"), query, COLUMNS, form=form, limit=limit)
+
+
+@example("jackpot awards show aw_3ec109e5f5d233bbed8118c8c5ede2f1")
+@awards.command("show")
+@award_argument
+@json_option
+def show_award(award_id: str, is_json: bool) -> None:  # noqa: FBT001
+    """Show an award: what it is worth, its steps and its payments."""
+    service = configured()
+    found = service.get(at("awards", award_id))
+    if is_json:
+        print_object(found)
+        return
+    for line in _award(found):
+        click.echo(line)
+
+
+def _award(found: Item) -> list[str]:
+    currency = found["currency"]
+    rows = [
+        *((column.title, column.cell(found)) for column in COLUMNS),
+        ("casino", found["casino_id"]),
+        ("cost, in the base currency", exact("", "cost_base").cell(found)),
+        ("funded by", found["funded_by"]),
+        ("claimable until", shown(found["claimable_until"])),
+        ("to be withheld", money(found["withholding_due_minor"], currency)),
+        ("withheld", money(found["withheld_minor"], currency)),
+    ]
+    payments = [{**payment, "currency": currency} for payment in found["payments"]]
+    columns = (
+        text("reference", "reference"),
+        minor("amount", "amount_minor"),
+        minor("withheld", "withheld_minor"),
+        moment("paid at", "paid_at"),
+        text("channel", "channel"),
+        text("payer", "payer"),
+        text("reversed by", "reversed_by"),
+    )
+    paid = list(table(columns, payments, indent="  "))
+    return [*fields(rows), "", *table(STEPS, found["steps"], indent="  "), *([""] if paid else []), *paid]
+
+
+@example('jackpot awards pay aw_3ec109e5f5d233bbed8118c8c5ede2f1 --reference "slip 7" --channel cash')
+@awards.command("pay")
+@award_argument
+@click.option("--reference", required=True, help="The casino's own; it names one payment of the award, for ever.")
+@click.option("--amount-minor", type=click.IntRange(1), help="In minor units; default: all that is unpaid.")
+@click.option("--currency", help="The award's, if it is stated.")
+@click.option("--paid-at", type=Instant(), help="When it was paid.")
+@click.option("--channel", type=click.Choice(words.CHANNELS))
+@click.option("--payer", help="The person who handed the money over.")
+@click.option("--withheld-minor", type=click.IntRange(0), help="The part that was kept for the authority.")
+@request_id_option
+def pay_award(award_id: str, **stated: Any) -> None:  # noqa: ANN401  as click passes them
+    """Record that a casino paid an award, or a part of it."""
+    body = {name: value for name, value in stated.items() if value is not None}
+    _said(configured().put(at("awards", award_id, "payment"), body))
+
+
+@example('jackpot awards stop aw_3ec109e5f5d233bbed8118c8c5ede2f1 --reason "the cards are in doubt"')
+@awards.command("stop")
+@award_argument
+@reason_option
+@request_id_option
+def stop_award(award_id: str, reason: str, request_id: str) -> None:
+    """Stop the payment of an award, or of its unpaid rest; two people release it: changes request held-awards."""
+    _said(configured().put(at("awards", award_id, "stop"), {"reason": reason, "request_id": request_id}))
+
+
+def _said(found: Item) -> None:
+    paid, amount = (money(found[name], found["currency"]) for name in ("paid_minor", "amount_minor"))
+    click.echo(f"Award {found['award_id']} is {found['state']}: {paid} of {amount} paid.", err=True)
+
+
+@example("jackpot awards unclaimed")
+@awards.command("unclaimed")
+@json_option
+def note_unclaimed_awards(is_json: bool) -> None:  # noqa: FBT001
+    """Keep an exception of each award that nobody claimed, once. A timer runs it daily, by a service account."""
+    service = configured()
+    unclaimed = new = 0
+    body: Item = {}
+    while True:
+        noted = service.post(at("unclaimed-awards"), body)
+        unclaimed, new = unclaimed + noted["unclaimed"], new + noted["new"]
+        after = noted["next"]
+        if after is None:
+            break
+        body = {"after": after}
+    if is_json:
+        print_object({"unclaimed": unclaimed, "new": new})
+    else:
+        click.echo(f"Unclaimed awards: {unclaimed:,}, noted now: {new:,}.")
+
+
+@example(
+    "jackpot awards evidence T1 R1",
+    'jackpot awards evidence T1 R1 --kind surveillance --statement "recording 17, 21:10"',
+)
+@awards.command("evidence")
+@click.argument("table_id", type=Identifier())
+@click.argument("round_id", type=Identifier())
+@click.option("--kind", type=click.Choice(words.EVIDENCE), help="Which evidence to record.")
+@click.option("--statement", help="For example the recording's reference.")
+@click.option("--sha256", type=Sha256(), help="Of a file that is kept elsewhere.")
+@request_id_option
+@json_option
+def evidence(  # noqa: PLR0917  click passes what its options say
+    table_id: str,
+    round_id: str,
+    kind: str | None,
+    statement: str | None,
+    sha256: str | None,
+    request_id: str,
+    is_json: bool,  # noqa: FBT001
+) -> None:
+    """Show what the waiting awards of a round need, after recording evidence if --kind says which."""
+    if (kind is None) is not (statement is None):
+        message = "--kind and --statement go together"
+        raise click.UsageError(message)
+    service, path = configured(), at("tables", table_id, "rounds", round_id, "evidence")
+    if kind is None:
+        found = service.get(path)
+    else:
+        stated = {"request_id": request_id, "kind": kind, "statement": statement, "sha256": sha256}
+        found = service.post(path, {name: value for name, value in stated.items() if value is not None})
+    if is_json:
+        print_object(found)
+        return
+    for line in _evidence(found):
+        click.echo(line)
+
+
+def _evidence(found: Item) -> list[str]:
+    needed = found["requirement"] or {}
+    rows = [
+        ("round", f"{found['table_id']}/{found['round_id']} of {found['jackpot_id']}"),
+        ("approvals needed", shown(needed.get("approvals"))),
+        ("evidence needed", shown(needed.get("evidence", []))),
+        ("missing", shown(found["missing"])),
+    ]
+    columns = (
+        text("kind", "kind"),
+        text("recorded by", "principal"),
+        moment("recorded at", "recorded_at"),
+        text("SHA-256", "sha256"),
+        text("statement", "statement"),
+    )
+    return [*fields(rows), "", *table(columns, found["recorded"], indent="  ")]
+
+
+@example("jackpot awards slip aw_3ec109e5f5d233bbed8118c8c5ede2f1 --print --output slip.html")
+@awards.command("slip")
+@award_argument
+@click.option("--lang", help="The language, such as de; default: en.")
+@click.option("--print", "is_new", is_flag=True, help="Print it, or print it again: each printing is recorded.")
+@request_id_option
+@output_option
+def slip(award_id: str, lang: str | None, is_new: bool, request_id: str, output: Path | None) -> None:  # noqa: FBT001
+    """Write the slip of an award, as a page to print (HTML)."""
+    method, body = ("POST", {"request_id": request_id}) if is_new else ("GET", None)
+    path = at("awards", award_id, "slip")
+    answer = configured().answer(method, path, body=body, query={"lang": lang}, accept="text/html")
+    with opened(output) as file:
+        file.write(answer.content)

@@ -1,0 +1,66 @@
+"""`jackpot books …`: a jackpot's journal as a file, and how far the books are proved, sealed and closed."""
+
+from pathlib import Path
+
+import click
+
+from jackpot_service.cli import words
+from jackpot_service.cli.calls import jobs
+from jackpot_service.cli.lazy import example
+from jackpot_service.cli.options import Identifier, Instant, json_option
+from jackpot_service.cli.printing import fields, moment, print_object, second, table, text
+from jackpot_service.cli.service_api import Item, ServiceError, at, configured
+from jackpot_service.cli.writing import output_option
+
+BOOKS = (text("jackpot", "jackpot_id"), moment("reconciled to", "reconciled_to"))
+
+
+@click.group("books")
+def books() -> None:
+    """The books as files, and their checkpoints."""
+
+
+@example("jackpot books export live --format beancount --output live.beancount")
+@books.command("export")
+@click.argument("jackpot_id", type=Identifier())
+@click.option("--format", "form", type=click.Choice(words.JOURNAL_FORMS), required=True)
+@click.option(
+    "--as-of", type=Instant(), help="Only entries booked before this instant. Default: all that is committed."
+)
+@output_option
+def export_journal(jackpot_id: str, form: str, as_of: str | None, output: Path | None) -> None:
+    """Write a jackpot's journal, which other programs add up. A job makes it: jackpot serve or jobs worker does it."""
+    service = configured()
+    stated = {"jackpot_id": jackpot_id, "format": form, **({} if as_of is None else {"as_of": as_of})}
+    job_id = str(jobs.created(service, "journal", stated)["job_id"])
+    jobs.wait_for(service, job_id)
+    job = service.get(at("jobs", job_id))
+    if job["state"] != jobs.DONE:
+        raise ServiceError(f"job {job_id} is {job['state']}: {job['error'] or 'it was ended'}")
+    jobs.write_file(service, job_id, output)
+
+
+@example("jackpot books checkpoints")
+@books.command("checkpoints")
+@json_option
+def show_checkpoints(is_json: bool) -> None:  # noqa: FBT001
+    """Show when the books were last verified, sealed and closed, and how far each jackpot's is reconciled."""
+    found = configured().get(at("checkpoints"))
+    if is_json:
+        print_object(found)
+        return
+    rows = [
+        ("last verification", _when(found["last_verification"], "noted_at")),
+        ("last whole verification", _when(found["last_whole_verification"], "noted_at")),
+        ("last seal", _when(found["last_seal"], "booked_at")),
+        ("last closed period", _when(found["last_closed_period"], "to")),
+    ]
+    for line in (*fields(rows), "", *table(BOOKS, found["books"], indent="  ")):
+        click.echo(line)
+
+
+def _when(found: Item | None, name: str) -> str:
+    if found is None:
+        return "never"
+    number = f"number {found['number']}, " if "number" in found else ""
+    return f"{number}{second(found[name])}"

@@ -1,0 +1,218 @@
+"""`jackpot casinos|tables …`: casinos and their tables, and what casinos owe."""
+
+from typing import Any
+
+import click
+
+from jackpot_service.cli import words
+from jackpot_service.cli.lazy import example
+from jackpot_service.cli.options import (
+    Identifier,
+    WallClock,
+    form_options,
+    json_option,
+    list_options,
+    reason_option,
+    request_id_option,
+)
+from jackpot_service.cli.printing import (
+    Form,
+    count,
+    exact,
+    fields,
+    minor,
+    moment,
+    print_items,
+    print_list,
+    print_object,
+    shown,
+    table,
+    text,
+)
+from jackpot_service.cli.service_api import Item, at, configured
+
+CASINOS = (text("casino", "casino_id"), text("zone", "zone"), text("day starts", "day_starts"), text("name", "name"))
+
+TABLES = (
+    text("table", "table_id"),
+    text("casino", "casino_id"),
+    text("game", "game"),
+    text("jackpot", "jackpot_id"),
+)
+
+STAKES = (text("currency", "currency"), minor("least stake", "least_minor"), minor("largest stake", "largest_minor"))
+
+OPEN_ROUNDS = (
+    text("round", "round_id"),
+    text("state", "state"),
+    moment("opened at", "opened_at"),
+    count("bets", "bet_count"),
+)
+
+RULES = (
+    text("currency", "currency"),
+    count("version", "version"),
+    moment("from", "from"),
+    minor("reported from", "report_at_minor"),
+    minor("withheld from", "withhold_at_minor"),
+    text("percent", "percent"),
+    count("least multiple", "least_multiple"),
+)
+
+casino_argument = click.argument("casino_id", type=Identifier())
+
+
+@click.group("casinos")
+def casinos() -> None:
+    """Casinos: those whose players bet."""
+
+
+@example("jackpot casinos list")
+@casinos.command("list")
+@list_options
+def list_casinos(limit: int | None, form: Form | None) -> None:
+    """List the casinos."""
+    print_list(configured(), at("casinos"), {}, CASINOS, form=form, limit=limit)
+
+
+@example("jackpot casinos show riga")
+@casinos.command("show")
+@casino_argument
+@json_option
+def show_casino(casino_id: str, is_json: bool) -> None:  # noqa: FBT001
+    """Show a casino: its gaming days, tables and claims."""
+    service = configured()
+    found = service.get(at("casinos", casino_id))
+    if is_json:
+        print_object(found)
+        return
+    tables = list(service.items(at("tables"), {"casino_id": casino_id}))
+    rows = [(column.title, column.cell(found)) for column in CASINOS]
+    for line in [*fields(rows), "", *table(TABLES, tables, indent="  ")]:
+        click.echo(line)
+
+
+@example('jackpot casinos add riga "Casino Riga" --zone Europe/Riga --day-starts 06:00 --reason contract')
+@casinos.command("add")
+@casino_argument
+@click.argument("name")
+@click.option("--zone", default="UTC", show_default=True, help="Its time zone, such as Europe/Riga.")
+@click.option(
+    "--day-starts", type=WallClock(), default="00:00", show_default=True, help="When its gaming days start there."
+)
+@reason_option
+@request_id_option
+def add_casino(casino_id: str, **stated: Any) -> None:  # noqa: ANN401  as click passes them
+    """Add a casino, once; the same again changes nothing. Its gaming days never change."""
+    _, is_new = configured().act("POST", at("casinos"), {"casino_id": casino_id, **stated})
+    click.echo(f"Casino {casino_id}: {'added' if is_new else 'was there already'}.", err=True)
+
+
+@example("jackpot casinos balances riga")
+@casinos.command("balances")
+@casino_argument
+@form_options
+def show_balances(casino_id: str, form: Form | None) -> None:
+    """Show what a casino owes (negative: is owed), by jackpot and currency. It reads all of the books."""
+    service = configured()
+    found = service.get(at("reports", "casino-statement"), casino_id=casino_id, section="accounts")
+    sections = found["sections"]
+    rows = sections[0]["rows"] if sections else []
+    columns = (
+        text("jackpot", "jackpot_id"),
+        exact("opening balance", "opening", "currency"),
+        exact("closing balance", "closing", "currency"),
+    )
+    print_items(rows, columns, form=form)
+
+
+@example("jackpot casinos claims riga")
+@casinos.command("claims")
+@casino_argument
+@json_option
+def show_claims(casino_id: str, is_json: bool) -> None:  # noqa: FBT001
+    """Show for how long awards can be claimed at a casino, and where forfeited ones go."""
+    _show_fields(at("casinos", casino_id, "claims"), is_json=is_json)
+
+
+@example("jackpot casinos withholding riga")
+@casinos.command("withholding")
+@casino_argument
+@form_options
+def show_withholding(casino_id: str, form: Form | None) -> None:
+    """Show every version of a casino's withholding rules; two people set one: changes request casino-withholding."""
+    service = configured()
+    found = service.get(at("casinos", casino_id, "withholding-rules"))
+    rules = found["rules"]
+    print_items(rules, RULES, form=form)
+
+
+def _show_fields(path: str, *, is_json: bool) -> None:
+    found: Item = configured().get(path)
+    if is_json:
+        print_object(found)
+        return
+    for line in fields((name.replace("_", " "), shown(value)) for name, value in found.items()):
+        click.echo(line)
+
+
+@click.group("tables")
+def tables() -> None:
+    """Gaming tables."""
+
+
+@example("jackpot tables list --casino riga")
+@tables.command("list")
+@click.option("--casino", "casino_id", type=Identifier())
+@click.option("--jackpot", "jackpot_id", type=Identifier())
+@list_options
+def list_tables(limit: int | None, form: Form | None, **query: Any) -> None:  # noqa: ANN401  as click passes them
+    """List the tables."""
+    print_list(configured(), at("tables"), query, TABLES, form=form, limit=limit)
+
+
+@example("jackpot tables show T1")
+@tables.command("show")
+@click.argument("table_id", type=Identifier())
+@json_option
+def show_table(table_id: str, is_json: bool) -> None:  # noqa: FBT001
+    """Show a table: its jackpot, the stakes that it takes now, and its rounds that wait for an end."""
+    service = configured()
+    found = service.get(at("tables", table_id))
+    if is_json:
+        print_object(found)
+        return
+    for line in _table(found):
+        click.echo(line)
+
+
+def _table(found: Item) -> list[str]:
+    terms, rows = found["terms"], [(column.title, column.cell(found)) for column in TABLES]
+    if terms is None:
+        return list(fields(rows))
+    rows += [
+        ("takes bets", f"{shown(terms['is_accepting'])} (jackpot {terms['state']})"),
+        ("rules version", shown(terms["rules_version"])),
+        ("hands a player", shown(terms["hands_per_player"])),
+        ("close required", shown(terms["close_required"])),
+    ]
+    waiting = found["open_rounds"]
+    more = [] if waiting["next"] is None else [f"  More: jackpot rounds list --waiting --table {found['table_id']}"]
+    rounds = list(table(OPEN_ROUNDS, waiting["items"], indent="  "))
+    return [*fields(rows), "", *table(STAKES, terms["stakes"], indent="  "), *([""] if rounds else []), *rounds, *more]
+
+
+@example('jackpot tables add T1 --casino riga --game caribbean-stud --jackpot live --reason "a new table"')
+@tables.command("add")
+@click.argument("table_id", type=Identifier())
+@click.option("--casino", "casino_id", type=Identifier(), required=True)
+@click.option("--game", type=click.Choice(words.GAMES), required=True)
+@click.option(
+    "--jackpot", "jackpot_id", type=Identifier(), help="Without it the table takes no jackpot bets, for good."
+)
+@reason_option
+@request_id_option
+def add_table(table_id: str, **stated: Any) -> None:  # noqa: ANN401  as click passes them
+    """Add a table, once; the same again changes nothing. Its casino, game and jackpot never change."""
+    _, is_new = configured().act("POST", at("tables"), {"table_id": table_id, **stated})
+    click.echo(f"Table {table_id}: {'added' if is_new else 'was there already'}.", err=True)

@@ -1,0 +1,296 @@
+"""`jackpot changes …`: change requests, asked for by one user and decided by another."""
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+import click
+
+from jackpot_service.cli import change_fields, words
+from jackpot_service.cli.lazy import example
+from jackpot_service.cli.options import (
+    Identifier,
+    JsonFile,
+    dry_run_option,
+    form_options,
+    json_option,
+    list_options,
+    new_request_id,
+    pairs,
+    reason_option,
+)
+from jackpot_service.cli.printing import (
+    Column,
+    Form,
+    decimal,
+    fields,
+    moment,
+    print_items,
+    print_list,
+    print_object,
+    shown,
+    table,
+    text,
+)
+from jackpot_service.cli.service_api import Item, Refusal, Service, at, configured
+
+FORBIDDEN: Final = 403
+
+PENDING, APPROVED = "pending", "approved"
+
+NO_FIGURES: Final = ("_id", "reference", "document", "reason", "name", "date", "to")
+"""How the names of texts end that may be digits alone, and are no figures."""
+
+COLUMNS = (
+    text("request", "request_id"),
+    text("state", "state"),
+    text("kind", "kind"),
+    text("by", "maker"),
+    moment("made at", "made_at"),
+    moment("expires at", "expires_at"),
+    text("about", "subject"),
+    text("reason", "reason"),
+)
+
+DECISIONS = (
+    text("outcome", "outcome"),
+    text("by", "checker"),
+    moment("decided at", "decided_at"),
+    text("emergency", "is_emergency"),
+    text("reason", "reason"),
+)
+
+POLICY = (
+    text("kind", "kind"),
+    text("requested by", "requested_by"),
+    text("decided by", "decided_by"),
+    text("another department", "needs_other_department"),
+    text("another role", "needs_other_role"),
+)
+
+request_argument = click.argument("request_id", type=Identifier())
+
+
+@click.group("changes")
+def changes() -> None:
+    """Changes that need two people: one requests, another approves."""
+
+
+class Kinds(click.Group):
+    """A command for each kind of change, made of its fields when it is run."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  click's
+        """Name every kind."""
+        return list(change_fields.FIELDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002  click's
+        """Return the command of a kind."""
+        return _request_of(cmd_name) if cmd_name in change_fields.FIELDS else None
+
+
+@example(
+    'jackpot changes request rate-sheet --base EUR --rate GBP=1.18 --reason "as the market moved"',
+    'jackpot changes request rate-sheet --payload rates.json --reason "as the market moved" --dry-run',
+    "jackpot changes request adjustment --help",
+)
+@changes.group("request", cls=Kinds)
+def request() -> None:
+    """Request a change of a KIND, with its fields as options."""
+
+
+def _request_of(kind: str) -> click.Command:
+    options = [change_fields.option_of(name, field) for name, field in change_fields.FIELDS[kind].items()]
+    common = [
+        click.Option(["--payload"], type=JsonFile(), help="All fields as JSON: a file, or -."),
+        click.Option(["--reason"], required=True, help="Why; it stands in the audit trail."),
+        click.Option(
+            ["--request-id"],
+            type=Identifier(),
+            default=new_request_id,
+            show_default="a new one",
+            help="Your id of it; the same again is a replay.",
+        ),
+        click.Option(["--base-version"], help="The version that you saw; refused if it is another by now."),
+        click.Option(["--dry-run"], is_flag=True, help="Show what it would do, and do nothing."),
+        click.Option(["--json", "is_json"], is_flag=True, help="As JSON, whole."),
+    ]
+    shown_example = f"jackpot changes request {kind} {change_fields.EXAMPLES[kind]} --reason …"
+    return click.Command(
+        kind,
+        callback=lambda **given: _ask(kind, given),
+        params=[*options, *common],
+        help=f"Request a change of kind {kind}; another person decides it.",
+        epilog=f"\b\nExamples:\n  {shown_example}",
+        short_help=f"{', '.join(change_fields.FIELDS[kind])}",
+    )
+
+
+def _ask(kind: str, given: dict[str, Any]) -> None:
+    stated = {name: given[name] for name in change_fields.FIELDS[kind] if given[name] not in (None, ())}
+    document = given["payload"]
+    if document is not None and stated:
+        message = "give the fields as options, or all of them by --payload"
+        raise click.UsageError(message)
+    payload = change_fields.payload_of(kind, stated) if document is None else document
+    body = {"request_id": given["request_id"], "kind": kind, "payload": payload, "reason": given["reason"]}
+    if given["base_version"] is not None:
+        body["base_version"] = given["base_version"]
+    ask(configured(), body, is_dry_run=given["dry_run"], is_json=given["is_json"])
+
+
+def ask(service: Service, body: Item, *, is_dry_run: bool, is_json: bool) -> None:
+    """Request a change, print it, and say whether it was requested just now. Raises: ServiceError."""
+    change, is_new = service.act("POST", at("change-requests"), body, dry_run=is_dry_run or None)
+    print_change(change, is_json=is_json)
+    found = "it waits for another user" if is_new else f"it was requested before, and is {change['state']}"
+    click.echo(f"Change request {change['request_id']}: {_said(found, is_dry_run=is_dry_run)}.", err=True)
+
+
+@example(
+    "jackpot changes approve q1 --reason checked",
+    'jackpot changes approve q1 --confirm GBP=1.40 --reason "the market fell"',
+)
+@changes.command("approve")
+@request_argument
+@click.option("--confirm", multiple=True, metavar="NAME=FIGURE", help="Repeat a figure that the request names.")
+@reason_option
+@click.option("--emergency", is_flag=True, help="Approve your own request, alone, where jackpot db emergency is on.")
+@dry_run_option
+@json_option
+def approve(  # noqa: PLR0917  click passes what its options say
+    request_id: str,
+    confirm: tuple[str, ...],
+    reason: str,
+    emergency: bool,  # noqa: FBT001
+    dry_run: bool,  # noqa: FBT001
+    is_json: bool,  # noqa: FBT001
+) -> None:
+    """Approve what somebody else requested; it is done by the last approval that is due."""
+    body = {"reason": reason, "confirmed": pairs(confirm, option="--confirm"), "emergency": emergency}
+    query = {"dry_run": True} if dry_run else {}
+    change = configured().post(at("change-requests", request_id, "approval"), body, **query)
+    print_change(change, is_json=is_json)
+    waits_for = change["approvals_due"] - len(change["decisions"])
+    done = "approved and done" if change["decision"] else f"approved; {waits_for} more must approve it"
+    click.echo(f"Change request {request_id}: {_said(done, is_dry_run=dry_run)}.", err=True)
+
+
+@example('jackpot changes reject q1 --reason "the wrong jackpot"')
+@changes.command("reject")
+@request_argument
+@reason_option
+@json_option
+def reject(request_id: str, reason: str, is_json: bool) -> None:  # noqa: FBT001
+    """Reject what somebody else requested."""
+    print_change(configured().post(at("change-requests", request_id, "rejection"), {"reason": reason}), is_json=is_json)
+    click.echo(f"Change request {request_id}: rejected.", err=True)
+
+
+@example("jackpot changes list", "jackpot changes list --state all --kind rate-sheet --csv > rates.csv")
+@changes.command("list")
+@click.option("--state", type=click.Choice([*words.CHANGE_STATES, "all"]), default="pending", show_default=True)
+@click.option("--kind", type=click.Choice(list(change_fields.FIELDS)))
+@list_options
+def list_changes(state: str, kind: str | None, limit: int | None, form: Form | None) -> None:
+    """List change requests, the latest first."""
+    query = {"state": None if state == "all" else state, "kind": kind}
+    print_list(configured(), at("change-requests"), query, COLUMNS, form=form, limit=limit)
+
+
+@example("jackpot changes show q1")
+@changes.command("show")
+@request_argument
+@json_option
+def show_change(request_id: str, is_json: bool) -> None:  # noqa: FBT001
+    """Show a change request: its fields, its decisions, and what it does, before | after."""
+    service = configured()
+    change = service.get(at("change-requests", request_id))
+    if change["effect"] is None and change["state"] == APPROVED and not is_json:
+        change["effect"] = _effect_done(service, request_id)
+    print_change(change, is_json=is_json)
+
+
+def _effect_done(service: Service, request_id: str) -> Item | None:
+    """Find in the audit trail what an approved request did; None for those who may not read that."""
+    try:
+        acts = list(service.items(at("audit"), {"request_id": request_id}))
+    except Refusal as refusal:
+        if refusal.problem.get("status") != FORBIDDEN:
+            raise
+        return None
+    done = [act for act in acts if act["decides"] == request_id and not act["kind"].startswith("change_")]
+    return {"before": done[0]["before"], "after": done[0]["after"], "entries": done[0]["effects"]} if done else None
+
+
+@example("jackpot changes policy")
+@changes.command("policy")
+@form_options
+def show_policy(form: Form | None) -> None:
+    """Show who requests each kind of change, and who decides it."""
+    print_items(configured().get(at("change-policy"))["kinds"], POLICY, form=form)
+
+
+def print_change(change: Item, *, is_json: bool) -> None:
+    """Print a change request whole: as JSON, or its fields with what it does before | after."""
+    if is_json:
+        print_object(change)
+        return
+    for line in _lines(change):
+        click.echo(line)
+
+
+def _lines(change: Item) -> Iterator[str]:
+    rows = [(column.title, column.cell(change)) for column in COLUMNS]
+    rows += [("made against", change["base_version"]), ("approvals due", str(change["approvals_due"]))]
+    yield from fields(rows)
+    yield ""
+    yield from fields((f"  {name}", shown(value)) for name, value in change["payload"].items())
+    if change["decisions"]:
+        yield ""
+        yield from table(DECISIONS, change["decisions"], indent="  ")
+    if change["effect"] is not None:
+        yield ""
+        yield from _effect(change["effect"])
+    if change["to_confirm"] and change["state"] == PENDING:
+        repeated = " ".join(f"--confirm {name}={figure}" for name, figure in change["to_confirm"].items())
+        yield ""
+        yield f"Who approves it repeats these figures: {repeated}"
+
+
+def _effect(effect: Item) -> Iterator[str]:
+    """Write what there is before | after, a line a figure; those that stay as they are have no mark."""
+    before, after = dict(_flat(effect["before"] or {})), dict(_flat(effect["after"]))
+    names = list(dict.fromkeys([*before, *after]))
+    rows = [{"name": name, "before": before.get(name, "-"), "after": after.get(name, "-")} for name in names]
+    columns = (
+        Column("", lambda row: "*" if row["before"] != row["after"] else ""),
+        Column("what it does", lambda row: row["name"]),
+        Column("before", lambda row: row["before"]),
+        Column("|", lambda _: "|"),
+        Column("after", lambda row: row["after"]),
+    )
+    yield from table(columns, rows, indent="  ")
+
+
+def _flat(value: Item, prefix: str = "") -> Iterator[tuple[str, str]]:
+    for name, one in value.items():
+        if isinstance(one, dict) and one:
+            yield from _flat(one, f"{prefix}{name}.")
+        elif isinstance(one, list) and one and all(_is_named(part) for part in one):
+            for first, *rest in one:  # Behind a rate stand the decimals of its currency, which no change sets.
+                yield f"{prefix}{name}.{first}", " ".join(map(_figure, rest[:1] if name == "rates" else rest))
+        else:
+            yield f"{prefix}{name}", shown(one) if name.endswith(NO_FIGURES) else _figure(one)
+
+
+def _is_named(part: Any) -> bool:  # noqa: ANN401  JSON
+    """Whether it is a list that begins with a name, such as a rate with its currency."""
+    return isinstance(part, list) and len(part) > 1 and isinstance(part[0], str)
+
+
+def _figure(value: Any) -> str:  # noqa: ANN401  JSON
+    is_exact = isinstance(value, str) and value.removeprefix("-").replace(".", "", 1).isdecimal()
+    return decimal(value) if is_exact else shown(value)
+
+
+def _said(done: str, *, is_dry_run: bool) -> str:
+    return "nothing was done, this was a dry run" if is_dry_run else done

@@ -1,0 +1,360 @@
+"""`jackpot jackpots|meter|hits|paytable|rules …`: jackpots, what they offer, and what one operator does with them."""
+
+import json
+from typing import Any
+
+import click
+
+from jackpot_service.cli import words
+from jackpot_service.cli.change_fields import setting_values
+from jackpot_service.cli.lazy import example
+from jackpot_service.cli.options import (
+    Amount,
+    CurrencyCode,
+    Identifier,
+    form_options,
+    json_option,
+    list_options,
+    reason_option,
+    request_id_option,
+)
+from jackpot_service.cli.printing import (
+    Column,
+    Form,
+    count,
+    decimal,
+    exact,
+    fields,
+    member,
+    minor,
+    moment,
+    money,
+    print_csv,
+    print_items,
+    print_list,
+    print_object,
+    second,
+    shown,
+    table,
+    text,
+)
+from jackpot_service.cli.service_api import Item, at, configured
+
+MOST_STRIPES = 256
+
+COLUMNS = (
+    text("jackpot", "jackpot_id"),
+    text("state", "state"),
+    text("rulebook", "rulebook"),
+    count("cycle", "meter.cycle"),
+    exact("on offer", "meter.amount_exact", "currency"),
+    exact("reserve", "reserve", "currency"),
+    exact("prize fund", "prize_fund", "currency"),
+    moment("last movement", "meter.last_movement_at"),
+)
+
+HITS = (
+    count("cycle", "cycle"),
+    moment("hit at", "hit_at"),
+    text("casino", "casino_id"),
+    text("table", "table_id"),
+    text("round", "round_id"),
+    count("winners", "winners"),
+    exact("meter before", "meter_before"),
+    exact("paid", "paid"),
+    exact("carried", "carried"),
+    exact("meter after", "meter_after"),
+)
+
+AWARDS = (
+    text("award", "award_id"),
+    text("bet", "bet_id"),
+    text("player", "player_id"),
+    text("tier", "tier"),
+    minor("amount", "amount_minor"),
+    text("state", "state"),
+)
+
+jackpot_argument = click.argument("jackpot_id", type=Identifier())
+currency_option = click.option("--currency", type=CurrencyCode(), help="Default: the base currency.")
+
+
+@click.group("jackpots")
+def jackpots() -> None:
+    """Jackpots: list and show them, open, suspend and resume them."""
+
+
+@example("jackpot jackpots list", "jackpot jackpots list --csv > jackpots.csv")
+@jackpots.command("list")
+@list_options
+def list_jackpots(limit: int | None, form: Form | None) -> None:
+    """List the jackpots with their pools."""
+    print_list(configured(), at("jackpots"), {}, COLUMNS, form=form, limit=limit)
+
+
+@example("jackpot jackpots show live")
+@jackpots.command("show")
+@jackpot_argument
+@json_option
+def show_jackpot(jackpot_id: str, is_json: bool) -> None:  # noqa: FBT001
+    """Show a jackpot: its state, meter and pools."""
+    service = configured()
+    found = service.get(at("jackpots", jackpot_id))
+    if is_json:
+        print_object(found)
+        return
+    for line in list(fields(_pools(found))):
+        click.echo(line)
+
+
+def _pools(found: Item) -> list[tuple[str, str]]:
+    currency, meter = found["currency"], found["meter"]
+    return [
+        ("jackpot", found["jackpot_id"]),
+        ("state", f"{found['state']}, {'takes bets' if found['is_accepting'] else 'takes no bets'}"),
+        ("rules", f"{found['rulebook']}, version {found['rules_version']}"),
+        ("cycle", f"{meter['cycle']:,}"),
+        ("on offer", f"{decimal(meter['amount_exact'])} {currency}"),
+        ("overflow", f"{decimal(meter['overflow'])} {currency}"),
+        ("reserve", f"{decimal(found['reserve'])} {currency}"),
+        ("prize fund", f"{decimal(found['prize_fund'])} {currency}"),
+        ("last movement", second(meter["last_movement_at"])),
+    ]
+
+
+@example(
+    'jackpot jackpots open live --rules live-caribbean-stud --currency EUR --reason "as agreed"',
+    'jackpot jackpots open small --rules cyber-caribbean-stud --currency EUR --set limit=10000 --reason "as agreed"',
+)
+@jackpots.command("open")
+@jackpot_argument
+@click.option("--rules", "rulebook", type=click.Choice(words.RULEBOOKS), required=True, help="The published rulebook.")
+@click.option("--currency", type=CurrencyCode(), required=True, help="The base currency, for good.")
+@click.option("--base-amount", type=Amount(), help="The start of the first cycle; default: the reset amount.")
+@click.option(
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help=f"One of {', '.join(words.SETTINGS)} (CUR is any currency).",
+)
+@click.option("--stripes", type=click.IntRange(1, MOST_STRIPES), help="Default: as the service is configured.")
+@reason_option
+@request_id_option
+def open_jackpot(jackpot_id: str, settings: tuple[str, ...], **stated: Any) -> None:  # noqa: ANN401  as click passes them
+    """Open a jackpot from a published rulebook."""
+    body = {name: value for name, value in stated.items() if value is not None} | {"jackpot_id": jackpot_id}
+    if settings:
+        body["settings"] = setting_values(settings)
+    found = configured().post(at("jackpots"), body)
+    click.echo(
+        f"Jackpot {jackpot_id} is {found['state']} by the rules of {found['rulebook']}, in {found['currency']}.",
+        err=True,
+    )
+
+
+@example('jackpot jackpots stripes live 32 --reason "more tables"')
+@jackpots.command("stripes")
+@jackpot_argument
+@click.argument("count", type=click.IntRange(1, MOST_STRIPES))
+@reason_option
+@request_id_option
+def spread_jackpot(jackpot_id: str, count: int, reason: str, request_id: str) -> None:
+    """Spread a jackpot over more stripes, while it runs: so many of its entries can be committed at once."""
+    body = {"request_id": request_id, "reason": reason, "stripes": count}
+    found = configured().put(at("jackpots", jackpot_id, "stripes"), body)
+    click.echo(f"Jackpot {jackpot_id} has {found['stripes']} stripes.", err=True)
+
+
+@example('jackpot jackpots suspend live --reason "a stuck display"')
+@jackpots.command("suspend")
+@jackpot_argument
+@reason_option
+@request_id_option
+def suspend_jackpot(jackpot_id: str, reason: str, request_id: str) -> None:
+    """Refuse a jackpot's bets from now on; all else goes on."""
+    _change_suspension(jackpot_id, "suspension", reason=reason, request_id=request_id)
+
+
+@example("jackpot jackpots resume live --reason repaired")
+@jackpots.command("resume")
+@jackpot_argument
+@reason_option
+@request_id_option
+def resume_jackpot(jackpot_id: str, reason: str, request_id: str) -> None:
+    """Take a jackpot's bets again."""
+    _change_suspension(jackpot_id, "resumption", reason=reason, request_id=request_id)
+
+
+def _change_suspension(jackpot_id: str, what: str, *, reason: str, request_id: str) -> None:
+    done = configured().put(at("jackpots", jackpot_id, what), {"request_id": request_id, "reason": reason})
+    click.echo(f"Jackpot {jackpot_id} is {done['state']}.", err=True)
+
+
+@example("jackpot jackpots limits live")
+@jackpots.command("limits")
+@jackpot_argument
+@json_option
+def show_limits(jackpot_id: str, is_json: bool) -> None:  # noqa: FBT001
+    """Show the limits that tables of a jackpot have of their own; two people set them: changes request table-limits."""
+    service = configured()
+    found = service.get(at("jackpots", jackpot_id, "table-limits"))
+    if is_json:
+        print_object(found)
+        return
+    columns = (
+        text("table", "table_id"),
+        count("version", "version"),
+        *(exact(name.replace("_", " "), f"limits.{name}") for name in ("token", "least_stake", "largest_stake")),
+    )
+    for line in list(table(columns, found["tables"])):
+        click.echo(line)
+
+
+@example("jackpot meter live", "jackpot meter live --currency GBP --currency SEK")
+@click.command("meter")
+@jackpot_argument
+@click.option("--currency", type=CurrencyCode(), multiple=True, help="May be repeated; default: the base currency.")
+@json_option
+def meter(jackpot_id: str, currency: tuple[str, ...], is_json: bool) -> None:  # noqa: FBT001
+    """Show the meter of a jackpot, from the committed books."""
+    service = configured()
+    found = service.get(at("jackpots", jackpot_id, "meter"), currency=",".join(currency) or None)
+    if is_json:
+        print_object(found)
+        return
+    for line in list(fields(_meter(found))):
+        click.echo(line)
+
+
+def _meter(found: Item) -> list[tuple[str, str]]:
+    return [
+        ("jackpot", found["jackpot_id"]),
+        ("cycle", f"{found['cycle']:,}"),
+        *(("shown", money(one["amount_minor"], one["currency"])) for one in found["amounts"]),
+        ("exact, in the base currency", decimal(found["amount_exact"])),
+        ("overflow", decimal(found["overflow"])),
+        ("rate", f"{found['rate']}, of sheet {shown(found['rate_sheet'])}"),
+        ("last movement", second(found["last_movement_at"])),
+    ]
+
+
+@click.group("hits")
+def hits() -> None:
+    """Jackpots that were won: list them, and show one with its awards."""
+
+
+@example("jackpot hits list live")
+@hits.command("list")
+@jackpot_argument
+@list_options
+def list_hits(jackpot_id: str, limit: int | None, form: Form | None) -> None:
+    """List the hits of a jackpot, the latest first; amounts are in its base currency."""
+    print_list(configured(), at("jackpots", jackpot_id, "hits"), {}, HITS, form=form, limit=limit)
+
+
+@example("jackpot hits show live", "jackpot hits show live 3")
+@hits.command("show")
+@jackpot_argument
+@click.argument("cycle", type=click.IntRange(1), required=False)
+@json_option
+def show_hit(jackpot_id: str, cycle: int | None, is_json: bool) -> None:  # noqa: FBT001
+    """Show a hit with its cards and awards: that of a CYCLE, or the latest."""
+    service = configured()
+    listed = service.items(at("jackpots", jackpot_id, "hits"))
+    found = next((hit for hit in listed if cycle in {None, hit["cycle"]}), None)
+    if found is None:
+        which = "was not won yet" if cycle is None else f"was not won in cycle {cycle}"
+        raise click.ClickException(f"jackpot {jackpot_id} {which}")
+    if is_json:
+        print_object(found)
+        return
+    rows = (
+        (column.title, column.cell(found)) for column in (*HITS, text("cards", "cards"), text("payment", "payment"))
+    )
+    for line in [*fields(rows), "", *table(AWARDS, found["awards"], indent="  ")]:
+        click.echo(line)
+
+
+@click.group("paytable")
+def paytable() -> None:
+    """The prizes of a jackpot, in a currency."""
+
+
+@example("jackpot paytable show live --currency SEK")
+@paytable.command("show")
+@jackpot_argument
+@currency_option
+@form_options
+def show_paytable(jackpot_id: str, currency: str | None, form: Form | None) -> None:
+    """Show the paytable of a jackpot, for one unit or token of a currency."""
+    service = configured()
+    found = service.get(at("jackpots", jackpot_id, "paytable"), currency=currency)
+    lines = [{**line, "currency": found["currency"]} for line in found["lines"]]
+    if form is Form.JSON:
+        print_object(found)
+    elif form is Form.CSV:
+        print_csv(lines)
+    else:
+        click.echo(f"{jackpot_id}, {found['rulebook']} version {found['rules_version']}, {found['policy']}")
+        columns = (text("tier", "tier"), Column("prize", _prize, is_figure=True), minor("amount now", "amount_minor"))
+        print_items(lines, columns, form=None)
+
+
+def _prize(line: Item) -> str:
+    if member(line, "stake_multiple") is not None:
+        return f"{line['stake_multiple']:,} times the stake"
+    if member(line, "meter_part") is not None:
+        return f"{line['meter_part']} of the meter"
+    return f"{decimal(line['fixed_amount'])} in the base currency"
+
+
+@click.group("rules")
+def rules() -> None:
+    """The rules of a jackpot, as they are printed for players."""
+
+
+@example("jackpot rules show live", "jackpot rules show live --lang de --currency SEK")
+@rules.command("show")
+@jackpot_argument
+@currency_option
+@click.option("--lang", help="The language, such as de; default: en.")
+@json_option
+def show_rules(jackpot_id: str, currency: str | None, lang: str | None, is_json: bool) -> None:  # noqa: FBT001
+    """Show the rules in force of a jackpot, in sentences and as settings, and those that wait for the next hit."""
+    service = configured()
+    found = service.get(at("jackpots", jackpot_id, "rules"), currency=currency, lang=lang)
+    if is_json:
+        print_object(found)
+        return
+    for line in _rules(found):
+        click.echo(line)
+
+
+def _rules(found: Item) -> list[str]:
+    head = [
+        ("jackpot", found["jackpot_id"]),
+        ("rules", f"{found['rulebook']}, version {found['version']}, approved {second(found['approved_at'])}"),
+        ("pays back", f"{found['theoretical_return']['percent']} %"),
+    ]
+    prizes = (
+        text("tier", "tier"),
+        text("odds", "odds"),
+        Column("prize", _prize, is_figure=True),
+        Column("amount now", lambda prize: money(prize["amount_minor"], found["currency"]), is_figure=True),
+    )
+    lines = [*fields(head), "", *map(_sentence, found["text"]), "", *table(prizes, found["prizes"], indent="  "), ""]
+    lines += fields((f"  {name}", _setting(value)) for name, value in found["rules"].items())
+    pending = found["pending"]
+    if pending is not None:
+        lines += ["", f"After the next hit version {pending['version']} applies:"]
+        lines += fields((f"  {name}", _setting(value)) for name, value in pending["rules"].items())
+    return lines
+
+
+def _sentence(said: Any) -> str:  # noqa: ANN401  JSON
+    return said if isinstance(said, str) else shown(said)
+
+
+def _setting(value: Any) -> str:  # noqa: ANN401  JSON
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, dict | list) else shown(value)

@@ -1,0 +1,171 @@
+"""`jackpot rates|sheets …`: rate sheets, published, proposed and looked at."""
+
+import hashlib
+from datetime import date
+from typing import Any, Final
+
+import click
+
+from jackpot_service.cli.calls import changes, ecb
+from jackpot_service.cli.calls.ecb_proposal import Proposal, proposal
+from jackpot_service.cli.lazy import example
+from jackpot_service.cli.options import (
+    Amount,
+    CurrencyCode,
+    Identifier,
+    Instant,
+    dry_run_option,
+    form_options,
+    json_option,
+    list_options,
+    pairs,
+    reason_option,
+    request_id_option,
+)
+from jackpot_service.cli.printing import Column, Form, count, exact, moment, print_items, print_list, second, text
+from jackpot_service.cli.service_api import Item, Service, at, configured
+from jackpot_service.domain.rates import RateSource
+
+LARGEST_NUMBER: Final = 2**31 - 1
+
+
+def _origin(sheet: Item) -> str:
+    source = sheet["source"]
+    return "by hand" if source is None else f"{source['name']} of {source['date']} (SHA-256 {source['sha256']})"
+
+
+HEADS = (
+    text("base", "base"),
+    count("sheet", "number"),
+    moment("in force from", "effective_at"),
+    Column("source", _origin),
+)
+
+RATES = (text("currency", "currency"), exact("rate", "rate"), count("decimals", "exponent"))
+
+HISTORY = (exact("rate", "rate"), *HEADS)
+
+base_option = click.option("--base", type=CurrencyCode(), required=True, help="The base currency.")
+number_option = click.option(
+    "--number", type=click.IntRange(1, LARGEST_NUMBER), help="Another sheet than the one in force."
+)
+as_of_option = click.option(
+    "--as-of", type=Instant(), help="The sheet in force at an instant, such as 2026-11-20T09:30:00Z."
+)
+
+
+@click.group("sheets")
+def sheets() -> None:
+    """Rate sheets: list and show them."""
+
+
+@example("jackpot sheets list --base EUR")
+@sheets.command("list")
+@base_option
+@list_options
+def list_sheets(base: str, limit: int | None, form: Form | None) -> None:
+    """List the sheets of a base currency, the latest first, also those not in force yet."""
+    print_list(configured(), at("rate-sheets"), {"base": base}, HEADS, form=form, limit=limit)
+
+
+@example("jackpot sheets show --base EUR", "jackpot sheets show --base EUR --as-of 2026-11-20T09:30:00Z")
+@sheets.command("show")
+@base_option
+@number_option
+@as_of_option
+@form_options
+def show_sheet(base: str, number: int | None, as_of: str | None, form: Form | None) -> None:
+    """Show a rate sheet: the one in force, unless another is asked for. Rates are base units per unit."""
+    if number is not None and as_of is not None:
+        message = "--number and --as-of each name a sheet; give one of them"
+        raise click.UsageError(message)
+    found = configured().get(at("rates"), base=base, number=number, as_of=as_of)
+    if form is None:
+        click.echo(f"{base} sheet {found['number']:,}, in force from {second(found['effective_at'])}, {_origin(found)}")
+    print_items(found["rates"], RATES, form=form)
+
+
+@click.group("rates")
+def rates() -> None:
+    """Rates: publish a first sheet, propose the ECB's, look back."""
+
+
+@example("jackpot rates publish --base EUR GBP=1.17 SEK=0.0873 --reason opening")
+@rates.command("publish")
+@base_option
+@click.argument("quotes", nargs=-1, metavar="[CURRENCY=RATE]...")
+@reason_option
+@request_id_option
+def publish_sheet(base: str, quotes: tuple[str, ...], reason: str, request_id: str) -> None:
+    """
+    Publish the first rate sheet of a base currency, in force at once; a rate is base units per unit of its currency.
+
+    Every later sheet is a change that two people make: jackpot changes request rate-sheet.
+    """
+    stated = {
+        CurrencyCode().convert(code, None, None): Amount().convert(rate, None, None)
+        for code, rate in pairs(quotes, option="CURRENCY=RATE").items()
+    }
+    body = {"request_id": request_id, "reason": reason, "base": base, **({"rates": stated} if stated else {})}
+    configured().post(at("rate-sheets"), body)
+    click.echo(f"The first rate sheet of {base} is in force.", err=True)
+
+
+@example("jackpot rates history --base EUR GBP")
+@rates.command("history")
+@base_option
+@click.argument("currency", type=CurrencyCode())
+@list_options
+def history(base: str, currency: str, limit: int | None, form: Form | None) -> None:
+    """List what a currency was worth, sheet by sheet, the latest first."""
+    print_list(
+        configured(), at("rates", "history"), {"base": base, "currency": currency}, HISTORY, form=form, limit=limit
+    )
+
+
+@example("jackpot rates import-ecb https://www.ecb.europa.eu/stats/eurofxref/eurofxref-daily.xml --dry-run")
+@rates.command("import-ecb")
+@click.argument("place", metavar="FILE|URL")
+@click.option("--base", type=CurrencyCode(), default=ecb.PIVOT, show_default=True, help="The base currency.")
+@click.option("--all", "all_currencies", is_flag=True, help="Also currencies that the sheet in force does not have.")
+@click.option("--request-id", type=Identifier(), help="Default: ecb-BASE-DAY, so that a document is proposed once.")
+@dry_run_option
+@json_option
+def import_ecb(  # noqa: PLR0917  click passes what its options say
+    place: str,
+    base: str,
+    all_currencies: bool,  # noqa: FBT001
+    request_id: str | None,
+    dry_run: bool,  # noqa: FBT001
+    is_json: bool,  # noqa: FBT001
+) -> None:
+    """
+    Propose the ECB's daily reference rates (eurofxref-daily.xml) to those who approve rates; puts nothing in force.
+
+    A rate is the quotient of two quotes, rounded to 10 decimals, half to even. Only currencies of the sheet in force
+    are taken, since a sheet opens every currency that it holds to bets; --all takes the others too. Those that the
+    document does not quote keep their rates.
+    """
+    document = ecb.fetch(place, most=ecb.LARGEST_DOCUMENT)
+    quoted = ecb.read_document(document)
+    source = RateSource(ecb.NAME, quoted.day, hashlib.sha256(document).hexdigest())
+    service: Service = configured()
+    proposed = proposal(service, base, quoted, source, all_currencies=all_currencies, request_id=request_id)
+    if proposed.known is not None:
+        changes.print_change(proposed.known, is_json=is_json)
+        state = proposed.known["state"]
+        click.echo(f"Change request {proposed.request_id}: it was requested before, and is {state}.", err=True)
+    else:
+        _ask(service, proposed, quoted.day, is_dry_run=dry_run, is_json=is_json)
+    for code in proposed.kept:
+        click.echo(f"{code} is not in the document and keeps its rate; to have it leave, ask for that.", err=True)
+
+
+def _ask(service: Service, proposed: Proposal, day: date, *, is_dry_run: bool, is_json: bool) -> None:
+    body: dict[str, Any] = {
+        "request_id": proposed.request_id,
+        "kind": "rate-sheet",
+        "payload": proposed.payload,
+        "reason": f"ECB reference rates of {day}",
+    }
+    changes.ask(service, body, is_dry_run=is_dry_run, is_json=is_json)

@@ -1,0 +1,352 @@
+"""
+The service over HTTP, as the commands call it: lists are followed to their end, and problems become one message.
+
+Nothing here knows the database or the service's own code. A call that was answered 429 or 503, or whose answer was
+lost, is sent again for a while. Each act has a request id, so that it is done once.
+"""
+
+import json
+import ssl
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from http import HTTPStatus
+from typing import Any, Final
+from urllib.parse import quote
+
+import click
+
+from jackpot_service.cli import address
+
+if "httpx" not in sys.modules:
+    sys.modules["httpx._main"] = None  # type: ignore[assignment]  # Its own command line, which imports rich.
+import httpx
+
+REFUSED: Final = 1
+NO_ANSWER: Final = 3
+
+CONNECT_S: Final = 5.0
+READ_S: Final = 75.0
+"""A report may be read for a minute."""
+
+PATIENCE_S: Final = 20.0
+"""For so long a call is sent again that the service could not take."""
+
+FIRST_PAUSE_S: Final = 0.5
+
+AGAIN: Final = frozenset({HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE})
+
+PAGE: Final = 200
+"""Items that are asked for at once: the most that a list gives."""
+
+PROBLEM: Final = "application/problem+json"
+JSON: Final = "application/json"
+
+STRANGE: Final = frozenset({"not-found", "method-not-allowed", "validation"})
+"""The codes that a service of another version answers with to what it does not know."""
+
+Item = Mapping[str, Any]
+
+
+class ServiceError(click.ClickException):
+    """The service did not do it; the message says why, and what to do."""
+
+    exit_code = REFUSED
+
+    def show(self, file: object = None) -> None:  # noqa: ARG002  click's
+        """Print the message on standard error."""
+        click.echo(f"jackpot: {self.format_message()}", err=True)
+
+
+class Refusal(ServiceError):
+    """The service refused the call by a problem (RFC 9457), whose code a program may rely on."""
+
+    def __init__(self, message: str, problem: Item) -> None:
+        super().__init__(message)
+        self.code = str(problem.get("code", ""))
+        self.problem = problem
+
+
+class NoAnswer(ServiceError):
+    """There is no answer that could be used: nobody answers, not now, or it is another service or version."""
+
+    exit_code = NO_ANSWER
+
+
+class Answer(dict[str, Any]):
+    """A JSON object that the service answered with. Raises: NoAnswer for a member that it lacks."""
+
+    def __init__(self, members: Mapping[str, Any], strange: Callable[[str], "NoAnswer"]) -> None:
+        super().__init__(members)
+        self._strange = strange
+
+    def __missing__(self, name: str) -> Any:  # noqa: ANN401  as a dict
+        """Say that this is no answer of this version."""
+        raise self._strange(f"its answer has no {name}")
+
+
+class Service:
+    """A service at an address, and who calls it."""
+
+    def __init__(self, url: str, key: str | None) -> None:
+        self.url = url
+        self._is_known = key is not None
+        headers = {"Accept": f"{JSON}, {PROBLEM}", "User-Agent": "jackpot-command-line"}
+        if key is not None:
+            headers["Authorization"] = f"Bearer {key}"
+        # The machine's own certificates; no proxy and nothing else is taken from the environment.
+        context = ssl.create_default_context() if url.startswith("https:") else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        self._client = httpx.Client(
+            base_url=url,
+            headers=headers,
+            timeout=httpx.Timeout(READ_S, connect=CONNECT_S),
+            trust_env=False,
+            verify=context,
+        )
+
+    def close(self) -> None:
+        """Let go of the connection."""
+        self._client.close()
+
+    def get(self, path: str, **query: object) -> Answer:
+        """Read something. Raises: ServiceError."""
+        return self.call("GET", path, query=query)
+
+    def post(self, path: str, body: Item, **query: object) -> Answer:
+        """Have something done. Raises: ServiceError."""
+        return self.call("POST", path, body=body, query=query)
+
+    def put(self, path: str, body: Item) -> Answer:
+        """Have something done. Raises: ServiceError."""
+        return self.call("PUT", path, body=body)
+
+    def call(self, method: str, path: str, *, body: Item | None = None, query: Item | None = None) -> Answer:
+        """Call, and return the JSON object of the answer. Raises: ServiceError."""
+        return self.json(self.answer(method, path, body=body, query=query))
+
+    def act(self, method: str, path: str, body: Item, **query: object) -> tuple[Answer, bool]:
+        """Have something done, and return the answer and whether it was done just now (201). Raises: ServiceError."""
+        answer = self.answer(method, path, body=body, query=query)
+        return self.json(answer), answer.status_code == HTTPStatus.CREATED
+
+    def json(self, answer: httpx.Response) -> Answer:
+        """Read the JSON object of an answer. Raises: NoAnswer if it has none."""
+        if _media_type(answer) != JSON:
+            raise self._no_ledger(f"it answers {answer.request.url.path} with {_media_type(answer) or 'nothing'}")
+        return self._json(answer)
+
+    def answer(
+        self, method: str, path: str, *, body: Item | None = None, query: Item | None = None, accept: str | None = None
+    ) -> httpx.Response:
+        """Call, and return the whole answer, which is a success. Raises: ServiceError."""
+        request = self._request(method, path, body=body, query=query, accept=accept)
+        until, pause = time.monotonic() + PATIENCE_S, FIRST_PAUSE_S
+        while True:
+            answer = self._sent(request, until)
+            if answer is not None and answer.status_code not in AGAIN:
+                break
+            pause = pause if answer is None else _retry_after(answer, pause)
+            if time.monotonic() + pause > until:
+                break
+            time.sleep(pause)
+            pause *= 2
+        if answer is None:
+            raise NoAnswer(f"{self.url} does not answer. It may have been done: repeat it with the same --request-id.")
+        if not answer.is_success:
+            raise self._error(answer)
+        return answer
+
+    def pages(self, path: str, query: Item, *, limit: int | None) -> Iterator[tuple[list[Item], bool]]:
+        """
+        Follow a list, and yield each page with whether there is more after it; at most `limit` items in all.
+
+        Raises: ServiceError.
+        """
+        left, after = limit, query.get("after")
+        while True:
+            asked = PAGE if left is None else min(PAGE, left)
+            page = self.get(path, **{**query, "limit": asked, "after": after})
+            items, after = page["items"], page["next"]
+            left = None if left is None else left - len(items)
+            yield items, after is not None
+            if after is None or left == 0:
+                return
+
+    def items(self, path: str, query: Item | None = None) -> Iterator[Item]:
+        """Yield every item of a list. Raises: ServiceError."""
+        for items, _ in self.pages(path, query or {}, limit=None):
+            yield from items
+
+    @contextmanager
+    def stream(self, path: str, query: Item | None = None) -> Iterator[httpx.Response]:
+        """Yield an answer whose body is read piece by piece. Raises: ServiceError."""
+        until, pause = time.monotonic() + PATIENCE_S, FIRST_PAUSE_S
+        while True:
+            request = self._request("GET", path, query=query, accept="*/*")
+            try:
+                answer = self._client.send(request, stream=True)
+            except httpx.TransportError as error:
+                raise self._unreachable(error) from None
+            try:
+                if answer.is_success:
+                    with _whole(self.url):
+                        yield answer
+                    return
+                answer.read()
+                pause = _retry_after(answer, pause)
+                if answer.status_code not in AGAIN or time.monotonic() + pause > until:
+                    raise self._error(answer)
+            finally:
+                answer.close()
+            time.sleep(pause)
+            pause *= 2
+
+    def about(self) -> Item:
+        """Return what the service says of itself to anybody; nothing if it says nothing."""
+        try:
+            answer = self._client.get("/v1/service", headers={"Accept": JSON})
+            found = answer.json() if answer.is_success and _media_type(answer) == JSON else {}
+        except (httpx.HTTPError, ValueError):
+            return {}
+        return found if isinstance(found, dict) and found.get("service") == "jackpot-ledger" else {}
+
+    def _request(
+        self,
+        method: str,
+        path: str,
+        *,
+        body: Item | None = None,
+        query: Item | None = None,
+        accept: str | None = None,
+    ) -> httpx.Request:
+        params = {name: _written(value) for name, value in (query or {}).items() if value is not None}
+        headers = {} if accept is None else {"Accept": accept}
+        return self._client.build_request(method, path, params=params, json=body, headers=headers)
+
+    def _sent(self, request: httpx.Request, until: float) -> httpx.Response | None:
+        """Send a call; None if its answer was lost on the way. Raises: NoAnswer if nobody is there."""
+        try:
+            return self._client.send(request)
+        except (httpx.ConnectError, httpx.ConnectTimeout, httpx.UnsupportedProtocol) as error:
+            raise self._unreachable(error) from None
+        except httpx.TransportError as error:
+            if time.monotonic() >= until:
+                raise self._unreachable(error) from None
+            return None
+
+    def _json(self, answer: httpx.Response) -> Answer:
+        try:
+            found = json.loads(answer.content, object_hook=lambda members: Answer(members, self._no_ledger))
+        except ValueError:
+            found = None
+        if not isinstance(found, Answer):
+            raise self._no_ledger("its answer is no JSON object")
+        return found
+
+    def _error(self, answer: httpx.Response) -> ServiceError:
+        """Make an error of an answer that is no success."""
+        problem: Item = self._json(answer) if _media_type(answer) == PROBLEM else {}
+        if "code" not in problem:
+            return self._no_ledger(f"it answers {answer.request.url.path} with status {answer.status_code}")
+        detail = str(problem.get("detail") or problem.get("title"))
+        lines = [f"{problem['code']}: {detail}"]
+        errors = [(one.get("pointer"), str(one.get("detail"))) for one in problem.get("errors", ())]
+        lines += [f"  {pointer}: {said}" for pointer, said in errors if said not in detail]
+        lines += self._what_to_do(problem)
+        if answer.status_code in AGAIN:
+            return NoAnswer("\n".join(map(printable, lines)))
+        return Refusal("\n".join(map(printable, lines)), problem)
+
+    def _what_to_do(self, problem: Item) -> Iterator[str]:
+        if problem["code"] == "unauthenticated" and not self._is_known:
+            yield f"  Set {address.KEY_VARIABLE} to your own key, or run: jackpot login"
+            return
+        if problem["code"] in STRANGE and (version := self._other_version()):
+            yield f"  {version}"
+        remedy = "" if problem.get("errors") else self._remedy(str(problem.get("type", "")))
+        if remedy:
+            yield f"  {remedy}"
+
+    def _remedy(self, place: str) -> str:
+        """Ask the service what to do about a problem; it says so to anybody, at the address that is its type."""
+        if not place.startswith("/problems/"):
+            return ""
+        try:
+            answer = self._client.get(place, headers={"Accept": JSON})
+            return str(answer.json().get("remedy", "")) if answer.is_success else ""
+        except (httpx.HTTPError, ValueError, AttributeError):
+            return ""
+
+    def _no_ledger(self, why: str) -> NoAnswer:
+        found = self._other_version() or (
+            f"{self.url} is no jackpot ledger, or one of another version: {why}. Look at {address.URL_VARIABLE}."
+        )
+        return NoAnswer(printable(found))
+
+    def _other_version(self) -> str:
+        """Say which version the service is, if it is another one than this command; nothing otherwise."""
+        from jackpot_service.version import service_version  # noqa: PLC0415  only in trouble
+
+        own, found = service_version(), str(self.about().get("version", ""))
+        if found in {"", own}:
+            return ""
+        return (
+            f"{self.url} is version {found} of the service, and this command is version {own}: use one of its version."
+        )
+
+    def _unreachable(self, error: httpx.TransportError) -> NoAnswer:
+        said = str(error) or type(error).__name__
+        return NoAnswer(
+            f"no service answers at {self.url} ({said}). Start it (jackpot serve), or set {address.URL_VARIABLE}."
+        )
+
+
+def configured() -> Service:
+    """Return the service that the environment names, called by JACKPOT_KEY or by a sign-in that is kept."""
+    url, key = address.service_url(), address.own_key()
+    if key is None:
+        from jackpot_service.cli import sign_in  # noqa: PLC0415  those with a key do without
+
+        key = sign_in.token_for(url)
+    return called(url, key)
+
+
+def called(url: str, key: str | None) -> Service:
+    """Return a service that is called until the running command ends."""
+    service = Service(url, key)
+    click.get_current_context().call_on_close(service.close)
+    return service
+
+
+def at(*parts: object) -> str:
+    """Write a path of the API of its parts, each of which may hold any character."""
+    return "/v1/" + "/".join(quote(str(part), safe=":") for part in parts)
+
+
+def printable(text: str) -> str:
+    """Let no text break a line of the terminal, or control it; line ends stay."""
+    return "".join(one if one.isprintable() or one == "\n" else ascii(one)[1:-1] for one in text)
+
+
+@contextmanager
+def _whole(url: str) -> Iterator[None]:
+    """Raises: NoAnswer for an answer that breaks off."""
+    try:
+        yield
+    except httpx.TransportError as error:
+        raise NoAnswer(f"the answer of {url} broke off: {str(error) or type(error).__name__}") from None
+
+
+def _written(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _media_type(answer: httpx.Response) -> str:
+    stated: str = answer.headers.get("Content-Type", "")
+    return stated.partition(";")[0].strip()
+
+
+def _retry_after(answer: httpx.Response, otherwise: float) -> float:
+    stated = answer.headers.get("Retry-After", "")
+    return max(float(stated), otherwise) if stated.isascii() and stated.isdigit() else otherwise

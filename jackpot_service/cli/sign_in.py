@@ -1,0 +1,270 @@
+"""
+Signing in with the issuer of the service, by OAuth 2.0 Device Authorization Grant (RFC 8628).
+
+The service names its issuer, and the client that command lines are. The issuer says where it takes sign-ins. The
+tokens that it gives are kept by the address of the service, in a file for its owner alone. They are renewed before
+they end.
+"""
+
+import base64
+import binascii
+import json
+import os
+import stat
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+import click
+import httpx
+
+from jackpot_service.cli.service_api import JSON, NoAnswer, ServiceError, printable
+
+FILE: Final = "sign-in.json"
+OWN: Final = 0o600
+
+DISCOVERY: Final = "/.well-known/openid-configuration"
+GRANT: Final = "urn:ietf:params:oauth:grant-type:device_code"
+SCOPE: Final = "openid offline_access"
+
+TIMEOUT_S: Final = 10.0
+EARLY_S: Final = 60
+"""A token is renewed so long before its end."""
+
+INTERVAL_S: Final = 5
+"""Between two questions whether somebody has agreed, where the issuer says nothing else, and how much longer it may ask
+for."""
+
+LONGEST_S: Final = 1800
+
+LOCAL: Final = frozenset({"127.0.0.1", "::1", "localhost"})
+
+
+@dataclass(frozen=True, slots=True)
+class SignedIn:
+    """A sign-in as it is kept: the token, when it ends (seconds since 1970), and how it is renewed."""
+
+    token: str
+    ends_at: int
+    refresh_token: str | None
+    token_endpoint: str
+    client_id: str
+    audience: str
+
+
+def file() -> Path:
+    """Return where sign-ins are kept: in the folder that the user's settings are in."""
+    return Path(click.get_app_dir("jackpot")) / FILE
+
+
+def token_for(url: str) -> str | None:
+    """Return the token that is kept for a service, renewed if it is about to end; None without one that is in force."""
+    kept = _kept().get(url)
+    if kept is None:
+        return None
+    if kept.ends_at - time.time() > EARLY_S:
+        return kept.token
+    if kept.refresh_token is None:
+        raise NoAnswer("your sign-in has ended: run jackpot login")
+    with _alone():  # Two commands at once: an issuer may take a token for renewal only once.
+        kept = _kept().get(url, kept)
+        if kept.ends_at - time.time() > EARLY_S:
+            return kept.token
+        renewed = _renewed(kept)
+        _keep({**_kept(), url: renewed})
+    return renewed.token
+
+
+def sign_in(url: str, about: Mapping[str, Any], show: Callable[[str], None]) -> SignedIn:
+    """
+    Have a person agree in a browser, and return what the issuer gives.
+
+    `about` is what the service says of itself; `show` gets what the person is to do. Raises: ServiceError.
+    """
+    stated = about.get("sign_in")
+    if not isinstance(stated, dict):
+        raise ServiceError(f"{url} takes keys only, no sign-in: set JACKPOT_KEY to your own key")
+    issuer, client_id, audience = (str(stated[name]) for name in ("issuer", "client_id", "audience"))
+    with _client() as client:
+        places = _document(client, issuer.rstrip("/") + DISCOVERY)
+        if places.get("issuer") != issuer:
+            raise NoAnswer(f"{issuer} speaks as another issuer")
+        device, token = (_place(places, issuer, name) for name in ("device_authorization_endpoint", "token_endpoint"))
+        asked = {"client_id": client_id, "scope": SCOPE, "audience": audience}
+        answer = _posted(client, device, asked)
+        show(_invitation(answer))
+        given = _agreed(client, token, answer, client_id)
+    return _signed_in(given, token_endpoint=token, client_id=client_id, audience=audience, before=None)
+
+
+def keep(url: str, signed_in: SignedIn) -> None:
+    """Keep a sign-in at a service, in place of the one before."""
+    _keep({**_kept(), url: signed_in})
+
+
+def sign_out(url: str) -> bool:
+    """Forget the sign-in at a service; return whether there was one."""
+    kept = dict(_kept())
+    found = kept.pop(url, None)
+    if found is not None:
+        _keep(kept)
+    return found is not None
+
+
+def _invitation(answer: Mapping[str, Any]) -> str:
+    """Say where the person goes, and which code to compare or to type."""
+    try:
+        place = answer.get("verification_uri_complete") or answer["verification_uri"]
+        return f"Open {place} in a browser, and agree there to the code {answer['user_code']}."
+    except KeyError as error:
+        raise NoAnswer(f"the issuer's answer has no {error.args[0]}") from None
+
+
+def _agreed(client: httpx.Client, place: str, answer: Mapping[str, Any], client_id: str) -> Mapping[str, Any]:
+    """Ask the issuer again and again until the person has agreed. Raises: ServiceError if they do not."""
+    until = time.monotonic() + min(_seconds(answer.get("expires_in"), LONGEST_S), LONGEST_S)
+    pause = _seconds(answer.get("interval"), INTERVAL_S)
+    form = {"grant_type": GRANT, "device_code": str(answer.get("device_code", "")), "client_id": client_id}
+    while time.monotonic() < until:
+        time.sleep(pause)
+        found = _answered(client, place, form)
+        error = found.get("error")
+        if error is None:
+            return found
+        if error == "slow_down":
+            pause += INTERVAL_S
+        elif error != "authorization_pending":
+            raise ServiceError(f"you are not signed in: {_said(found)}")
+    raise ServiceError("you are not signed in: nobody agreed in time")
+
+
+def _renewed(kept: SignedIn) -> SignedIn:
+    form = {"grant_type": "refresh_token", "refresh_token": kept.refresh_token or "", "client_id": kept.client_id}
+    with _client() as client:
+        found = _answered(client, kept.token_endpoint, form)
+    if "error" in found:
+        raise NoAnswer(f"your sign-in has ended ({_said(found)}): run jackpot login")
+    return _signed_in(
+        found,
+        token_endpoint=kept.token_endpoint,
+        client_id=kept.client_id,
+        audience=kept.audience,
+        before=kept.refresh_token,
+    )
+
+
+def _signed_in(
+    given: Mapping[str, Any], *, token_endpoint: str, client_id: str, audience: str, before: str | None
+) -> SignedIn:
+    """Take the token that is for the service, of those that an issuer gave. Raises: NoAnswer if there is none."""
+    for name in ("access_token", "id_token"):
+        claims = _claims(given.get(name))
+        meant = claims.get("aud")
+        if audience in (meant if isinstance(meant, list) else [meant]):
+            token, ends_at = str(given[name]), _seconds(claims.get("exp"), 0)
+            return SignedIn(token, ends_at, given.get("refresh_token") or before, token_endpoint, client_id, audience)
+    raise NoAnswer(f"the issuer gave no token for {audience}, which is the audience that the service takes")
+
+
+def _claims(token: object) -> Mapping[str, Any]:
+    """Read the claims of a token; nothing of what is none. The service checks it: here nothing depends on it."""
+    parts = token.split(".") if isinstance(token, str) else []
+    try:
+        found = json.loads(base64.urlsafe_b64decode(parts[1] + "=" * (-len(parts[1]) % 4)))
+    except (IndexError, ValueError, binascii.Error):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _place(places: Mapping[str, Any], issuer: str, name: str) -> str:
+    """Return where the issuer does something. Raises: ServiceError unless that is a URL of its own scheme."""
+    place = places.get(name)
+    if not isinstance(place, str) or urlsplit(place).scheme != urlsplit(issuer).scheme:
+        raise ServiceError(f"{issuer} offers no sign-in of devices ({name})")
+    return place
+
+
+def _client() -> httpx.Client:
+    return httpx.Client(timeout=TIMEOUT_S, trust_env=False, headers={"Accept": JSON})
+
+
+def _document(client: httpx.Client, url: str) -> Mapping[str, Any]:
+    parts = urlsplit(url)
+    if parts.scheme != "https" and parts.hostname not in LOCAL:
+        raise ServiceError(f"the service names an issuer that is not reached by https: {printable(url)}")
+    try:
+        return _object(client.get(url), url)
+    except httpx.HTTPError as error:
+        raise NoAnswer(f"the issuer does not answer at {url}: {error}") from None
+
+
+def _posted(client: httpx.Client, url: str, form: Mapping[str, str]) -> Mapping[str, Any]:
+    found = _answered(client, url, form)
+    if "error" in found:
+        raise ServiceError(f"the issuer refuses: {_said(found)}")
+    return found
+
+
+def _answered(client: httpx.Client, url: str, form: Mapping[str, str]) -> Mapping[str, Any]:
+    try:
+        return _object(client.post(url, data=dict(form)), url)
+    except httpx.HTTPError as error:
+        raise NoAnswer(f"the issuer does not answer at {url}: {error}") from None
+
+
+def _object(answer: httpx.Response, url: str) -> Mapping[str, Any]:
+    """Read a JSON object; one with an `error` may have another status. Raises: NoAnswer."""
+    try:
+        found = answer.json()
+    except ValueError:
+        found = None
+    if not isinstance(found, dict) or not (answer.is_success or "error" in found):
+        raise NoAnswer(f"the issuer answers {url} with status {answer.status_code}, and not with what it should")
+    return found
+
+
+def _said(found: Mapping[str, Any]) -> str:
+    return printable(str(found.get("error_description") or found.get("error")))
+
+
+def _seconds(value: object, otherwise: int) -> int:
+    return value if isinstance(value, int) and value > 0 else otherwise
+
+
+def _kept() -> Mapping[str, SignedIn]:
+    """Read what is kept. Raises: ServiceError for a file that others may read or that is another's."""
+    place = file()
+    try:
+        with place.open(encoding="utf-8") as opened:
+            if stat.S_IMODE(os.fstat(opened.fileno()).st_mode) & ~OWN:
+                raise ServiceError(f"{place} can be read by others than its owner: chmod 600")
+            return {url: SignedIn(**kept) for url, kept in json.load(opened).items()}
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError, TypeError, AttributeError):
+        raise ServiceError(f"{place} cannot be read: remove it, and run jackpot login") from None
+
+
+def _keep(kept: Mapping[str, SignedIn]) -> None:
+    """Write what is kept, for its owner alone, and whole or not at all."""
+    place = file()
+    place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    unfinished = place.with_name(f"{FILE}.{os.getpid()}.part")
+    with os.fdopen(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, OWN), "w", encoding="utf-8") as opened:
+        json.dump({url: asdict(one) for url, one in kept.items()}, opened)
+    unfinished.replace(place)
+
+
+@contextmanager
+def _alone() -> Iterator[None]:
+    """Hold other commands of this user off."""
+    import fcntl  # noqa: PLC0415  rarely needed
+
+    place = file()
+    with place.with_name(f"{FILE}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield

@@ -1,0 +1,133 @@
+"""`jackpot changes …`: fields as options, what a change does before | after, and the figures to repeat."""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from jackpot_service.domain.principals import Role
+from tests.support.command_line import Jackpot, calling, program
+from tests.support.fixtures import books_verify
+from tests.support.fixtures import world as world  # noqa: PLC0414  a fixture of these tests
+from tests.support.world import World
+
+pytestmark = pytest.mark.slow
+
+__all__ = ["books_verify"]
+
+RATES: Final = ("changes", "request", "rate-sheet", "--base", "EUR")
+
+
+@pytest.fixture
+def jackpot(
+    world: World, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], database_url: str
+) -> Iterator[Jackpot]:
+    """The program, calling the world's service as Rita, who requests rates."""
+    monkeypatch.setenv("JACKPOT_KEY", world.person("Rita", Role.RATES))
+    with calling(monkeypatch, world.app):
+        yield program(monkeypatch, capsys, database_url)
+
+
+def row(printed: str, name: str) -> tuple[str, str, str]:
+    """The mark, and what there is before and after, of a figure of what a change does."""
+    found = re.search(rf"^  (\*?) +{re.escape(name)} +(.*?) +\| +(.*)$", printed, re.MULTILINE)
+    assert found, printed
+    mark, before, after = found.groups()
+    return mark, before, after
+
+
+def test_a_request_shows_what_it_does_before_and_after(jackpot: Jackpot) -> None:
+    asked = jackpot(
+        *RATES, "--rate", "GBP=1.18", "--removed-currency", "JPY", "--reason", "moved", "--request-id", "q1"
+    )
+
+    assert row(asked.ok(), "rates.GBP") == ("*", "1.17", "1.18")
+    assert row(asked.out, "rates.JPY") == ("*", "0.0061", "-")
+    assert row(asked.out, "rates.SEK") == ("", "0.0873", "0.0873")
+    assert asked.err == "Change request q1: it waits for another user.\n"
+    again = jackpot(
+        *RATES, "--rate", "GBP=1.18", "--removed-currency", "JPY", "--reason", "moved", "--request-id", "q1"
+    )
+    assert again.err == "Change request q1: it was requested before, and is pending.\n"
+
+
+def test_a_dry_run_does_nothing(jackpot: Jackpot) -> None:
+    shown = jackpot(*RATES, "--rate", "GBP=1.18", "--reason", "moved", "--request-id", "q1", "--dry-run")
+
+    assert row(shown.ok(), "rates.GBP") == ("*", "1.17", "1.18")
+    assert shown.err == "Change request q1: nothing was done, this was a dry run.\n"
+    jackpot("changes", "show", "q1").refused(1, "jackpot: change-unknown: ")
+
+
+def test_unusual_figures_are_named_as_they_are_to_be_repeated(
+    world: World, jackpot: Jackpot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = jackpot(*RATES, "--rate", "GBP=0.854", "--reason", "moved", "--request-id", "q1").ok()
+    assert asked.endswith("Who approves it repeats these figures: --confirm GBP:inverted=0.854\n")
+    monkeypatch.setenv("JACKPOT_KEY", world.person("Ruth", Role.RATES))
+
+    approving = ("changes", "approve", "q1", "--reason", "checked")
+    jackpot(*approving).refused(1, "jackpot: confirmation-required: ")
+    done = jackpot(*approving, "--confirm", "GBP:inverted=0.854")
+
+    assert done.err == "Change request q1: approved and done.\n"
+    assert row(done.ok(), "rates.GBP") == ("*", "1.17", "0.854")
+
+
+def test_what_an_approved_change_did_is_shown_to_those_who_read_the_audit_trail(
+    world: World, jackpot: Jackpot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.change("rate-sheet", {"base": "EUR", "rates": {"GBP": "1.18"}}, role=Role.RATES)
+    monkeypatch.setenv("JACKPOT_KEY", world.person("Ada", Role.AUDITOR))
+
+    shown = jackpot("changes", "show", "q1").ok()
+
+    assert row(shown, "rates.GBP") == ("*", "1.17", "1.18")
+    assert re.search(r"^  approved +Bob +2026-11-20 .* +no +checked$", shown, re.MULTILINE)
+    assert json.loads(jackpot("changes", "show", "q1", "--json").ok())["state"] == "approved"
+
+
+def test_a_change_is_rejected_and_listed(world: World, jackpot: Jackpot, monkeypatch: pytest.MonkeyPatch) -> None:
+    jackpot(*RATES, "--rate", "GBP=1.18", "--reason", "moved", "--request-id", "q1").ok()
+    monkeypatch.setenv("JACKPOT_KEY", world.person("Ruth", Role.RATES))
+
+    assert jackpot("changes", "reject", "q1", "--reason", "not today").err == "Change request q1: rejected.\n"
+
+    assert jackpot("changes", "list").err == "There are none.\n"
+    (_, line) = jackpot("changes", "list", "--state", "all", "--kind", "rate-sheet").ok().splitlines()
+    assert re.split(r" {2,}", line)[:4] == ["q1", "rejected", "rate-sheet", "Rita"]
+
+
+def test_all_fields_may_come_from_a_file(jackpot: Jackpot, tmp_path: Path) -> None:
+    path = tmp_path / "rates.json"
+    path.write_text(json.dumps({"base": "EUR", "rates": {"GBP": "1.18"}}))
+    request = ("changes", "request", "rate-sheet", "--payload", str(path), "--reason", "moved")
+
+    found = json.loads(jackpot(*request, "--json").ok())
+
+    assert found["payload"] == {"base": "EUR", "rates": {"GBP": "1.18"}}
+    jackpot(*request, "--base", "EUR").refused(2, "give the fields as options, or all of them by --payload")
+
+
+def test_a_missing_field_is_named_before_anything_is_sent(jackpot: Jackpot, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JACKPOT_URL", "http://127.0.0.1:9")
+
+    asked = jackpot("changes", "request", "adjustment", "--jackpot-id", "j1", "--amount", "-5", "--reason", "x")
+
+    asked.refused(2, "needs --account, --document, --cause, or all of it by --payload")
+
+
+def test_a_role_that_may_not_request_a_kind_is_refused(jackpot: Jackpot) -> None:
+    true_up = ("changes", "request", "prize-fund-true-up", "--jackpot-id", "j1", "--reason", "x")
+
+    jackpot(*true_up).refused(1, "jackpot: role-forbidden: ")
+
+
+def test_the_policy_is_a_table(jackpot: Jackpot) -> None:
+    titles, *lines = jackpot("changes", "policy").ok().splitlines()
+
+    assert re.split(r" {2,}", titles)[:3] == ["kind", "requested by", "decided by"]
+    assert ["rate-sheet", "rates", "rates", "no", "no"] in [re.split(r" {2,}", line) for line in lines]

@@ -1,0 +1,152 @@
+"""What there is, listed and shown as the API has it, to each key as much as the API gives it and no more."""
+
+import csv
+import io
+import json
+import re
+from collections.abc import Iterator
+from typing import Final
+
+import pytest
+
+from jackpot_service.cli import service_api
+from jackpot_service.domain.principals import Role
+from tests.support.bets import bet
+from tests.support.command_line import Jackpot, calling, program
+from tests.support.fixtures import world as world  # noqa: PLC0414  a fixture of these tests
+from tests.support.hands import FLUSH, ROYAL_FLUSH, hand
+from tests.support.payouts import held_from
+from tests.support.world import World
+
+pytestmark = pytest.mark.slow
+
+BETTORS: Final = 75
+
+
+@pytest.fixture
+def won(world: World) -> World:
+    """A world in which 75 bettors shared a royal flush, and one round waits for its result."""
+    world.open(base_amount="100000", settings={"payout_tiers": held_from("0")})
+    world.bet(*(bet(f"b{n:02}", hand="1" if n else "2") for n in range(BETTORS)))
+    world.settle(hand("1", ROYAL_FLUSH), hand("2", FLUSH))
+    world.bet(bet("late"), round_id="r2")
+    return world
+
+
+@pytest.fixture
+def jackpot(
+    won: World, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], database_url: str
+) -> Iterator[Jackpot]:
+    """The program, calling the world's service as an operator."""
+    monkeypatch.setenv("JACKPOT_KEY", won.person("Olga", Role.OPERATOR))
+    with calling(monkeypatch, won.app):
+        yield program(monkeypatch, capsys, database_url)
+
+
+def test_nothing_is_cut_and_the_largest_is_there(jackpot: Jackpot, won: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(service_api, "PAGE", 20)  # So that a list has several pages.
+    pages = won.get("/v1/awards?limit=200").ok()["items"]
+
+    table = jackpot("awards", "list").ok().splitlines()
+    lines = list(map(json.loads, jackpot("awards", "list", "--json").ok().splitlines()))
+    rows = list(csv.DictReader(io.StringIO(jackpot("awards", "list", "--csv").ok())))
+
+    assert len(table) - 1 == len(lines) == len(rows) == len(pages) > BETTORS
+    assert lines == pages
+    assert [row["award_id"] for row in rows] == [item["award_id"] for item in pages]
+    largest = max(item["amount_minor"] for item in pages)
+    assert any(f"{largest // 100:,}.{largest % 100:02} EUR" in line for line in table)
+
+
+CALLS: Final = {
+    "jackpots list": "/v1/jackpots",
+    "casinos list": "/v1/casinos",
+    "tables list": "/v1/tables",
+    "rounds list": "/v1/rounds",
+    "rounds list --waiting": "/v1/rounds?ended=false",
+    "hits list j1": "/v1/jackpots/j1/hits",
+    "awards list --state held": "/v1/awards?state=held&limit=200",
+    "keys list": "/v1/keys",
+    "sheets list --base EUR": "/v1/rate-sheets?base=EUR",
+    "rates history --base EUR GBP": "/v1/rates/history?base=EUR&currency=GBP",
+    "exceptions list": "/v1/exceptions",
+    "changes list --state all": "/v1/change-requests",
+}
+
+
+def test_a_list_is_the_apis(jackpot: Jackpot, won: World, subtests: pytest.Subtests) -> None:
+    key = won.person("Olga", Role.OPERATOR)
+    for command, path in CALLS.items():
+        with subtests.test(command):
+            items = won.get(path, key=key).ok()["items"]
+
+            assert list(map(json.loads, jackpot(*command.split(), "--json").ok().splitlines())) == items
+            lines = jackpot(*command.split()).ok().splitlines()
+            assert len(lines) == (len(items) + 1 if items else 0)
+            assert len(list(csv.DictReader(io.StringIO(jackpot(*command.split(), "--csv").ok())))) == len(items)
+
+
+SHOWN: Final = {
+    "jackpots show j1": "/v1/jackpots/j1",
+    "jackpots limits j1": "/v1/jackpots/j1/table-limits",
+    "casinos show c1": "/v1/casinos/c1",
+    "tables show T1": "/v1/tables/T1",
+    "rounds show T1 r1": "/v1/tables/T1/rounds/r1",
+    "meter j1": "/v1/jackpots/j1/meter",
+    "paytable show j1 --currency SEK": "/v1/jackpots/j1/paytable?currency=SEK",
+    "rules show j1 --lang de": "/v1/jackpots/j1/rules?lang=de",
+    "casinos claims c1": "/v1/casinos/c1/claims",
+    "entries show j1 0 1": "/v1/entries/j1/0/1",
+    "books checkpoints": "/v1/checkpoints",
+    "whoami": "/v1/me",
+}
+
+
+def test_what_is_shown_is_the_apis(jackpot: Jackpot, won: World, subtests: pytest.Subtests) -> None:
+    key = won.person("Olga", Role.OPERATOR)
+    for command, path in SHOWN.items():
+        with subtests.test(command):
+            assert json.loads(jackpot(*command.split(), "--json").ok()) == won.get(path, key=key).ok()
+            assert len(jackpot(*command.split()).ok().splitlines()) >= (0 if "limits" in command else 2)
+
+
+def test_a_round_is_shown_with_bets_cards_and_awards(jackpot: Jackpot) -> None:
+    shown = jackpot("rounds", "show", "T1", "r1").ok()
+
+    assert re.search(r"^bets +75$", shown, re.MULTILINE)
+    assert re.search(r"^  b00 +player-of-b00 +2 +1\.00 EUR +no$", shown, re.MULTILINE)
+    assert re.search(r"^  1 +dealt( +[TJQKA]s){5}$", shown, re.MULTILINE)
+    assert len(re.findall(r" royal_flush ", shown)) >= BETTORS - 1
+
+
+def test_a_hit_is_found_by_its_cycle(jackpot: Jackpot) -> None:
+    latest, first = (jackpot("hits", "show", "j1", *cycle).ok() for cycle in ((), ("1",)))
+
+    assert latest == first
+    assert re.search(r"^winners +75$", latest, re.MULTILINE)
+    jackpot("hits", "show", "j1", "2").refused(1, "was not won in cycle 2")
+
+
+def test_a_key_sees_no_more_than_the_api_gives_it(
+    jackpot: Jackpot, won: World, monkeypatch: pytest.MonkeyPatch, subtests: pytest.Subtests
+) -> None:
+    """Neither another casino's rounds and awards, nor what its role may not: the answer is the API's."""
+    won.add_casino("c2")
+    monkeypatch.setenv("JACKPOT_KEY", won.key(Role.TABLE, casino_id="c2"))
+    for command in ("awards list", "rounds list", "tables list"):
+        with subtests.test(command):
+            assert jackpot(*command.split(), "--json").ok() == ""
+    for command, code in {
+        "rounds show T1 r1": "table-unknown",
+        "casinos show c1": "casino-unknown",
+        "audit": "role-forbidden",
+        "keys list": "role-forbidden",
+        "people list": "role-forbidden",
+        "changes list": "role-forbidden",
+        "exceptions list": "role-forbidden",
+        "reports show trial-balance": "role-forbidden",
+        "jackpots suspend j1 --reason x": "role-forbidden",
+        "keys create --role table --casino c2 --name x --reason x": "role-forbidden",
+    }.items():
+        with subtests.test(command):
+            jackpot(*command.split()).refused(1, f"jackpot: {code}: ")
