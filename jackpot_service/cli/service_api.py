@@ -251,8 +251,8 @@ class Service:
             return self._no_ledger(f"it answers {answer.request.url.path} with status {answer.status_code}")
         detail = str(problem.get("detail") or problem.get("title"))
         lines = [f"{problem['code']}: {detail}"]
-        errors = [(one.get("pointer"), str(one.get("detail"))) for one in problem.get("errors", ())]
-        lines += [f"  {pointer}: {said}" for pointer, said in errors if said not in detail]
+        errors = [(_place(error), str(error.get("detail"))) for error in problem.get("errors", ())]
+        lines += [f"  {place}: {said}" for place, said in errors if said.rstrip(".") not in detail]
         lines += self._what_to_do(problem)
         if answer.status_code in AGAIN:
             return NoAnswer("\n".join(map(printable, lines)))
@@ -340,6 +340,11 @@ def _whole(url: str) -> Iterator[None]:
 
 def _written(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _place(error: Item) -> str:
+    """Name the place that a field error is about: a parameter, or a pointer into the body."""
+    return str(error.get("parameter") or error.get("pointer") or "the body")
 
 
 def _media_type(answer: httpx.Response) -> str:

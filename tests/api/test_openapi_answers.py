@@ -205,6 +205,7 @@ READS: Final = {
         "/v1/tables/T1/rounds/none",
     ),
     "GET /v1/me": ("/v1/me",),
+    "GET /v1/service": ("/v1/service",),
     "GET /v1/casinos": ("/v1/casinos", "/v1/casinos?limit=1"),
     "GET /v1/casinos/{casino_id}": ("/v1/casinos/c1", "/v1/casinos/riga", "/v1/casinos/none"),
     "GET /v1/tables": ("/v1/tables", "/v1/tables?limit=1&casino_id=c1&jackpot_id=j1"),

@@ -77,7 +77,7 @@ def test_unusual_figures_are_named_as_they_are_to_be_repeated(
     assert row(done.ok(), "rates.GBP") == ("*", "1.17", "0.854")
 
 
-def test_what_an_approved_change_did_is_shown_to_those_who_read_the_audit_trail(
+def test_what_an_approved_change_did_is_shown_afterwards(
     world: World, jackpot: Jackpot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     world.change("rate-sheet", {"base": "EUR", "rates": {"GBP": "1.18"}}, role=Role.RATES)

@@ -79,6 +79,11 @@ def imported(ended: Ended) -> Any:
     return json.loads(ended.ok())
 
 
+def without_effect(change: dict[str, Any]) -> dict[str, Any]:
+    """A change without what is figured anew each time."""
+    return {name: value for name, value in change.items() if name != "effect"}
+
+
 def test_a_document_becomes_a_proposal_and_no_sheet(opened: Jackpot, file: File) -> None:
     path = file(document())
 
@@ -126,7 +131,7 @@ def test_the_same_document_again_changes_nothing_whoever_brings_it(
 
     again = opened("rates", "import-ecb", path, "--all", "--json")
 
-    assert imported(again) == {**first, "effect": None}
+    assert without_effect(imported(again)) == without_effect(first)
     assert "it was requested before, and is pending" in again.err
     become(opened, monkeypatch, "Bob")
     opened("changes", "approve", f"ecb-EUR-{DAY}", "--reason", "checked").ok()
@@ -338,7 +343,8 @@ def test_a_document_is_read_from_a_url_and_is_the_same_as_from_a_file(opened: Ja
     with served(document().encode()) as url:
         fetched = imported(opened("rates", "import-ecb", url, "--json"))
 
-    assert imported(opened("rates", "import-ecb", file(document()), "--json")) == {**fetched, "effect": None}
+    again = imported(opened("rates", "import-ecb", file(document()), "--json"))
+    assert without_effect(again) == without_effect(fetched)
 
 
 OTHER_ANSWERS: Final[Sequence[tuple[dict[str, Any], str]]] = (

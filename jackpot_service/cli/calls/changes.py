@@ -22,6 +22,7 @@ from jackpot_service.cli.printing import (
     Column,
     Form,
     decimal,
+    exact,
     fields,
     moment,
     print_items,
@@ -31,11 +32,9 @@ from jackpot_service.cli.printing import (
     table,
     text,
 )
-from jackpot_service.cli.service_api import Item, Refusal, Service, at, configured
+from jackpot_service.cli.service_api import Item, Service, at, configured
 
-FORBIDDEN: Final = 403
-
-PENDING, APPROVED = "pending", "approved"
+PENDING: Final = "pending"
 
 NO_FIGURES: Final = ("_id", "reference", "document", "reason", "name", "date", "to")
 """How the names of texts end that may be digits alone, and are no figures."""
@@ -65,6 +64,13 @@ POLICY = (
     text("decided by", "decided_by"),
     text("another department", "needs_other_department"),
     text("another role", "needs_other_role"),
+)
+
+POSTINGS = (
+    text("book", "book"),
+    text("account", "account"),
+    exact("amount", "amount", "currency"),
+    text("movement", "movement"),
 )
 
 request_argument = click.argument("request_id", type=Identifier())
@@ -165,7 +171,7 @@ def approve(  # noqa: PLR0917  click passes what its options say
     is_json: bool,  # noqa: FBT001
 ) -> None:
     """Approve what somebody else requested; it is done by the last approval that is due."""
-    body = {"reason": reason, "confirmed": pairs(confirm, option="--confirm"), "emergency": emergency}
+    body = {"reason": reason, "confirm": pairs(confirm, option="--confirm"), "emergency": emergency}
     query = {"dry_run": True} if dry_run else {}
     change = configured().post(at("change-requests", request_id, "approval"), body, **query)
     print_change(change, is_json=is_json)
@@ -202,23 +208,7 @@ def list_changes(state: str, kind: str | None, limit: int | None, form: Form | N
 @json_option
 def show_change(request_id: str, is_json: bool) -> None:  # noqa: FBT001
     """Show a change request: its fields, its decisions, and what it does, before | after."""
-    service = configured()
-    change = service.get(at("change-requests", request_id))
-    if change["effect"] is None and change["state"] == APPROVED and not is_json:
-        change["effect"] = _effect_done(service, request_id)
-    print_change(change, is_json=is_json)
-
-
-def _effect_done(service: Service, request_id: str) -> Item | None:
-    """Find in the audit trail what an approved request did; None for those who may not read that."""
-    try:
-        acts = list(service.items(at("audit"), {"request_id": request_id}))
-    except Refusal as refusal:
-        if refusal.problem.get("status") != FORBIDDEN:
-            raise
-        return None
-    done = [act for act in acts if act["decides"] == request_id and not act["kind"].startswith("change_")]
-    return {"before": done[0]["before"], "after": done[0]["after"], "entries": done[0]["effects"]} if done else None
+    print_change(configured().get(at("change-requests", request_id)), is_json=is_json)
 
 
 @example("jackpot changes policy")
@@ -250,25 +240,32 @@ def _lines(change: Item) -> Iterator[str]:
     if change["effect"] is not None:
         yield ""
         yield from _effect(change["effect"])
-    if change["to_confirm"] and change["state"] == PENDING:
-        repeated = " ".join(f"--confirm {name}={figure}" for name, figure in change["to_confirm"].items())
+    if change["confirm"] and change["state"] == PENDING:
+        repeated = " ".join(f"--confirm {name}={figure}" for name, figure in change["confirm"].items())
         yield ""
         yield f"Who approves it repeats these figures: {repeated}"
 
 
 def _effect(effect: Item) -> Iterator[str]:
-    """Write what there is before | after, a line a figure; those that stay as they are have no mark."""
-    before, after = dict(_flat(effect["before"] or {})), dict(_flat(effect["after"]))
+    """Write what there is before | after, a line a figure, those that change with a mark; and what is posted."""
+    problem = effect["problem"]
+    if problem is not None:
+        yield f"It cannot be done now: {problem['code']}: {problem['detail']}"
+        return
+    before, after = dict(_flat(effect["before"] or {})), dict(_flat(effect["after"] or {}))
     names = list(dict.fromkeys([*before, *after]))
     rows = [{"name": name, "before": before.get(name, "-"), "after": after.get(name, "-")} for name in names]
     columns = (
         Column("", lambda row: "*" if row["before"] != row["after"] else ""),
-        Column("what it does", lambda row: row["name"]),
+        Column("what it does" if effect["currency"] is None else f"in {effect['currency']}", lambda row: row["name"]),
         Column("before", lambda row: row["before"]),
         Column("|", lambda _: "|"),
         Column("after", lambda row: row["after"]),
     )
     yield from table(columns, rows, indent="  ")
+    if effect["postings"]:
+        yield ""
+        yield from table(POSTINGS, effect["postings"], indent="  ")
 
 
 def _flat(value: Item, prefix: str = "") -> Iterator[tuple[str, str]]:
