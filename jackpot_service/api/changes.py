@@ -257,8 +257,8 @@ def get_changes(query: Mapping[str, Any]) -> Mapping[str, Any]:
             session, limit=limit, before=query["after"], at=now(), state=query["state"], kind=query["kind"]
         )
 
-    found = page(query, rows, lambda row: cursor(row[0]))
-    return {**found, "items": [ChangeView(change, None, now()) for _, change in found["items"]]}
+    page_ = page(query, rows, lambda row: cursor(row[0]))
+    return {**page_, "items": [ChangeView(change, None, now()) for _, change in page_["items"]]}
 
 
 @blueprint.route("/<id:request_id>", methods=["GET"])
@@ -284,18 +284,18 @@ def _answered(done: ChangeRequested | ChangeDecidedNow, *, is_dry_run: bool) -> 
 
 def _shown(request_id: str) -> ChangeView:
     act = Act(principal(), now())
-    found: list[Change] = []
+    decided: list[Change] = []
 
     def report(session: Session) -> ChangeView:
-        found.append(visible(session, act.principal, request_id))
-        return ChangeView(found[-1], effect_of(session, found[-1], act), act.now)
+        decided.append(visible(session, act.principal, request_id))
+        return ChangeView(decided[-1], effect_of(session, decided[-1], act), act.now)
 
     try:
         return read_at_once(context().engine, report)
     except Busy as error:
-        if not found:
+        if not decided:
             raise
-        return ChangeView(found[-1], impossible(error, at=act.now), act.now)
+        return ChangeView(decided[-1], impossible(error, at=act.now), act.now)
 
 
 @blueprint.route("/<id:request_id>/approval", methods=["POST"])

@@ -55,8 +55,8 @@ class Api(problems.ProblemMixin, flask_smorest.Api):  # type: ignore[misc]
     def describe_schemas(self) -> None:
         """Add to each schema the first paragraph of what its class says of itself."""
         for (schema, *_), name in self.ma_plugin.converter.refs.items():
-            said = (inspect.getdoc(schema) or "").partition("\n\n")[0]
-            self.spec.components.schemas.get(name, {}).setdefault("description", " ".join(said.split()))
+            summary = (inspect.getdoc(schema) or "").partition("\n\n")[0]
+            self.spec.components.schemas.get(name, {}).setdefault("description", " ".join(summary.split()))
 
     def _register_responses(self) -> None:
         self.describe_later(self._describe_responses)
@@ -76,7 +76,7 @@ def options(config: Config) -> dict[str, Any]:
         "OPENAPI_VERSION": "3.1.0",
         "API_SPEC_OPTIONS": {
             "info": {
-                "description": _said(config),
+                "description": _spaced(config),
                 "contact": {"name": "The jackpot ledger's authors"},
                 "license": {"name": "Apache License 2.0", "identifier": "Apache-2.0"},
             },
@@ -96,10 +96,10 @@ def describe_paths(api: Api) -> None:
     api.register_converter(NumberConverter, lambda _: {"type": "integer", "minimum": 0, "maximum": LARGEST_NUMBER})
 
 
-def _said(config: Config) -> str:
+def _spaced(config: Config) -> str:
     """Return what the whole API has in common, a paragraph a line."""
     paragraphs = _DESCRIPTION.format(config=config).split("\n\n")
-    return "\n\n".join(" ".join(one.split()) for one in paragraphs)
+    return "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
 
 
 _DESCRIPTION = """\

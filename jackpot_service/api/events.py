@@ -144,7 +144,7 @@ def _last_event_id(shown: str) -> Cursor | None:
     try:
         return decode(shown)
     except ValueError as error:
-        raise Invalid((parsing.of_parameter("Last-Event-ID", str(error)),)) from None
+        raise Invalid((parsing.error_of_parameter("Last-Event-ID", str(error)),)) from None
 
 
 async def _pieces(pages: AsyncIterator[Page], reader: Principal) -> Pieces:

@@ -77,7 +77,7 @@ class Parser(FlaskParser):
         """Read a query in which no name stands twice: two readers could see two calls. Raises: Invalid."""
         twice = [name for name, values in req.args.lists() if len(values) > 1]
         if twice:
-            raise Invalid(tuple(of_parameter(name, "stands twice") for name in twice[:MOST_ERRORS]))
+            raise Invalid(tuple(error_of_parameter(name, "stands twice") for name in twice[:MOST_ERRORS]))
         return super().load_querystring(req, schema)
 
     def handle_error(
@@ -113,11 +113,11 @@ def invalid_by(error: marshmallow.ValidationError, *, most: int = MOST_ERRORS) -
 
 def refuse_query(names: Iterable[str]) -> None:
     """Refuse a query of a call that takes none. Raises: Invalid."""
-    field_errors = [of_parameter(name, "Unknown field.") for name in islice(names, MOST_ERRORS)]
-    raise Invalid(tuple(field_errors) or (of_parameter("", "must be empty"),))
+    field_errors = [error_of_parameter(name, "Unknown field.") for name in islice(names, MOST_ERRORS)]
+    raise Invalid(tuple(field_errors) or (error_of_parameter("", "must be empty"),))
 
 
-def of_parameter(name: str, detail: str) -> FieldError:
+def error_of_parameter(name: str, detail: str) -> FieldError:
     """Make the field error of a parameter of the query, or of a header."""
     return FieldError("", Invalid.problem.code, detail, parameter=name)
 

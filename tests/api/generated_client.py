@@ -57,7 +57,7 @@ def play(server: AuthenticatedClient) -> None:
 
     meter = get_meter.sync("live", client=server, currency="EUR,GBP")
     assert isinstance(meter, ShownMeter), meter
-    assert [(one.currency, one.amount) for one in meter.amounts] == [("EUR", "0.16"), ("GBP", "0.13")]
+    assert [(amount.currency, amount.amount) for amount in meter.amounts] == [("EUR", "0.16"), ("GBP", "0.13")]
 
 
 def ask(rates: AuthenticatedClient) -> None:

@@ -37,8 +37,8 @@ def codes_of(response: Part) -> set[str]:
     schema = resolved(response).get("content", {}).get(PROBLEM, {}).get("schema", {})
     return {
         code
-        for one in map(resolved, schema.get("oneOf", [schema]))
-        for part in one.get("allOf", [])[1:]
+        for variant in map(resolved, schema.get("oneOf", [schema]))
+        for part in variant.get("allOf", [])[1:]
         for code in part["properties"]["code"]["enum"]
     }
 
@@ -50,8 +50,10 @@ def test_every_operation_has_an_id_of_its_own_which_stays() -> None:
     ids = {label: operation["operationId"] for label, operation in OPERATIONS.items()}
 
     assert len(set(ids.values())) == len(ids)
-    assert all(re.fullmatch("(get|list|post|put)([A-Z][a-z]+)+", one) for one in ids.values())
-    assert IDS.read_text(encoding="utf-8").splitlines() == sorted(f"{label} {one}" for label, one in ids.items())
+    assert all(re.fullmatch("(get|list|post|put)([A-Z][a-z]+)+", operation_id) for operation_id in ids.values())
+    assert IDS.read_text(encoding="utf-8").splitlines() == sorted(
+        f"{label} {operation_id}" for label, operation_id in ids.items()
+    )
 
 
 def test_an_operation_is_named_after_its_view_and_says_whether_it_lists() -> None:
@@ -141,12 +143,12 @@ def test_an_operation_states_every_status_of_its_kind(label: str) -> None:
     path = label.partition(" ")[2]
     operation = OPERATIONS[label]
     statuses = operation["responses"].keys()
-    due = {"405", "default"}
-    due |= {"404"} if "{" in path else set()
-    due |= {"401", "403", "422", "429", "503"} if operation.get("security") != [] else set()
-    due |= {"400", "413", "415", "422"} if "requestBody" in operation else set()
+    expected = {"405", "default"}
+    expected |= {"404"} if "{" in path else set()
+    expected |= {"401", "403", "422", "429", "503"} if operation.get("security") != [] else set()
+    expected |= {"400", "413", "415", "422"} if "requestBody" in operation else set()
 
-    assert due <= statuses
+    assert expected <= statuses
     assert any(status[0] == "2" for status in statuses)
 
 
@@ -163,19 +165,22 @@ def test_a_response_names_the_codes_of_its_status(label: str) -> None:
 def test_a_response_names_its_headers(label: str) -> None:
     for status, response in OPERATIONS[label]["responses"].items():
         headers = resolved(response)["headers"]
-        due = {"X-Request-Id"}
-        due |= {"Retry-After"} if status in {"429", "503"} and label != "GET /readyz" else set()
-        due |= {"WWW-Authenticate"} if status == "401" else set()
-        due |= {"Allow"} if status == "405" else set()
-        due |= {"ETag"} if status == "304" or (status == "200" and "meter" in label) else set()
+        expected = {"X-Request-Id"}
+        expected |= {"Retry-After"} if status in {"429", "503"} and label != "GET /readyz" else set()
+        expected |= {"WWW-Authenticate"} if status == "401" else set()
+        expected |= {"Allow"} if status == "405" else set()
+        expected |= {"ETag"} if status == "304" or (status == "200" and "meter" in label) else set()
 
-        assert headers.keys() - {"Content-Disposition"} == due, status
+        assert headers.keys() - {"Content-Disposition"} == expected, status
         assert all(resolved(header)["required"] for header in headers.values())
 
 
 def test_every_code_is_stated_by_an_operation_or_comes_of_no_good_http() -> None:
     stated = {
-        code for operation in OPERATIONS.values() for one in operation["responses"].values() for code in codes_of(one)
+        code
+        for operation in OPERATIONS.values()
+        for response in operation["responses"].values()
+        for code in codes_of(response)
     }
     of_http = {"request-timeout", "uri-too-long", "head-too-large", "method-unknown", "internal-error"}
     of_broken_books = {"books-broken", "entry-unbalanced", "figures-missing"}
@@ -195,7 +200,7 @@ def test_each_kind_has_a_schema_of_its_own(name: str, member: str) -> None:
     mapping = schemas[name]["discriminator"]["mapping"]
 
     assert schemas[name]["discriminator"]["propertyName"] == "kind"
-    assert [one["$ref"] for one in schemas[name]["oneOf"]] == [*mapping.values()]
+    assert [variant["$ref"] for variant in schemas[name]["oneOf"]] == [*mapping.values()]
     for kind, reference in mapping.items():
         schema = resolved({"$ref": reference})
         properties = schema["allOf"][1]["properties"] if "allOf" in schema else schema["properties"]

@@ -70,7 +70,7 @@ def contents(operation: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
         yield "request", operation["requestBody"]["content"][JSON]
     for status, response in operation["responses"].items():
         content = resolved(response).get("content", {})
-        yield from ((status, content[one]) for one in (JSON, PROBLEM) if one in content)
+        yield from ((status, content[form]) for form in (JSON, PROBLEM) if form in content)
 
 
 @pytest.mark.parametrize("name", OPERATIONS)
@@ -89,7 +89,7 @@ def test_every_body_that_is_sent_and_every_good_answer_has_an_example(name: str)
 
 
 def test_examples_of_an_operation_have_names_of_their_own() -> None:
-    names = [(one.operation, one.name) for one in examples.exchanges()]
+    names = [(exchange.operation, exchange.name) for exchange in examples.exchanges()]
 
     assert len(names) == len(set(names))
 
@@ -109,12 +109,12 @@ def test_the_story_of_the_examples_is_what_a_running_service_answers(
     ):
         replay = Replay(client, keys(lambda use_case: transact(engine, use_case)))
         before = {"getCheckpoints": lambda: transact(engine, check)}
-        told = {file: played(replay, examples.exchanges_of(file), before) for file in examples.files()}
+        by_file = {file: played(replay, examples.exchanges_of(file), before) for file in examples.files()}
     engine.dispose()
 
     assert not replay.refused, "\n".join(replay.refused)
     if pytestconfig.getoption("write_examples"):
-        for file, exchanges in told.items():
+        for file, exchanges in by_file.items():
             file.write_text(written(exchanges), encoding="utf-8")
     else:
         assert not replay.differences, "\n".join(replay.differences)
@@ -150,7 +150,7 @@ def written(exchanges: list[Exchange]) -> str:
     """Write exchanges as a file of the story; what is as usual is left out."""
     usual = asdict(Exchange("", "", ""))
     plain = [
-        {name: value for name, value in asdict(one).items() if name not in usual or value != usual[name]}
-        for one in exchanges
+        {name: value for name, value in asdict(exchange).items() if name not in usual or value != usual[name]}
+        for exchange in exchanges
     ]
     return yaml.safe_dump(plain, sort_keys=False, allow_unicode=True, width=120)

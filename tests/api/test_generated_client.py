@@ -26,8 +26,8 @@ CONFIGURATION: Final = "literal_enums: true\npackage_name_override: jackpot_api\
 def test_a_generated_client_plays_a_round(database_url: str, tmp_path: Path) -> None:
     assert GENERATOR is not None
     (tmp_path / "config.yaml").write_text(CONFIGURATION)
-    said = run(GENERATOR, "generate", "--path", str(OPENAPI), "--config", "config.yaml", at=tmp_path, output="client")
-    assert "Warning" not in said  # Of what it could not read, and left out.
+    output = run(GENERATOR, "generate", "--path", str(OPENAPI), "--config", "config.yaml", at=tmp_path, output="client")
+    assert "Warning" not in output  # Of what it could not read, and left out.
 
     world = World(database_url)
     world.publish(GBP="1.17", SEK="0.0873")

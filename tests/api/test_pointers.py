@@ -28,8 +28,8 @@ def pointed_at(document: Any, pointer: str) -> Any:
 
 
 def errors_of(problem: Body) -> list[Body]:
-    found: list[Body] = problem["errors"]
-    return found
+    field_errors: list[Body] = problem["errors"]
+    return field_errors
 
 
 @pytest.mark.parametrize("name", NAMES)

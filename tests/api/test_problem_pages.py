@@ -154,11 +154,11 @@ def test_a_member_that_every_problem_of_a_code_has_is_required() -> None:
 
 
 def test_problems_of_several_codes_are_told_apart_by_their_code() -> None:
-    one, both = schema_of(["bet-conflict"]), schema_of(["bet-conflict", "hand-limit"])
+    single, both = schema_of(["bet-conflict"]), schema_of(["bet-conflict", "hand-limit"])
 
-    assert one == {"$ref": "#/components/schemas/BetConflictProblem"}
-    assert both["oneOf"] == [one, {"$ref": "#/components/schemas/HandLimitProblem"}]
-    assert both["discriminator"]["mapping"]["bet-conflict"] == one["$ref"]
+    assert single == {"$ref": "#/components/schemas/BetConflictProblem"}
+    assert both["oneOf"] == [single, {"$ref": "#/components/schemas/HandLimitProblem"}]
+    assert both["discriminator"]["mapping"]["bet-conflict"] == single["$ref"]
 
 
 def test_a_response_names_its_codes() -> None:

@@ -16,7 +16,7 @@ def resolved(part: Mapping[str, Any]) -> Mapping[str, Any]:
     """A part of the contract, or what it refers to."""
     if "$ref" not in part:
         return part
-    found: Any = DOCUMENT
+    node: Any = DOCUMENT
     for name in part["$ref"].removeprefix("#/").split("/"):
-        found = found[name]
-    return resolved(found)
+        node = node[name]
+    return resolved(node)

@@ -49,37 +49,37 @@ class Replay:
         self.refused: list[str] = []
         self.differences: list[str] = []
 
-    def play(self, told: Exchange) -> Exchange:
+    def play(self, exchange: Exchange) -> Exchange:
         """Send the request, twice where it says so, and compare; returns the exchange as it was."""
-        told = replace(told, path={name: self._named(value) for name, value in told.path.items()})
-        came = self._answered(told)
-        if came.status_code != told.status:
-            self.refused.append(f"{told.name}: {came.status_code} {came.text[:500]}")
-            return told
+        exchange = replace(exchange, path={name: self._named(value) for name, value in exchange.path.items()})
+        came = self._answered(exchange)
+        if came.status_code != exchange.status:
+            self.refused.append(f"{exchange.name}: {came.status_code} {came.text[:500]}")
+            return exchange
         if not came.headers["Content-Type"].startswith(("application/json", "application/problem+json")):
-            return told
-        answer = self._printed(told, told.answer, came.json())
-        if told.again is None:
-            return replace(told, answer=answer)
-        again = self._answered(told)
+            return exchange
+        answer = self._printed(exchange, exchange.answer, came.json())
+        if exchange.again is None:
+            return replace(exchange, answer=answer)
+        again = self._answered(exchange)
         if again.status_code != httpx.codes.OK:
-            self.refused.append(f"{told.name} again: {again.status_code} {again.text[:500]}")
-        printed = answer if told.again == SAME else told.again
-        written = self._printed(told, printed, again.json(), of="again")
-        return replace(told, answer=answer, again=SAME if written == answer else written)
+            self.refused.append(f"{exchange.name} again: {again.status_code} {again.text[:500]}")
+        printed = answer if exchange.again == SAME else exchange.again
+        written = self._printed(exchange, printed, again.json(), of="again")
+        return replace(exchange, answer=answer, again=SAME if written == answer else written)
 
-    def _answered(self, told: Exchange) -> httpx.Response:
-        method, path = PATHS[told.operation]
+    def _answered(self, exchange: Exchange) -> httpx.Response:
+        method, path = PATHS[exchange.operation]
         request = self._client.build_request(
             method,
-            path.format(**{name: self._sent(value) for name, value in told.path.items()}),
-            params={name: self._sent(value) for name, value in told.query.items()},
-            json=told.body,
-            headers={} if told.caller is None else {"Authorization": f"Bearer {self._key_of(told.caller)}"},
+            path.format(**{name: self._sent(value) for name, value in exchange.path.items()}),
+            params={name: self._sent(value) for name, value in exchange.query.items()},
+            json=exchange.body,
+            headers={} if exchange.caller is None else {"Authorization": f"Bearer {self._key_of(exchange.caller)}"},
         )
         while True:
             came = self._client.send(request)
-            if told.operation != "getJob" or came.json()["state"] in OVER:
+            if exchange.operation != "getJob" or came.json()["state"] in OVER:
                 return came
 
     def _named(self, value: Any) -> Any:
@@ -89,26 +89,26 @@ class Replay:
     def _sent(self, value: Any) -> str:
         return self._meant.get(str(value), str(value).lower() if isinstance(value, bool) else str(value))
 
-    def _printed(self, told: Exchange, printed: Any, came: Any, *, of: str = "answer") -> Any:
-        shortened = {name: came[name][:count] for name, count in told.shown.items()}
-        return self._compared(printed, {**came, **shortened}, (f"{told.name} {of}",))
+    def _printed(self, exchange: Exchange, printed: Any, came: Any, *, of: str = "answer") -> Any:
+        shortened = {name: came[name][:count] for name, count in exchange.shown.items()}
+        return self._compared(printed, {**came, **shortened}, (f"{exchange.name} {of}",))
 
     def _compared(self, printed: Any, came: Any, at: tuple[str, ...]) -> Any:
         """Compare what came with what is printed; returns what to print, which is the same if nothing differs."""
         name = next(name for name in reversed(at) if not name.isdigit())
         if name in IDS and isinstance(came, str):
             self._last[name] = came
-            known = {came: one for one, came in self._meant.items()}
+            known = {came: printed_id for printed_id, came in self._meant.items()}
             if isinstance(printed, str) and came not in known:
                 self._meant.setdefault(printed, came)
-            came = next((one for one, meant in self._meant.items() if meant == came), came)
+            came = next((printed_id for printed_id, meant in self._meant.items() if meant == came), came)
         elif self._is_alike(name, printed, came):
             return printed
         elif isinstance(came, dict):
             known = printed if isinstance(printed, dict) else {}
             if known.keys() != came.keys():
                 self.differences.append(f"{'/'.join(at)}: {sorted(known.keys() ^ came.keys())}")
-            return {one: self._compared(known.get(one), value, (*at, one)) for one, value in came.items()}
+            return {key: self._compared(known.get(key), value, (*at, key)) for key, value in came.items()}
         elif isinstance(came, list):
             items = printed if isinstance(printed, list) else []
             if len(items) != len(came):
@@ -125,19 +125,19 @@ class Replay:
         if not isinstance(printed, str) or not isinstance(came, str):
             return False
         if TIMES.fullmatch(name):
-            return all(datetime.fromisoformat(one).tzinfo is not None for one in (printed, came))
+            return all(datetime.fromisoformat(moment).tzinfo is not None for moment in (printed, came))
         if name in MADE:
             return re.sub(r"[\w-]+", "x", printed) == re.sub(r"[\w-]+", "x", came)
-        for one, meant in self._meant.items():  # A sentence may name what has an id.
-            printed = printed.replace(one, meant)
+        for printed_id, meant in self._meant.items():  # A sentence may name what has an id.
+            printed = printed.replace(printed_id, meant)
         return bool(printed == came)
 
 
 def played(replay: Replay, exchanges: Iterable[Exchange], before: Mapping[str, Callable[[], object]]) -> list[Exchange]:
     """Play exchanges in order; before the first one of some operations, something else is done."""
-    due = dict(before)
+    steps = dict(before)
     written = []
-    for told in exchanges:
-        due.pop(told.operation, lambda: None)()
-        written.append(replay.play(told))
+    for exchange in exchanges:
+        steps.pop(exchange.operation, lambda: None)()
+        written.append(replay.play(exchange))
     return written

@@ -39,22 +39,22 @@ def codes_of(method: str, path: str) -> Mapping[str, Mapping[str, frozenset[str]
 
 @cache
 def _operations() -> Mapping[str, list[tuple[re.Pattern[str], Mapping[str, Mapping[str, frozenset[str]]]]]]:
-    found: dict[str, list[Any]] = {}
+    by_method: dict[str, list[Any]] = {}
     # A path with a name in it may look like one without: the latter goes first.
-    for path, item in sorted(DOCUMENT["paths"].items(), key=lambda one: one[0].count("{")):
+    for path, item in sorted(DOCUMENT["paths"].items(), key=lambda path_item: path_item[0].count("{")):
         pattern = re.compile(re.sub(r"\\\{\w+\\\}", "[^/]+", re.escape(path)))
         for method in item.keys() & METHODS:
             responses = item[method]["responses"]
-            found.setdefault(method.upper(), []).append(
-                (pattern, {status: _codes(resolved(one)) for status, one in responses.items()})
+            by_method.setdefault(method.upper(), []).append(
+                (pattern, {status: _codes(resolved(response)) for status, response in responses.items()})
             )
-    return found
+    return by_method
 
 
 def _codes(response: Parts) -> Mapping[str, frozenset[str]]:
     schema = response.get("content", {}).get(PROBLEM, {}).get("schema", {})
     headers = frozenset(response.get("headers", ()))
-    return {code: headers for one in schema.get("oneOf", [schema]) for code in _code_of(resolved(one))}
+    return {code: headers for variant in schema.get("oneOf", [schema]) for code in _code_of(resolved(variant))}
 
 
 def _code_of(schema: Parts) -> list[str]:

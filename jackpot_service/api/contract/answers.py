@@ -54,7 +54,7 @@ _DEFAULT: Final[Mapping[str, Any]] = {
         "`uri-too-long` (414), `head-too-large` (431), `method-unknown` (501). Of bugs (500): `internal-error`, or a "
         "broken law of the books."
     ),
-    "headers": headers.of_problem(0),
+    "headers": headers.headers_of_problem(0),
     "content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}},
 }
 
@@ -70,16 +70,16 @@ def codes_by_status(
         codes |= {*WITH_KEY, *(WRITING if method != "GET" else ())}
     if has_body:
         codes |= {*WITH_BODY}
-    found: defaultdict[int, set[str]] = defaultdict(set)
+    by_status: defaultdict[int, set[str]] = defaultdict(set)
     for code in codes:
-        found[require_row(code).status].add(code)
-    return {status: frozenset(found[status]) for status in sorted(found)}
+        by_status[require_row(code).status].add(code)
+    return {status: frozenset(by_status[status]) for status in sorted(by_status)}
 
 
 def response(codes: frozenset[str], status: int) -> dict[str, Any]:
     """Describe the answer of a status that has one of some codes; a reference where many operations have the same."""
     name = _NAME_OF.get(codes)
-    return response_of(codes, headers=headers.of_problem(status)) if name is None else _reference(name)
+    return response_of(codes, headers=headers.headers_of_problem(status)) if name is None else _reference(name)
 
 
 def default() -> dict[str, Any]:
@@ -90,7 +90,7 @@ def default() -> dict[str, Any]:
 def components(codes: Iterable[str]) -> Mapping[str, Mapping[str, Any]]:
     """Return the parts that `response` refers to, by kind, for operations of these codes in all."""
     named = {
-        name: response_of(of_name, headers=headers.of_problem(require_row(next(iter(of_name))).status))
+        name: response_of(of_name, headers=headers.headers_of_problem(require_row(next(iter(of_name))).status))
         for name, of_name in _NAMED.items()
     }
     return {"responses": {**named, DEFAULT: _DEFAULT}, "schemas": components_of(codes)}

@@ -61,7 +61,7 @@ def files() -> list[Path]:
 
 def exchanges_of(file: Path) -> list[Exchange]:
     """Read the exchanges of a file."""
-    return [Exchange(**one) for one in yaml.safe_load(file.read_text(encoding="utf-8"))]
+    return [Exchange(**fields_) for fields_ in yaml.safe_load(file.read_text(encoding="utf-8"))]
 
 
 def exchanges() -> Iterator[Exchange]:
@@ -76,16 +76,16 @@ def describe(operations: Mapping[str, Mapping[str, Any]], parameters: Mapping[st
 
     Raises: LookupError for one of an operation that there is not, or of an answer that it does not describe.
     """
-    for one in exchanges():
-        operation = operations[one.operation]
-        if one.body is not None:
-            _add(operation["requestBody"]["content"][_JSON], one.name, one.summary, one.body)
-        for status, name, answer in one.answers:
-            summary = one.summary if name == one.name else "The same request again."
-            media_type = MEDIA_TYPE if one.status >= HTTPStatus.BAD_REQUEST else _JSON
+    for exchange in exchanges():
+        operation = operations[exchange.operation]
+        if exchange.body is not None:
+            _add(operation["requestBody"]["content"][_JSON], exchange.name, exchange.summary, exchange.body)
+        for status, name, answer in exchange.answers:
+            summary = exchange.summary if name == exchange.name else "The same request again."
+            media_type = MEDIA_TYPE if exchange.status >= HTTPStatus.BAD_REQUEST else _JSON
             _add(operation["responses"][status]["content"][media_type], name, summary, answer)
-        for parameter in parameters[one.operation]:
-            stated = {"path": one.path, "query": one.query}.get(parameter["in"], {})
+        for parameter in parameters[exchange.operation]:
+            stated = {"path": exchange.path, "query": exchange.query}.get(parameter["in"], {})
             if parameter["name"] in stated:
                 parameter.setdefault("example", stated[parameter["name"]])
 

@@ -42,12 +42,12 @@ _OF_STATUS: Final[Mapping[int, Mapping[str, str]]] = {
 }
 
 
-def of_problem(status: int) -> dict[str, Any]:
+def headers_of_problem(status: int) -> dict[str, Any]:
     """Return the headers of a problem of a status: references to `COMPONENTS`, by name."""
     return _references({"X-Request-Id": "RequestId", **_OF_STATUS.get(status, {})})
 
 
-def of_answer(status: int, *, has_etag: bool) -> dict[str, Any]:
+def headers_of_answer(status: int, *, has_etag: bool) -> dict[str, Any]:
     """Return the headers of an answer that is no problem. One of a status without a body has them as well."""
     etag = {"ETag": "ETag"} if has_etag or status == HTTPStatus.NOT_MODIFIED else {}
     return _references({"X-Request-Id": "RequestId", **etag})

@@ -66,9 +66,9 @@ def _with_head(name: str, own: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _without(shared: Mapping[str, Any], names: set[str]) -> dict[str, Any]:
-    kept = {name: one for name, one in shared["properties"].items() if name not in names}
+    own = {name: schema for name, schema in shared["properties"].items() if name not in names}
     required = [name for name in shared["required"] if name not in names]
-    return {"type": "object", "required": required, "properties": kept}
+    return {"type": "object", "required": required, "properties": own}
 
 
 def _registered(components: Components, schema: type[Schema]) -> str:

@@ -68,15 +68,17 @@ class Operation:
         return self.method == "GET" and "items" in schemas.get(name, {}).get("properties", {})
 
     def _answers(self) -> Mapping[str, Any]:
-        return {status: one for status, one in self.described["responses"].items() if status[0] in "23"}
+        return {status: response for status, response in self.described["responses"].items() if status[0] in "23"}
 
     def _take_null_from_query(self) -> None:
         """A parameter that is left out has no value, and null is none that a query can send."""
-        for schema in (one["schema"] for one in self.described.get("parameters", ()) if one["in"] == "query"):
+        for schema in (
+            parameter["schema"] for parameter in self.described.get("parameters", ()) if parameter["in"] == "query"
+        ):
             if isinstance(schema.get("type"), list):
-                (schema["type"],) = (one for one in schema["type"] if one != "null")
+                (schema["type"],) = (type_ for type_ in schema["type"] if type_ != "null")
             if "enum" in schema:
-                schema["enum"] = [one for one in schema["enum"] if one is not None]
+                schema["enum"] = [word for word in schema["enum"] if word is not None]
             if schema.get("default", ...) is None:
                 del schema["default"]
 
@@ -84,17 +86,22 @@ class Operation:
         has_etag = str(HTTPStatus.NOT_MODIFIED.value) in self.described["responses"]
         if has_etag:
             self.described["parameters"] = [*self.described.get("parameters", ()), headers.IF_NONE_MATCH]
-        for status, one in self.described["responses"].items():
+        for status, response in self.described["responses"].items():
             if not status.isdigit():
                 continue
-            one["headers"] = {**headers.of_answer(int(status), has_etag=has_etag), **one.get("headers", {})}
+            response["headers"] = {
+                **headers.headers_of_answer(int(status), has_etag=has_etag),
+                **response.get("headers", {}),
+            }
 
     def _describe_problems(self) -> frozenset[str]:
         responses = self.described["responses"]
         by_status = answers.codes_by_status(
             self.view, method=self.method, has_id="{" in self.path, has_body="requestBody" in self.described
         )
-        stated = {status: one for status, one in responses.items() if status[0] in "235" and "$ref" not in one}
+        stated = {
+            status: response for status, response in responses.items() if status[0] in "235" and "$ref" not in response
+        }
         for status, codes in by_status.items():
             stated.setdefault(str(status), answers.response(codes, status))
         self.described["responses"] = {**dict(sorted(stated.items())), "default": answers.default()}
@@ -111,4 +118,4 @@ def _words(view: Callable[..., Any], callers: str) -> tuple[str, str]:
     """Divide what a view says of itself: its first sentence, and the others, to which the callers are added."""
     first, *paragraphs = _PARAGRAPHS.split(inspect.getdoc(view) or "")
     summary, *rest = _END.split(" ".join(first.split()), maxsplit=1)
-    return summary, "\n\n".join([*rest, *(" ".join(one.split()) for one in paragraphs), callers])
+    return summary, "\n\n".join([*rest, *(" ".join(paragraph.split()) for paragraph in paragraphs), callers])

@@ -109,9 +109,9 @@ class AdjustJackpot(JackpotKind):
 
 def _require_enough(request: AdjustJackpot, *, before: Pools, after: Pools, state: JackpotState) -> None:
     if _held(after, request.pool) < state.refundable:
-        kept = f", of which open rounds may take back {plain(state.refundable)}" if state.refundable else ""
+        reserved = f", of which open rounds may take back {plain(state.refundable)}" if state.refundable else ""
         message = (
-            f"{_ACCOUNTS[request.pool]} holds {plain(_held(before, request.pool))} {state.base}{kept}; "
+            f"{_ACCOUNTS[request.pool]} holds {plain(_held(before, request.pool))} {state.base}{reserved}; "
             f"it cannot be adjusted by {plain(request.amount)}."
         )
         raise BelowZero(message)

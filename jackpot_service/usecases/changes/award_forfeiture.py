@@ -76,12 +76,12 @@ class ForfeitAward(BookedKind[ClaimedAward]):
 
     def version(self, session: Session) -> str:
         """Name the award's last act, and the version of its casino's claims. Raises: UnknownAward."""
-        record = self._found(session)
+        record = self._award_record(session)
         return f"{record.last_act}.{claim_records.in_force(session, record.casino_id).version}"
 
     def state(self, session: Session, act: Act) -> ClaimedAward:
         """Read the award, its casino's claims, and whether its jackpot lives. Raises: UnknownAward."""
-        record = self._found(session)
+        record = self._award_record(session)
         round_ = rounds.require(session, record.jackpot_id, RoundName(record.table_id, record.round_id))
         with pipelined(session) as pipe:
             cursor = books.send_read(pipe, self.jackpot_id)
@@ -138,5 +138,5 @@ class ForfeitAward(BookedKind[ClaimedAward]):
             act_seq=act_seq,
         )
 
-    def _found(self, session: Session) -> AwardRecord:
+    def _award_record(self, session: Session) -> AwardRecord:
         return records.award_of_jackpot(session, self.jackpot_id, self.award_id)

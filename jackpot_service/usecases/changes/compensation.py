@@ -191,7 +191,11 @@ class Compensate(RoundKind[CompensableRound]):
 
 def compensable(booked: Iterable[BookedBet], denied: Collection[str]) -> dict[str, Bet]:
     """Find the bets of a round that can be compensated: those that are live, or were denied a prize."""
-    return {one.bet.bet_id: one.bet for one in booked if not one.is_void or one.bet.bet_id in denied}
+    return {
+        booked_bet.bet.bet_id: booked_bet.bet
+        for booked_bet in booked
+        if not booked_bet.is_void or booked_bet.bet.bet_id in denied
+    }
 
 
 def awarded(awards: Iterable[PastAward]) -> frozenset[str]:
@@ -207,7 +211,9 @@ def compensated(rows: Any) -> frozenset[str]:  # noqa: ANN401  as below
 
 def granted_before(rows: Any) -> dict[tuple[str, str], int]:  # noqa: ANN401  compensations, or their rows
     """Sum minor units by bet and currency."""
-    found: dict[tuple[str, str], int] = {}
-    for one in rows:
-        found[one.bet_id, one.currency] = found.get((one.bet_id, one.currency), 0) + one.amount_minor
-    return found
+    sums: dict[tuple[str, str], int] = {}
+    for compensation in rows:
+        sums[compensation.bet_id, compensation.currency] = (
+            sums.get((compensation.bet_id, compensation.currency), 0) + compensation.amount_minor
+        )
+    return sums

@@ -72,8 +72,8 @@ def effect_of(session: Session, change: Change, act: Act) -> ChangeEffect | None
 
 def _figured(session: Session, change: Change, act: Act) -> ChangeEffect:
     try:
-        asked, request = current(session, change, act)
-        return waiting(session, asked, request.plan(session, act), at=act.now)
+        requested, request = current(session, change, act)
+        return waiting(session, requested, request.plan(session, act), at=act.now)
     except IMPOSSIBLE as error:
         return impossible(error, at=act.now)
 
@@ -89,33 +89,35 @@ def current(session: Session, change: Change, act: Act) -> tuple[Kind, Kind]:
 
     Every look at a request and its approval begin so.
     """
-    asked = KINDS[change.kind].read(change.payload)
-    request = asked.completed(Conditions(acts.booking_time(session, act), change.request_id))
+    requested = KINDS[change.kind].read(change.payload)
+    request = requested.completed(Conditions(acts.booking_time(session, act), change.request_id))
     changes.require_base_version(change.base_version, request.version(session))
     changes.require_approvals(change, approvals_due=request.approvals_due(session))
-    return asked, request
+    return requested, request
 
 
-def waiting(session: Session, asked: Kind, found: Plan | Applied, *, at: datetime) -> ChangeEffect:
+def waiting(session: Session, requested: Kind, figured: Plan | Applied, *, at: datetime) -> ChangeEffect:
     """Return what a change would do, decided or rehearsed at an instant."""
-    after = {**asked.shown_after(session, found.after), **asked.left_to_booking}
-    entries = tuple(replace(one, seq=None) for one in _entries(found))
-    return ChangeEffect(found.before, after, entries, asked.currency_of_amounts(session), figured_at=at)
+    after = {**requested.shown_after(session, figured.after), **requested.left_to_booking}
+    entries = tuple(replace(entry, seq=None) for entry in _entries(figured))
+    return ChangeEffect(figured.before, after, entries, requested.currency_of_amounts(session), figured_at=at)
 
 
-def done(session: Session, asked: Kind, found: Applied) -> ChangeEffect:
+def done(session: Session, requested: Kind, figured: Applied) -> ChangeEffect:
     """Return what a change has just done."""
-    after = asked.shown_after(session, found.after)
-    return ChangeEffect(found.before, after, _entries(found), asked.currency_of_amounts(session))
+    after = requested.shown_after(session, figured.after)
+    return ChangeEffect(figured.before, after, _entries(figured), requested.currency_of_amounts(session))
 
 
-def _entries(found: Plan | Applied) -> tuple[EffectEntry, ...]:
-    if isinstance(found, Plan):
+def _entries(figured: Plan | Applied) -> tuple[EffectEntry, ...]:
+    if isinstance(figured, Plan):
         return tuple(
-            EffectEntry(book, None, one.kind, one.recorded, lines_of(one.postings)) for book, one in found.booked
+            EffectEntry(book, None, effect.kind, effect.recorded, lines_of(effect.postings))
+            for book, effect in figured.booked
         )
     return tuple(
-        EffectEntry(one.book, one.seq, one.kind, one.recorded, lines_of(one.postings)) for one in found.effects
+        EffectEntry(effect.book, effect.seq, effect.kind, effect.recorded, lines_of(effect.postings))
+        for effect in figured.effects
     )
 
 
@@ -126,13 +128,19 @@ def _recorded(session: Session, change: Change) -> ChangeEffect:
     if act is None:
         message = f"Change request {change.request_id} was approved, and no act carries it out."
         raise BooksBroken(message)
-    asked = kind.read(change.payload)
+    requested = kind.read(change.payload)
     entries = tuple(
-        EffectEntry(one["book"], one["seq"], one["kind"], one["recorded"], _lines(session, one["book"], one["seq"]))
-        for one in act.effects
+        EffectEntry(
+            effect["book"],
+            effect["seq"],
+            effect["kind"],
+            effect["recorded"],
+            _lines(session, effect["book"], effect["seq"]),
+        )
+        for effect in act.effects
     )
-    after = asked.shown_after(session, act.after)
-    return ChangeEffect(act.before, after, entries, asked.currency_of_amounts(session))
+    after = requested.shown_after(session, act.after)
+    return ChangeEffect(act.before, after, entries, requested.currency_of_amounts(session))
 
 
 def _lines(session: Session, book: str, seq: int) -> tuple[Line, ...]:

@@ -151,7 +151,7 @@ _DECIDED: Final[Mapping[Decision, Callable[[RoundAwards, Sequence[MadeAward]], _
 
 def _origin(state: RoundAwards) -> dict[AwardKey, held_awards.Origin]:
     """Which account paid how much of each award."""
-    return held_awards.origins([one for one, _ in state.awards if not one.correction], state.settled)
+    return held_awards.origins([award for award, _ in state.awards if not award.correction], state.settled)
 
 
 def _running(state: RoundAwards) -> Running:
@@ -200,8 +200,8 @@ class DecideAwards(RoundKind[RoundAwards]):
         The payer of a reinstatement depends on the cycle, so that names its cycle too, and keeps it running.
         """
         awards = self._awards(session, self.find_round(session))
-        keys = {one.key for one in self.decided(_with_states(awards))}
-        ids = [one.award_id for one in awards if records.made(one).key in keys]
+        keys = {award.key for award in self.decided(_with_states(awards))}
+        ids = [award.award_id for award in awards if records.made(award).key in keys]
         named = f"{self.decision.state}-{len(ids)}-{sha256(' '.join(ids).encode()).hexdigest()[:16]}"
         if self.decision is Decision.REINSTATE:
             return f"{named}-{jackpot_acts.hold(session, self.jackpot_id).books.cycle.cycle}"
@@ -227,7 +227,7 @@ class DecideAwards(RoundKind[RoundAwards]):
             made_on,
             tiers=payout_tiers.tiers_of_round(session, round_),
             evidence=self._evidence(session, round_, decided),
-            paid_minor={records.made(one).key: one.paid_minor for one in booked},
+            paid_minor={records.made(award).key: award.paid_minor for award in booked},
             running=running,
         )
 
@@ -235,7 +235,7 @@ class DecideAwards(RoundKind[RoundAwards]):
         """The kinds of evidence that count: of rejected awards those that were recorded after their rejection."""
         rejections = records.acts_of_step(session, round_, AwardStep.REJECTED)
         after = max((rejections.get(award.key, 0) for award in awards), default=0)
-        return {one.kind for one in payout_tiers.evidence_of(session, round_) if one.act_seq > after}
+        return {recorded.kind for recorded in payout_tiers.evidence_of(session, round_) if recorded.act_seq > after}
 
     def approvals_due(self, session: Session) -> int:
         """Say how many people the payout tiers ask for; one releases or rejects, besides the one who requests it."""
@@ -305,7 +305,7 @@ class DecideAwards(RoundKind[RoundAwards]):
 
 
 def _with_states(awards: Sequence[BookedAward]) -> list[AwardInState]:
-    return [(records.made(one), one.state) for one in awards]
+    return [(records.made(award), award.state) for award in awards]
 
 
 def _settled(session: Session, round_: Round) -> Postings:

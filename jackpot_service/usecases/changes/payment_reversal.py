@@ -63,13 +63,13 @@ class ReversePayment(Kind):
 
     def version(self, session: Session) -> str:
         """Name the payment, the award's last act, and the round's corrections. Raises: as `apply`."""
-        record = self._found(session)
+        record = self._award_record(session)
         state = self._state_of(session, record)
         return f"{self.decide(state).act_seq}.{record.last_act}.{state.corrections}"
 
     def releases(self, session: Session) -> Round | None:
         """Return the round: what is reversed is to be paid again. Raises: as `apply`."""
-        state = self._state_of(session, self._found(session))
+        state = self._state_of(session, self._award_record(session))
         self.decide(state)
         return state.round
 
@@ -87,7 +87,7 @@ class ReversePayment(Kind):
         return Applied({"state": record.award.state.value}, payment_acts.shown_reversal(record, payment), effects)
 
     def _decided(self, session: Session) -> tuple[AwardRecord, PaidAward, RecordedPayment]:
-        record = self._found(session)
+        record = self._award_record(session)
         state = self._state_of(session, record)
         return record, state, self.decide(state)
 
@@ -98,11 +98,13 @@ class ReversePayment(Kind):
         Raises: UnknownPayment, PaymentReversed, AwardStateConflict; RoundCorrected where a later verdict counted the
         payment.
         """
-        found = next((one for one in state.payments if one.payment.reference == self.reference), None)
-        if found is None:
+        reversed_payment = next(
+            (payment for payment in state.payments if payment.payment.reference == self.reference), None
+        )
+        if reversed_payment is None:
             message = f"Award {self.award_id} has no payment under the reference {self.reference}."
             raise UnknownPayment(message, award_id=self.award_id, reference=self.reference)
-        if found.reversed_by is not None:
+        if reversed_payment.reversed_by is not None:
             message = f"Payment {self.reference} of award {self.award_id} was reversed before."
             raise PaymentReversed(message, award_id=self.award_id, reference=self.reference)
         if state.state not in POSSIBLE_IN:
@@ -114,9 +116,9 @@ class ReversePayment(Kind):
                 f"Round {state.round.table_id}/{state.round.round_id} was corrected since, and counted what was paid."
             )
             raise RoundCorrected(message, award_id=self.award_id)
-        return found
+        return reversed_payment
 
-    def _found(self, session: Session) -> AwardRecord:
+    def _award_record(self, session: Session) -> AwardRecord:
         return records.award_of_jackpot(session, self.jackpot_id, self.award_id)
 
     def _state_of(self, session: Session, record: AwardRecord) -> PaidAward:

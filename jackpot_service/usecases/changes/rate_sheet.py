@@ -119,8 +119,8 @@ class ChangeRates(Kind):
 
     def version(self, session: Session) -> str:
         """Name the number of the sheet before; 0 if there is none."""
-        found = rate_sheets.in_force(session, self.base, at=self.in_force_from)
-        return "0" if found is None else str(found.number)
+        head = rate_sheets.in_force(session, self.base, at=self.in_force_from)
+        return "0" if head is None else str(head.number)
 
     def to_confirm(self, session: Session) -> Mapping[str, str]:
         """Find the rates that are hard to believe."""
@@ -165,8 +165,8 @@ class ChangeRates(Kind):
 
 
 def _before(session: Session, request: ChangeRates) -> Rates:
-    found = rate_sheets.in_force(session, request.base, at=request.in_force_from)
-    return {} if found is None else stated_rates(immutable.sheet(session, request.base, found.number))
+    head = rate_sheets.in_force(session, request.base, at=request.in_force_from)
+    return {} if head is None else stated_rates(immutable.sheet(session, request.base, head.number))
 
 
 def _pointed(error: BadRate | UnknownCurrency, request: ChangeRates) -> BadRate | UnknownCurrency:

@@ -63,16 +63,16 @@ def request_change(session: Session, command: RequestChange) -> ChangeRequested:
     acts.lock(session)
     if not _is_repeated(session, command.act):  # The policy may say something else by now: the request is there.
         change_policy.require_asker(policy_of(session, command.kind), command.act.principal, kind=command.kind)
-    asked = KINDS[command.kind].read(command.payload)
+    requested = KINDS[command.kind].read(command.payload)
     replayed = acts.find_replay(session, command.act, EntryKind.CHANGE_REQUESTED, _request_of(command))
     if replayed is not None:
         return ChangeRequested(find(session, replayed.after["request_id"]), None, is_replay=True)
-    request = asked.completed(_conditions(session, command))
+    request = requested.completed(_conditions(session, command))
     version = request.version(session)
     if command.base_version is not None:
         changes.require_base_version(command.base_version, version)
     tried = _tried(session, replace(command.act, request_id=None, decides=command.act.request_id), request)
-    effect = effects.waiting(session, asked, tried, at=command.act.now)
+    effect = effects.waiting(session, requested, tried, at=command.act.now)
     change = _change(session, command, request, version)
     seq = acts.record(
         session,
@@ -100,8 +100,8 @@ def _conditions(session: Session, command: RequestChange) -> Conditions:
 
 
 def _is_repeated(session: Session, act: Act) -> bool:
-    found = None if act.request_id is None else recorded_acts.by_request(session, act.request_id)
-    return found is not None and found.principal == act.principal.name
+    recorded = None if act.request_id is None else recorded_acts.by_request(session, act.request_id)
+    return recorded is not None and recorded.principal == act.principal.name
 
 
 def policy_of(session: Session, kind: str) -> KindPolicy:
@@ -111,10 +111,10 @@ def policy_of(session: Session, kind: str) -> KindPolicy:
 
 def find(session: Session, request_id: str) -> Change:
     """Raises: UnknownChange."""
-    found = records.find(session, request_id)
-    if found is None:
+    change = records.find(session, request_id)
+    if change is None:
         raise _unknown(request_id)
-    return found
+    return change
 
 
 def visible(session: Session, principal: Principal, request_id: str) -> Change:
@@ -235,19 +235,19 @@ def decide_change(session: Session, command: DecideChange) -> ChangeDecidedNow:
     decision = _decision(change, command)
     if command.outcome is Outcome.REJECTED:
         return ChangeDecidedNow(_record(session, command, change, decision), None, is_replay=False)
-    asked, request = effects.current(session, change, command.act)
+    requested, request = effects.current(session, change, command.act)
     changes.require_confirmed(change, command.confirm)
     _require_no_key_maker(session, command, request.releases(session))
     act = replace(command.act, request_id=None, decides=change.request_id)
     if not decision.is_final:
-        waiting = effects.waiting(session, asked, _tried(session, act, request), at=act.now)
+        waiting = effects.waiting(session, requested, _tried(session, act, request), at=act.now)
         decided = _record(session, command, change, decision)
         return ChangeDecidedNow(change if command.is_dry_run else decided, waiting, is_replay=False)
     decided = _record(session, command, change, decision)
     applied = request.apply(session, act)
     if command.is_dry_run:
-        return ChangeDecidedNow(change, effects.waiting(session, asked, applied, at=act.now), is_replay=False)
-    return ChangeDecidedNow(decided, effects.done(session, asked, applied), is_replay=False)
+        return ChangeDecidedNow(change, effects.waiting(session, requested, applied, at=act.now), is_replay=False)
+    return ChangeDecidedNow(decided, effects.done(session, requested, applied), is_replay=False)
 
 
 def _decision(change: Change, command: DecideChange) -> Decision:
@@ -274,8 +274,8 @@ def _is_replay(change: Change, command: DecideChange) -> bool:
         command.is_emergency,
     )
     return any(
-        (found.outcome, found.checker, found.reason, dict(found.confirmed), found.is_emergency) == stated
-        for found in change.decisions
+        (decision.outcome, decision.checker, decision.reason, dict(decision.confirmed), decision.is_emergency) == stated
+        for decision in change.decisions
     )
 
 

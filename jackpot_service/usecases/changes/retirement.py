@@ -50,7 +50,7 @@ class Balances:
     @property
     def facts(self) -> Facts:
         """The facts of them that entries record."""
-        return {one.name: plain(getattr(self, one.name)) for one in fields(self)}
+        return {field_.name: plain(getattr(self, field_.name)) for field_ in fields(self)}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -181,10 +181,12 @@ def _transferable(pools: Pools) -> Balances:
 
 def _require_out_of_play(session: Session, jackpot_id: str) -> None:
     lives.take_time(session)
-    found = lives.open_round(session, jackpot_id)
-    if found is not None:
-        message = f"Round {found.round_id} of table {found.table_id} is open: settle or cancel it, and all others."
-        raise StillInPlay(message, table_id=found.table_id, round_id=found.round_id)
+    open_round = lives.open_round(session, jackpot_id)
+    if open_round is not None:
+        message = (
+            f"Round {open_round.round_id} of table {open_round.table_id} is open: settle or cancel it, and all others."
+        )
+        raise StillInPlay(message, table_id=open_round.table_id, round_id=open_round.round_id)
     if lives.has_held_award(session, jackpot_id):
         message = f"Jackpot {jackpot_id} has a held award: approve or reject it, and all others."
         raise StillInPlay(message)

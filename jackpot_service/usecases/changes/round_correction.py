@@ -199,7 +199,7 @@ def _settled(session: Session, request: CorrectRound) -> Round:
 def _live(session: Session, jackpot_id: str, name: RoundName) -> tuple[BookedBet, ...]:
     with pipelined(session) as pipe:
         cursor = bet_records.send_of_round(pipe, jackpot_id, name)
-    return tuple(one for one in bet_records.booked_of(cursor) if not one.is_void)
+    return tuple(booked_bet for booked_bet in bet_records.booked_of(cursor) if not booked_bet.is_void)
 
 
 def _state(session: Session, round_: Round, live: Sequence[BookedBet], held: Books) -> SettledRound:
@@ -207,7 +207,7 @@ def _state(session: Session, round_: Round, live: Sequence[BookedBet], held: Boo
         cursor = bet_records.send_places(pipe, round_)
     return SettledRound(
         round_,
-        [one.bet for one in live],
+        [booked_bet.bet for booked_bet in live],
         _in_force(session, round_, running=held.cycle.cycle),
         round_terms.terms(session, round_, held.cycle),
         held.pools,
@@ -216,7 +216,7 @@ def _state(session: Session, round_: Round, live: Sequence[BookedBet], held: Boo
         awards.made_on(session, round_.jackpot_id, round_.round_key),
         compensated(manual_payments.compensations_of(session, round_)),
         tiers=payout_tiers.tiers_of_round(session, round_),
-        evidence={one.kind for one in payout_tiers.evidence_of(session, round_)},
+        evidence={evidence.kind for evidence in payout_tiers.evidence_of(session, round_)},
     )
 
 
