@@ -71,7 +71,7 @@ class RoundEvidenceSchema(AnswerSchema):
 
 @blueprint.route("", methods=["GET"])
 @allow(*RECORDERS)
-@refused_with("round-unknown", "table-unknown")
+@refused_with("no-jackpot", "round-unknown", "table-unknown")
 @blueprint.response(200, RoundEvidenceSchema())
 def get_evidence(table_id: str, round_id: str) -> RoundEvidence:
     """Show what the waiting awards of a round need, and what was recorded."""
@@ -80,7 +80,9 @@ def get_evidence(table_id: str, round_id: str) -> RoundEvidence:
 
 @blueprint.route("", methods=["POST"])
 @allow(*RECORDERS)
-@refused_with("award-state", "key-maker", "request-conflict", "round-unknown", "table-unknown", "user-required")
+@refused_with(
+    "award-state", "key-maker", "no-jackpot", "request-conflict", "round-unknown", "table-unknown", "user-required"
+)
 @blueprint.arguments(EvidenceRequestSchema())
 @blueprint.response(201, RoundEvidenceSchema())
 @blueprint.alt_response(200, schema=RoundEvidenceSchema(), description="The same request again.")

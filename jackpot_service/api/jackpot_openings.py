@@ -66,7 +66,6 @@ class StripesSchema(AnswerSchema):
 @allow(Role.OPERATOR)
 @refused_with(
     "already-exists",
-    "no-rate",
     "request-conflict",
     "rules-invalid",
     "setting-unknown",

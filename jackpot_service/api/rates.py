@@ -177,7 +177,7 @@ def get_rate_sheets(query: Mapping[str, Any]) -> Mapping[str, Any]:
 
 @blueprint.route("/rate-sheets", methods=["POST"])
 @allow(Role.OPERATOR)
-@refused_with("exponent-changed", "rate-invalid", "request-conflict", "sheet-exists", "unknown-currency")
+@refused_with("rate-invalid", "request-conflict", "sheet-exists", "unknown-currency")
 @blueprint.arguments(FirstSheetSchema())
 @blueprint.response(201, SheetSchema(), description="It is in force.")
 @blueprint.alt_response(200, schema=SheetSchema(), description="The same request again.")

@@ -79,9 +79,8 @@ TABLE_SERVERS = (Role.TABLE,)
 _JUST_BETS = frozenset({"bets"})
 _NUMBERED_BETS = frozenset({"bets", "game_number"})
 
-_OF_EVERY_CALL: Final = ("no-jackpot", "no-rate", "occurred-in-future", "table-unknown")
-_OF_EVERY_END: Final = (*_OF_EVERY_CALL, "dated-before-bet")
-_OF_HANDS: Final = ("card-repeated", "hand-missing", "hands-invalid")
+_OF_EVERY_CALL: Final = ("no-jackpot", "occurred-in-future", "table-unknown")
+_OF_HANDS: Final = ("card-repeated", "hands-invalid")
 
 blueprint = Blueprint(
     "rounds", __name__, url_prefix="/v1/tables/<id:table_id>/rounds", description="A table's rounds, for its server."
@@ -212,7 +211,7 @@ def _command(caller: Principal, table_id: str, round_id: str, body: dict[str, An
 @refused_with(
     *_OF_EVERY_CALL,
     *("bet-conflict", "betting-closed", "duplicate-bet", "game-number-conflict", "round-cancelled", "round-settled"),
-    *("currency-not-accepted", "hand-limit", "stake-out-of-range", "unknown-currency"),
+    *("currency-not-accepted", "hand-limit", "no-rate", "stake-out-of-range", "unknown-currency"),
     *("jackpot-retired", "jackpot-suspended"),
 )
 @batch_errors.names_all(_command)
@@ -308,7 +307,7 @@ def _status(done: BetsAccepted) -> HTTPStatus:
 
 @blueprint.route("/<id:round_id>/voids", methods=["POST"])
 @allow(*TABLE_SERVERS)
-@refused_with(*_OF_EVERY_CALL, "reason-required", "round-cancelled", "round-settled")
+@refused_with(*_OF_EVERY_CALL, "no-rate", "reason-required", "round-cancelled", "round-settled")
 @blueprint.arguments(VoidsSchema())
 @blueprint.response(200, BetsVoidedSchema())
 def post_voids(body: dict[str, Any], table_id: str, round_id: str) -> flask.Response:
@@ -332,7 +331,8 @@ def post_voids(body: dict[str, Any], table_id: str, round_id: str) -> flask.Resp
 @blueprint.route("/<id:round_id>/closing", methods=["PUT"])
 @allow(*TABLE_SERVERS)
 @refused_with(
-    *_OF_EVERY_END, "bet-count-mismatch", "closing-conflict", "round-cancelled", "round-settled", "round-unknown"
+    *(*_OF_EVERY_CALL, "dated-before-bet", "round-cancelled", "round-settled", "round-unknown"),
+    *("bet-count-mismatch", "closing-conflict"),
 )
 @blueprint.arguments(BettingClosingSchema())
 @blueprint.response(201, ClosedRoundSchema())
@@ -354,8 +354,9 @@ def put_closing(body: dict[str, Any], table_id: str, round_id: str) -> flask.Res
 @blueprint.route("/<id:round_id>/result", methods=["PUT"])
 @allow(*TABLE_SERVERS)
 @refused_with(
-    *(*_OF_EVERY_END, *_OF_HANDS),
-    *("bet-count-mismatch", "closing-required", "game-number-conflict", "result-conflict", "round-cancelled"),
+    *(*_OF_EVERY_CALL, *_OF_HANDS, "hand-missing", "no-rate"),
+    *("bet-count-mismatch", "closing-required", "dated-before-bet", "game-number-conflict", "result-conflict"),
+    "round-cancelled",
 )
 @blueprint.arguments(ResultSchema())
 @blueprint.response(201, RoundSettledSchema())
@@ -379,7 +380,7 @@ def put_result(body: dict[str, Any], table_id: str, round_id: str) -> flask.Resp
 
 @blueprint.route("/<id:round_id>/cancellation", methods=["PUT"])
 @allow(*TABLE_SERVERS)
-@refused_with(*_OF_EVERY_END, *_OF_HANDS, "cancellation-conflict", "round-settled")
+@refused_with(*_OF_EVERY_CALL, *_OF_HANDS, "cancellation-conflict", "no-rate", "round-settled")
 @blueprint.arguments(CancellationSchema())
 @blueprint.response(201, RoundCancelledSchema())
 @blueprint.alt_response(200, schema=RoundCancelledSchema(), description="The same cancellation again.")

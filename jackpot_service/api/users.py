@@ -46,10 +46,10 @@ class NewUserSchema(ReasonedSchema):
     "casino-unknown",
     "issuer-not-configured",
     "key-forbidden",
+    "key-limit-reached",
     "principal-conflict",
     "principal-invalid",
     "request-conflict",
-    "table-unknown",
 )
 @blueprint.arguments(NewUserSchema())
 @blueprint.response(201, KeySchema())
