@@ -68,7 +68,11 @@ def test_the_round_of_the_readme_comes_to_the_figures_of_the_readme(
 ) -> None:
     readme = README.read_text(encoding="utf-8")
     block = dedent(
-        readme[readme.index("    export PATH=$PWD/.venv/bin") : readme.index("Table servers written in Python")]
+        readme[
+            readme.index("    export PATH=$PWD/.venv/bin") : readme.index(
+                "Table servers and displays written in Python"
+            )
+        ]
     )
     first, rest = block.split("jackpot serve &")
     reader = Reader(program(monkeypatch, capsys, empty_database_url), monkeypatch)
