@@ -219,7 +219,7 @@ def _command(caller: Principal, table_id: str, round_id: str, body: dict[str, An
 @blueprint.response(201, BetsAcceptedSchema(), description="Some bets were booked.")
 @blueprint.alt_response(200, schema=BetsAcceptedSchema(), description="All were replays.")
 def post_bets(body: dict[str, Any], table_id: str, round_id: str) -> flask.Response:
-    """Book a batch of a round's bets. The round opens with its first."""
+    """Book a batch of a round's bets. The first batch opens the round."""
     command = _command(principal(), table_id, round_id, body, now=now())
     done = kept_if_refused(
         lambda: context().bet_groups.accept(command),

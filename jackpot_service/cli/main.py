@@ -25,7 +25,7 @@ COMMANDS: Final = {
     "audit": Lazy("calls.audit:audit", "List administrative acts: who did what, when and why.", _LOOK),
     "awards": Lazy("calls.awards:awards", "Awards: list, show, pay and stop them.", _LOOK),
     "books": Lazy("calls.books:books", "The books as files, and how far they are proved.", _LOOK),
-    "casinos": Lazy("calls.casinos:casinos", "Casinos: those whose players bet.", _LOOK),
+    "casinos": Lazy("calls.casinos:casinos", "Casinos: the companies that run gaming tables.", _LOOK),
     "entries": Lazy("calls.rounds:entries", "Entries of the books.", _LOOK),
     "events": Lazy("calls.events:events", "Print what happened as CloudEvents.", _LOOK),
     "exceptions": Lazy("calls.audit:exceptions", "Cases that somebody must look into.", _LOOK),

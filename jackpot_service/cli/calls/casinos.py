@@ -64,7 +64,7 @@ casino_argument = click.argument("casino_id", type=Identifier())
 
 @click.group("casinos")
 def casinos() -> None:
-    """Casinos: those whose players bet."""
+    """Casinos: the companies that run gaming tables."""
 
 
 @example("jackpot casinos list")

@@ -10,7 +10,7 @@ from jackpot_service.database.models.base import Base, Count, primary_key
 
 class CasinoRow(Base):
     """
-    A casino: the operator whose players bet; it collects the stakes and pays the awards.
+    A casino: a company that runs gaming tables. It collects the stakes and pays the awards.
 
     Its gaming days start at `day_starts`, a wall-clock time in its zone. The check of the zone is that it can be used.
     """
