@@ -11,7 +11,7 @@ SECOND = timedelta(seconds=1)
 
 @dataclass(frozen=True, slots=True)
 class Casino:
-    """A company that runs gaming tables. `zone` is a name of the IANA's; its gaming days start at `day_starts` there."""
+    """A company that runs gaming tables. `zone` is a name of the IANA's. Gaming days start at `day_starts` there."""
 
     casino_id: str
     name: str
