@@ -30,24 +30,24 @@ class Life:
     """Lets a world live through everything that this topic has, each request under the next id: q1, q2 and so on."""
 
     def __init__(self, world: World) -> None:
-        self.house = world
+        self.world = world
         self.requests = 0
 
     def change(self, kind: str, jackpot_id: str, **stated: Any) -> None:
         self.requests += 1
-        self.house.change(kind, {"jackpot_id": jackpot_id, **stated}, request_id=f"q{self.requests}")
+        self.world.change(kind, {"jackpot_id": jackpot_id, **stated}, request_id=f"q{self.requests}")
 
     def adjust(self, account: str, amount: str) -> None:
         self.change("adjustment", "j1", account=account, amount=amount, document="memo", cause="count-error")
 
     def change_status(self, what: str, jackpot_id: str, request_id: str) -> None:
         body = {"request_id": request_id, "reason": "as agreed"}
-        key = self.house.person("Ann", Role.OPERATOR)
-        self.house.call("PUT", f"/v1/jackpots/{jackpot_id}/{what}", key=key, data=orjson.dumps(body)).ok(201)
+        key = self.world.person("Ann", Role.OPERATOR)
+        self.world.call("PUT", f"/v1/jackpots/{jackpot_id}/{what}", key=key, data=orjson.dumps(body)).ok(201)
 
     def bet_and_settle(self, round_id: str, cards: Any = NOTHING, table_id: str = "T1") -> None:
-        self.house.bet(bet(stake_minor=10_000), round_id=round_id, table_id=table_id)
-        self.house.settle(hand("1", cards), round_id=round_id, table_id=table_id)
+        self.world.bet(bet(stake_minor=10_000), round_id=round_id, table_id=table_id)
+        self.world.settle(hand("1", cards), round_id=round_id, table_id=table_id)
 
 
 def write(url: str) -> None:

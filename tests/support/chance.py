@@ -25,7 +25,7 @@ class Chance:
     """Plays and changes what it may; what the house refuses, stays undone."""
 
     def __init__(self, world: World, seed: int) -> None:
-        self.house = world
+        self.world = world
         self.chance = random.Random(seed)
         self.story = Story(world, seed)
         self.numbers = 0
@@ -56,7 +56,7 @@ class Chance:
         )
         currencies = ["EUR"] if table_id == "C1" else list(STAKES)
         bets = [self._bet(table_id, self.chance.choice(currencies)) for _ in range(self.chance.randint(1, 3))]
-        if self.house.post_bets(*bets, round_id=round_id, table_id=table_id).status == 201:
+        if self.world.post_bets(*bets, round_id=round_id, table_id=table_id).status == 201:
             self.open_rounds = list({*self.open_rounds, (table_id, round_id)})
             self.open_rounds.sort()
 
@@ -68,7 +68,7 @@ class Chance:
         if self.open_rounds:
             table_id, round_id = self._pop()
             hands = self._hands()
-            if self.house.put_result(*hands, round_id=round_id, table_id=table_id).status == 201:
+            if self.world.put_result(*hands, round_id=round_id, table_id=table_id).status == 201:
                 self.settled.append((table_id, round_id))
 
     def _hands(self) -> list[Body]:
@@ -79,13 +79,13 @@ class Chance:
     def void(self) -> None:
         if self.open_rounds:
             table_id, round_id = self.chance.choice(self.open_rounds)
-            bets = [bet["bet_id"] for bet in self.house.round(round_id, table_id)["bets"]]
-            self.house.void(self.chance.choice(bets), round_id=round_id, table_id=table_id)
+            bets = [bet["bet_id"] for bet in self.world.round(round_id, table_id)["bets"]]
+            self.world.void(self.chance.choice(bets), round_id=round_id, table_id=table_id)
 
     def cancel(self) -> None:
         if self.open_rounds:
             table_id, round_id = self._pop()
-            self.house.cancel(round_id=round_id, table_id=table_id)
+            self.world.cancel(round_id=round_id, table_id=table_id)
 
     def _pop(self) -> tuple[str, str]:
         return self.open_rounds.pop(self.chance.randrange(len(self.open_rounds)))
@@ -93,24 +93,24 @@ class Chance:
     def correct(self) -> None:
         if self.settled:
             table_id, round_id = self.chance.choice(self.settled)
-            result = {"bet_count": self.house.live_bets(table_id, round_id), "hands": self._hands()}
+            result = {"bet_count": self.world.live_bets(table_id, round_id), "hands": self._hands()}
             self._change("round-correction", {**self._ids_of_round(table_id, round_id), "result": result})
 
     def _ids_of_round(self, table_id: str, round_id: str) -> Body:
         return {"jackpot_id": TABLES[table_id], "table_id": table_id, "round_id": round_id}
 
     def pay(self) -> None:
-        payable = self.house.get("/v1/awards?state=payable").ok()["items"]
+        payable = self.world.get("/v1/awards?state=payable").ok()["items"]
         for award in payable[:2]:
-            key = self.house.key(Role.FINANCE, casino_id="c2" if award["table_id"] == "T2" else "c1")
-            self.house.put(
+            key = self.world.key(Role.FINANCE, casino_id="c2" if award["table_id"] == "T2" else "c1")
+            self.world.put(
                 f"/v1/awards/{award['award_id']}/payment", {"request_id": self.name(), "reference": "slip"}, key=key
             ).ok(201)
 
     def decide(self) -> None:
         """Decide about awards that are held; or reinstate rejected ones."""
         state, decisions = self.chance.choice([("held", ("approve", "reject")), ("rejected", ("reinstate",))])
-        listed = self.house.get(f"/v1/awards?state={state}").ok()["items"]
+        listed = self.world.get(f"/v1/awards?state={state}").ok()["items"]
         if listed:
             award = self.chance.choice(listed)
             decision = {"bets": [award["bet_id"]], "decision": self.chance.choice(decisions)}
@@ -126,7 +126,7 @@ class Chance:
         self._change("seed-recovery", {"jackpot_id": "j1", "amount": "2"})
 
     def publish(self) -> None:
-        self.house.publish(GBP=f"1.{self.chance.randint(10, 30)}", SEK="0.0873")
+        self.world.publish(GBP=f"1.{self.chance.randint(10, 30)}", SEK="0.0873")
 
     def change_rules(self) -> None:
         """Change the split, or a prize, from the next cycle on."""
@@ -135,10 +135,10 @@ class Chance:
 
     def pass_time(self) -> None:
         """Hours and days; now and then another process answers, whose clock is slow. Bets are rolled up."""
-        rolling.roll_up(self.house.engine)
-        self.house.clock.advance(self.chance.choice([*(timedelta(hours=count) for count in (1, 7, 30, 400)), SLOW]))
+        rolling.roll_up(self.world.engine)
+        self.world.clock.advance(self.chance.choice([*(timedelta(hours=count) for count in (1, 7, 30, 400)), SLOW]))
 
     def _change(self, kind: str, payload: Body) -> None:
         request_id = self.name()
-        if self.house.ask(kind, payload, request_id=request_id).status == 201:
-            self.house.approve(request_id)
+        if self.world.ask(kind, payload, request_id=request_id).status == 201:
+            self.world.approve(request_id)

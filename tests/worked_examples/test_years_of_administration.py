@@ -279,7 +279,7 @@ def money(world: World) -> tuple[Pools, dict[tuple[str, str], Decimal]]:
     }
 
 
-def do_nothing(_house: World) -> None:
+def do_nothing(_world: World) -> None:
     """Nothing has to happen first."""
 
 

@@ -35,7 +35,7 @@ class Play:
     """Plays on and on; a refusal is no event, and only what came of it counts."""
 
     def __init__(self, world: World, seed: int) -> None:
-        self.house = world
+        self.world = world
         self.chance = random.Random(seed)
         self.story = Story(world, seed)
         self.open_rounds: list[tuple[str, str]] = []
@@ -45,7 +45,7 @@ class Play:
         self.rounds = 0
 
     def open(self) -> None:
-        world = self.house
+        world = self.world
         world.add_casino("c2", zone="Europe/Riga", day_starts="06:00")
         settings: dict[str, Setting] = {"reset_amount": "50", "payout_tiers": held_from("200")}
         world.open(base_amount="100", settings=settings, tables=("T1", "T3"), stripes=3)
@@ -69,7 +69,7 @@ class Play:
         new = (self.chance.choice(list(TABLES)), f"r{self.rounds}")
         table_id, round_id = self.chance.choice([new, new, *self.open_rounds])
         bets = [self._bet(table_id) for _ in range(self.chance.randint(1, 3))]
-        answer = self.house.post_bets(*bets, round_id=round_id, table_id=table_id)
+        answer = self.world.post_bets(*bets, round_id=round_id, table_id=table_id)
         if answer.status == 201 and (table_id, round_id) == new:
             self.open_rounds.append(new)
 
@@ -82,7 +82,7 @@ class Play:
     def settle(self) -> None:
         if self.open_rounds:
             table_id, round_id = self._over(self.open_rounds)
-            answer = self.house.put_result(*self._hands(), round_id=round_id, table_id=table_id)
+            answer = self.world.put_result(*self._hands(), round_id=round_id, table_id=table_id)
             if answer.status == 201:
                 self.settled.append((table_id, round_id))
 
@@ -97,19 +97,19 @@ class Play:
         """Close betting of an open round: bets are refused from then on, and voids need a reason."""
         if self.open_rounds:
             table_id, round_id = self.chance.choice(self.open_rounds)
-            self.house.put_closing(round_id=round_id, table_id=table_id)
+            self.world.put_closing(round_id=round_id, table_id=table_id)
 
     def void(self) -> None:
         if self.open_rounds:
             table_id, round_id = self.chance.choice(self.open_rounds)
-            voided = self.chance.choice(self.house.round(round_id, table_id)["bets"])["bet_id"]
+            voided = self.chance.choice(self.world.round(round_id, table_id)["bets"])["bet_id"]
             voids = (voided, f"unseen-{voided}")
-            self.house.post_voids(*voids, round_id=round_id, table_id=table_id, reason="misdeal").ok()
+            self.world.post_voids(*voids, round_id=round_id, table_id=table_id, reason="misdeal").ok()
 
     def cancel(self) -> None:
         if self.open_rounds:
             table_id, round_id = self._over(self.open_rounds)
-            self.house.put_cancellation(round_id=round_id, table_id=table_id)
+            self.world.put_cancellation(round_id=round_id, table_id=table_id)
             self.cancelled.append((table_id, round_id))
 
     def correct(self) -> None:
@@ -126,7 +126,7 @@ class Play:
     def _correct(self, table_id: str, round_id: str) -> None:
         jackpot_id = "cyber" if table_id == "C1" else "j1"
         payload = correcting.payload(
-            *self._hands(), round_id=round_id, table_id=table_id, bet_count=self.house.live_bets(table_id, round_id)
+            *self._hands(), round_id=round_id, table_id=table_id, bet_count=self.world.live_bets(table_id, round_id)
         )
         self._change("round-correction", payload | {"jackpot_id": jackpot_id})
 
@@ -145,17 +145,17 @@ class Play:
         if awards:
             self.requests += 1
             award_id, body = self.chance.choice(awards)["award_id"], {"request_id": f"stop{self.requests}"}
-            finance = self.house.person("Fiona", Role.FINANCE)
-            self.house.put(f"/v1/awards/{award_id}/stop", body | {"reason": "in doubt"}, key=finance)
+            finance = self.world.person("Fiona", Role.FINANCE)
+            self.world.put(f"/v1/awards/{award_id}/stop", body | {"reason": "in doubt"}, key=finance)
 
     def _awards(self, state: str) -> list[dict[str, Any]]:
-        awards: list[dict[str, Any]] = self.house.get(f"/v1/awards?state={state}").ok()["items"]
+        awards: list[dict[str, Any]] = self.world.get(f"/v1/awards?state={state}").ok()["items"]
         return awards
 
     def compensate(self) -> None:
         if self.cancelled:
             table_id, round_id = self.chance.choice(self.cancelled)
-            live = [bet for bet in self.house.round(round_id, table_id)["bets"] if not bet["is_void"]]
+            live = [bet for bet in self.world.round(round_id, table_id)["bets"] if not bet["is_void"]]
             if live:
                 compensation = {"bet_id": live[0]["bet_id"], "amount_minor": self.chance.choice([2500, -100])}
                 compensation |= {"currency": live[0]["currency"], "document": "memo"}
@@ -172,21 +172,21 @@ class Play:
         denied = self._denied()
         if denied:
             prize = self.chance.choice(denied)
-            bets = self.house.round(prize["round_id"], prize["table_id"])["bets"]
+            bets = self.world.round(prize["round_id"], prize["table_id"])["bets"]
             (currency,) = (booked["currency"] for booked in bets if booked["bet_id"] == prize["bet_id"])
             compensation = {"amount_minor": self.chance.choice([2500, 1234]), "currency": currency, "document": "memo"}
             self._change("compensation", prize | compensation)
 
     def _denied(self) -> list[dict[str, Any]]:
         """The bets whose prize was denied, and about which nobody has decided."""
-        exceptions = self.house.get("/v1/exceptions?kind=prize-denied&acknowledged=false").ok()["items"]
+        exceptions = self.world.get("/v1/exceptions?kind=prize-denied&acknowledged=false").ok()["items"]
         return [
             self._ids_of_round(exception["table_id"], exception["round_id"]) | {"bet_id": exception["facts"]["bet_id"]}
             for exception in exceptions
         ]
 
     def settle_statement(self) -> None:
-        now = self.house.clock()
+        now = self.world.clock()
         paid = {"from": (now - timedelta(days=1)).isoformat(), "to": now.isoformat(), "reference": f"s{self.requests}"}
         paid |= {"jackpot_id": "j1", "casino_id": self.chance.choice(["c1", "c2"])}
         paid |= {"currency": self.chance.choice(["EUR", "GBP"]), "amount": self.chance.choice(["12.5", "-3.01"])}
@@ -195,7 +195,7 @@ class Play:
     def publish(self) -> None:
         rates = {"GBP": "1.17", "SEK": "0.0873", "JPY": "0.0061"}
         currency = self.chance.choice(list(rates))
-        self.house.publish(**rates | {currency: f"{rates[currency]}{self.chance.randint(1, 9)}"})
+        self.world.publish(**rates | {currency: f"{rates[currency]}{self.chance.randint(1, 9)}"})
 
     def change_rules(self) -> None:
         settings: dict[str, Setting] = {"split.meter": self.chance.choice(["0.40", "0.45"])}
@@ -203,14 +203,14 @@ class Play:
 
     def wait(self) -> None:
         """Hours pass, and bets of before are rolled up."""
-        rolling.roll_up(self.house.engine)
-        self.house.clock.advance(timedelta(hours=self.chance.randint(1, 9)))
+        rolling.roll_up(self.world.engine)
+        self.world.clock.advance(timedelta(hours=self.chance.randint(1, 9)))
 
     def retire(self) -> None:
         """End jackpot j1, in favour of one that is opened for it."""
-        self.house.open(jackpot_id="heir", base_amount="10", tables=("H1",))
+        self.world.open(jackpot_id="heir", base_amount="10", tables=("H1",))
         for table_id, round_id in self.open_rounds:
-            self.house.put_cancellation(round_id=round_id, table_id=table_id)
+            self.world.put_cancellation(round_id=round_id, table_id=table_id)
         for table_id, round_id in self.settled:
             self._change("held-awards", self._ids_of_round(table_id, round_id) | {"decision": "approve"})
         self._change("prize-fund-true-up", {"jackpot_id": "j1"})
@@ -223,8 +223,8 @@ class Play:
     def _change(self, kind: str, payload: dict[str, Any]) -> Answer:
         self.requests += 1
         request_id = f"q{self.requests}"
-        answer = self.house.ask(kind, payload, request_id=request_id)
-        return self.house.approve(request_id) if answer.status == 201 else answer
+        answer = self.world.ask(kind, payload, request_id=request_id)
+        return self.world.approve(request_id) if answer.status == 201 else answer
 
     def _over(self, rounds: list[tuple[str, str]]) -> tuple[str, str]:
         return rounds.pop(self.chance.randrange(len(rounds)))

@@ -230,7 +230,7 @@ class LongPlay(PayingPlay):
     def go_on(self, acts: int) -> None:
         for _ in range(acts // 10):
             super().go_on(10)
-            self.house.clock.advance(timedelta(hours=self.chance.randint(0, 7), minutes=self.chance.randint(0, 59)))
+            self.world.clock.advance(timedelta(hours=self.chance.randint(0, 7), minutes=self.chance.randint(0, 59)))
             self._pay_what_a_correction_made()
             if self.chance.random() < 0.3:
                 self.correct_stopped()
@@ -241,21 +241,21 @@ class LongPlay(PayingPlay):
     def _forfeit_one(self) -> None:
         """Forfeit an award that is paid in part, or else one of which nothing is paid."""
         for state in ("part-paid", "payable"):
-            awards = self.house.get(f"/v1/awards?state={state}&limit=100").ok()["items"]
+            awards = self.world.get(f"/v1/awards?state={state}&limit=100").ok()["items"]
             awards = [award for award in awards if award["round_id"] != story.CORRECTED]
             if awards:
                 award = self.chance.choice(awards)
                 to = self.chance.choice(["statutory", "meter"])
-                story.forfeit(self.house, award, to=to, casino_id=award["casino_id"])
+                story.forfeit(self.world, award, to=to, casino_id=award["casino_id"])
                 return
 
     def _pay_what_a_correction_made(self) -> None:
-        made = self.house.books.rows("SELECT award_id FROM awards WHERE correction > 0 ORDER BY award_id")
+        made = self.world.books.rows("SELECT award_id FROM awards WHERE correction > 0 ORDER BY award_id")
         if made and self.chance.random() < 0.5:
             award_id = self.chance.choice(made)["award_id"]
-            operator = self.house.person("Olga", Role.OPERATOR)
+            operator = self.world.person("Olga", Role.OPERATOR)
             body = {"request_id": f"again-{award_id}", "reference": "slip"}
-            self.house.put(f"/v1/awards/{award_id}/payment", body, key=operator)
+            self.world.put(f"/v1/awards/{award_id}/payment", body, key=operator)
 
 
 PARTS: Final = 4

@@ -189,7 +189,7 @@ class PayingPlay(Play):
         for _ in range(acts // 10):
             super().go_on(10)
             for state in ("payable", "part-paid"):
-                for award in self.house.get(f"/v1/awards?state={state}&limit=100").ok()["items"][:2]:
+                for award in self.world.get(f"/v1/awards?state={state}&limit=100").ok()["items"][:2]:
                     self._pay(award)
             if self.chance.random() < 0.2:
                 self._reverse_a_payment()
@@ -203,12 +203,12 @@ class PayingPlay(Play):
         due_minor = (award["withholding_due_minor"] or 0) - award["withheld_minor"]
         paid = body.get("amount_minor", award["amount_minor"] - award["paid_minor"])
         body["withheld_minor"] = self.chance.choice([0, min(due_minor, paid)])
-        operator = self.house.person("Olga", Role.OPERATOR)
-        self.house.put(f"/v1/awards/{award['award_id']}/payment", body, key=operator).ok(201)
+        operator = self.world.person("Olga", Role.OPERATOR)
+        self.world.put(f"/v1/awards/{award['award_id']}/payment", body, key=operator).ok(201)
 
     def _reverse_a_payment(self) -> None:
         for state in ("paid", "part-paid"):
-            for award in self.house.get(f"/v1/awards?state={state}&limit=1").ok()["items"]:
+            for award in self.world.get(f"/v1/awards?state={state}&limit=1").ok()["items"]:
                 payments = [payment for payment in award["payments"] if payment["reversed_by"] is None]
                 payload = {"jackpot_id": award["jackpot_id"], "award_id": award["award_id"]}
                 self._change("payment-reversal", payload | {"reference": payments[0]["reference"]})

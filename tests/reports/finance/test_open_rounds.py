@@ -71,7 +71,7 @@ class Dawdling(Play):
             super().go_on(1)
             about_long = LONG + self.chance.randint(-5, 5) * SECOND
             pauses = [timedelta(0)] * 4 + [MINUTE, 2 * MINUTE, 5 * MINUTE, about_long]
-            self.house.clock.advance(self.chance.choice(pauses))
+            self.world.clock.advance(self.chance.choice(pauses))
 
 
 def lives(session: Session) -> list[Life]:
