@@ -199,20 +199,20 @@ def option_of(name: str, field: Field) -> click.Option:
     return click.Option([shown, name], type=field.type(), multiple=field.many is not None, help=text, metavar=metavar)
 
 
-def payload_of(kind: str, given: Mapping[str, Any]) -> dict[str, Any]:
+def payload_of(kind: str, options: Mapping[str, Any]) -> dict[str, Any]:
     """Make the payload of a kind of the options that were given. Raises: click.UsageError if one is missing."""
-    found: dict[str, Any] = {}
+    payload: dict[str, Any] = {}
     missing = []
     for name, field in FIELDS[kind].items():
-        value = given.get(name)
+        value = options.get(name)
         if value in (None, ()):
             missing += [option_of(name, field).opts[0]] if field.is_required else []
         else:
-            found[name] = _value(value, field)
+            payload[name] = _value(value, field)
     if missing:
         message = f"a change of kind {kind} needs {', '.join(missing)}, or all of it by --payload"
         raise click.UsageError(message)
-    return found
+    return payload
 
 
 def _value(value: Any, field: Field) -> Any:  # noqa: ANN401  as click read it
@@ -226,7 +226,7 @@ def _value(value: Any, field: Field) -> Any:  # noqa: ANN401  as click read it
 def setting_values(texts: tuple[str, ...], *, option: str = "--set") -> dict[str, Any]:
     """Read settings as `name=value`; `null` takes one away, payout tiers are JSON. Raises: click.BadParameter."""
     stated = pairs(texts, option=option)
-    found: dict[str, Any] = {name: None if value == "null" else value for name, value in stated.items()}
-    if found.get(words.PAYOUT_TIERS) is not None:
-        found[words.PAYOUT_TIERS] = JsonValue().convert(found[words.PAYOUT_TIERS], None, None)
-    return found
+    payload: dict[str, Any] = {name: None if value == "null" else value for name, value in stated.items()}
+    if payload.get(words.PAYOUT_TIERS) is not None:
+        payload[words.PAYOUT_TIERS] = JsonValue().convert(payload[words.PAYOUT_TIERS], None, None)
+    return payload

@@ -30,23 +30,23 @@ def principals() -> Mapping[str, Principal]:
     return {**tables, **people}
 
 
-def kept(data_dir: Path, engine: sqlalchemy.Engine) -> Mapping[str, str]:
+def stored_keys(data_dir: Path, engine: sqlalchemy.Engine) -> Mapping[str, str]:
     """Return the demo's keys by their variables, new ones for those that are lost or revoked, and keep them."""
     path = data_dir / FILE
     before = dict(_read(path)) if path.exists() else {}
     authenticator = Authenticator(engine)
-    found = {
+    by_variable = {
         variable: _key_in_force(authenticator, before.get(variable)) or _new_key(engine, principal)
         for variable, principal in principals().items()
     }
-    if found != before:
-        _write(path, found)
-    return found
+    if by_variable != before:
+        _write(path, by_variable)
+    return by_variable
 
 
-def of_tables(found: Mapping[str, str]) -> dict[str, str]:
+def keys_of_tables(by_variable: Mapping[str, str]) -> dict[str, str]:
     """Return the keys of the tables' servers, by casino."""
-    return {casino.casino_id: found[casino.casino_id.upper()] for casino in scene.CASINOS}
+    return {casino.casino_id: by_variable[casino.casino_id.upper()] for casino in scene.CASINOS}
 
 
 def _read(path: Path) -> Iterator[tuple[str, str]]:
@@ -56,10 +56,13 @@ def _read(path: Path) -> Iterator[tuple[str, str]]:
             yield variable, key
 
 
-def _write(path: Path, found: Mapping[str, str]) -> None:
+def _write(path: Path, by_variable: Mapping[str, str]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.touch(mode=0o600)
-    lines = [f"{variable}={found[variable]}  # {one.name}, {one.role}\n" for variable, one in principals().items()]
+    lines = [
+        f"{variable}={by_variable[variable]}  # {owner.name}, {owner.role}\n"
+        for variable, owner in principals().items()
+    ]
     path.write_text(_HEAD.format(path=path) + "".join(lines))
 
 

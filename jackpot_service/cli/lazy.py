@@ -56,8 +56,8 @@ class LazyGroup(click.Group):
                 formatter.write_dl(rows)
 
     def _sections(self) -> Iterator[tuple[str, list[tuple[str, str]]]]:
-        for section, found in groupby(self.lazily.items(), key=lambda item: item[1].section):
-            yield section, [(name, lazy.help) for name, lazy in found]
+        for section, commands in groupby(self.lazily.items(), key=lambda item: item[1].section):
+            yield section, [(name, lazy.help) for name, lazy in commands]
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Complete the name of a command by the table, or else an option."""

@@ -91,10 +91,10 @@ def main() -> None:
     except Exception as error:
         from jackpot_service.cli.failures import explained  # noqa: PLC0415  it knows the database's
 
-        found = explained(error)
-        if found is None:
+        explanation = explained(error)
+        if explanation is None:
             raise
-        _end(*found)
+        _end(*explanation)
 
 
 def _is_text(argument: str) -> bool:

@@ -160,8 +160,8 @@ def _login_explained() -> Iterator[None]:
         named = [line.strip() for line in str(error.orig).splitlines() if ROLE in line]  # Of several hosts, or none.
         if not named and not _lacks_password(error):
             raise
-        said = [*named, "it needs a password"][0]
-        message = f"the service cannot log in ({said}); {MEND}; and where it needs a password: {NEEDED_NEXT}"
+        reason_given = [*named, "it needs a password"][0]
+        message = f"the service cannot log in ({reason_given}); {MEND}; and where it needs a password: {NEEDED_NEXT}"
         raise click.ClickException(message) from error
 
 
@@ -172,14 +172,14 @@ def _lacks_password(error: OperationalError) -> bool:
 
 def require_workable(engine: sqlalchemy.Engine) -> migrate.SchemaState:
     """Return how the schema stands. Raises: click.ClickException if this version does not work on it."""
-    found = migrate.state(engine)
-    if found is migrate.SchemaState.TOO_NEW:
+    schema_state = migrate.state(engine)
+    if schema_state is migrate.SchemaState.TOO_NEW:
         message = "the database is at the schema of a newer version, on which this one cannot work: install that one"
         raise click.ClickException(message)
-    if not found.is_workable:
+    if not schema_state.is_workable:
         message = f"the database is not at this version's schema; {MEND}"
         raise click.ClickException(message)
-    return found
+    return schema_state
 
 
 def signed_act(config: Config, engine: sqlalchemy.Engine, *, request_id: str | None, reason: str | None) -> Act:

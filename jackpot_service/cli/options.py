@@ -20,16 +20,16 @@ LARGEST_TEXT: Final = 1 << 20
 class Shape(click.ParamType[str]):
     """A text of a certain form."""
 
-    def __init__(self, name: str, said: str, *patterns: re.Pattern[str]) -> None:
+    def __init__(self, name: str, requirement: str, *patterns: re.Pattern[str]) -> None:
         self.name = name
-        self._said = said
+        self._requirement = requirement
         self._patterns = patterns
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:  # noqa: ANN401  any default
         """Fails with a usage error."""
         text = str(value)
         if not any(pattern.fullmatch(text) for pattern in self._patterns):
-            self.fail(f"{text!r:.80} {self._said}", param, ctx)
+            self.fail(f"{text!r:.80} {self._requirement}", param, ctx)
         return text
 
 
@@ -98,17 +98,17 @@ def require_order(start: str | None, end: str | None) -> None:
 
 def pairs(texts: Iterable[str], *, option: str) -> dict[str, str]:
     """Read `name=value` texts. Raises: click.BadParameter for one without =, or a name twice."""
-    found: dict[str, str] = {}
+    parsed: dict[str, str] = {}
     for text in texts:
         name, separator, value = text.partition("=")
         if not separator or not name or not value:
             message = f"{text!r} is not of the form name=value"
             raise click.BadParameter(message, param_hint=option)
-        if name in found:
+        if name in parsed:
             message = f"{name} is given twice"
             raise click.BadParameter(message, param_hint=option)
-        found[name] = value
-    return found
+        parsed[name] = value
+    return parsed
 
 
 class JsonValue(click.ParamType[Any]):
@@ -148,10 +148,10 @@ class JsonObject(JsonValue):
 
     def read(self, text: str, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401  JSON
         """Read a text. Fails with a usage error."""
-        found = super().read(text, param, ctx)
-        if not isinstance(found, dict):
+        parsed = super().read(text, param, ctx)
+        if not isinstance(parsed, dict):
             self.fail("it is no JSON object", param, ctx)
-        return found
+        return parsed
 
 
 class JsonFile(JsonObject):
@@ -169,10 +169,10 @@ class _RefusedError(ValueError):
 
 
 def _unique(members: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(members)
-    if len(found) < len(members):
+    parsed = dict(members)
+    if len(parsed) < len(members):
         raise _RefusedError("a member is there twice in one object")
-    return found
+    return parsed
 
 
 def _refused(number: str) -> Any:  # noqa: ANN401  JSON

@@ -207,7 +207,7 @@ def _totals(progress: play.Progress) -> str:
 def set_up(config: Config, engine: sqlalchemy.Engine) -> dict[str, str]:
     """Set up the demo's casinos, rates, jackpots, tables and people where they are missing; returns keys of tables."""
     transact(engine, lambda session: _set_up_documents(session, config))
-    return demo_keys.of_tables(demo_keys.kept(config.data_dir, engine))
+    return demo_keys.keys_of_tables(demo_keys.stored_keys(config.data_dir, engine))
 
 
 def _set_up_documents(session: Session, config: Config) -> None:
@@ -251,9 +251,9 @@ def print_books(engine: sqlalchemy.Engine) -> bool:
         click.echo("\nCasinos (negative: the casino owes the house)")
         _print_balances(casino_balances(session))
         click.echo("")
-        found = verify(session)
-    print_verification(found)
-    return found.is_clean
+        verification = verify(session)
+    print_verification(verification)
+    return verification.is_clean
 
 
 def _print_balances(balances: Mapping[str, Mapping[str, Decimal]]) -> None:

@@ -77,12 +77,12 @@ def member(item: Item, path: str) -> Any:  # noqa: ANN401  JSON
 
     Raises: KeyError where it is not there, as in the answer of another version.
     """
-    found: Any = item
+    value: Any = item
     for name in path.split("."):
-        if found is None:
+        if value is None:
             return None
-        found = found[name]
-    return found
+        value = value[name]
+    return value
 
 
 def money(amount_minor: int | None, currency: str | None) -> str:
@@ -118,7 +118,7 @@ def shown(value: Any) -> str:  # noqa: ANN401  JSON
         return "-"
     if isinstance(value, bool):
         return "yes" if value else "no"
-    if isinstance(value, dict) or (isinstance(value, list) and any(isinstance(one, dict | list) for one in value)):
+    if isinstance(value, dict) or (isinstance(value, list) and any(isinstance(part, dict | list) for part in value)):
         return json.dumps(value, ensure_ascii=False)
     if isinstance(value, list):
         return ", ".join(map(shown, value)) or "-"
@@ -201,9 +201,9 @@ def json_line(item: Item) -> str:
     return json.dumps(item, ensure_ascii=False, separators=(",", ":"))
 
 
-def print_object(found: Any) -> None:  # noqa: ANN401  JSON
+def print_object(value: Any) -> None:  # noqa: ANN401  JSON
     """Print one thing as JSON."""
-    click.echo(json.dumps(found, ensure_ascii=False, indent=2))
+    click.echo(json.dumps(value, ensure_ascii=False, indent=2))
 
 
 def print_csv(items: Sequence[Item]) -> None:

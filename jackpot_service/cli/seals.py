@@ -52,7 +52,7 @@ def seal(  # noqa: PLR0917  click passes what its options say
         click.echo(_make_key(new_key), nl=False)
     else:
         with _written(output) as write:
-            write(_sealed(config, key, reason=reason) if key is not None else _kept(config, show or 0))
+            write(_sealed(config, key, reason=reason) if key is not None else _stored_seal(config, show or 0))
 
 
 def _make_key(path: Path) -> bytes:
@@ -60,7 +60,7 @@ def _make_key(path: Path) -> bytes:
     try:
         file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, OWN)
     except (OSError, ValueError) as error:
-        raise click.ClickException(_said(path, error, "cannot be made")) from None
+        raise click.ClickException(_stated(path, error, "cannot be made")) from None
     with os.fdopen(file, "wb") as secret:
         secret.write(key.secret_pem)
     click.echo(f"{path} is the signing key: keep it from everybody. This is its public key, for everybody:", err=True)
@@ -76,13 +76,13 @@ def _sealed(config: Config, path: Path, *, reason: str) -> bytes:
     return made.canonical_bytes
 
 
-def _kept(config: Config, number: int) -> bytes:
+def _stored_seal(config: Config, number: int) -> bytes:
     with opened_engine(config) as engine:
-        kept = read(engine, lambda session: records.find_seal(session, number))
-    if kept is None:
+        stored = read(engine, lambda session: records.find_seal(session, number))
+    if stored is None:
         message = f"there is no seal {number}"
         raise click.ClickException(message)
-    return kept.content
+    return stored.content
 
 
 @contextmanager
@@ -94,7 +94,7 @@ def _written(output: Path | None) -> Iterator[Callable[[bytes], Any]]:
     try:
         file = output.open("xb")
     except (OSError, ValueError) as error:
-        raise click.ClickException(_said(output, error, "cannot be made")) from None
+        raise click.ClickException(_stated(output, error, "cannot be made")) from None
     try:
         with file:
             yield file.write
@@ -141,23 +141,23 @@ def seal_files(paths: Sequence[Path]) -> SealFiles:
 def _files(path: Path) -> Sequence[Path]:
     if not path.is_dir():
         return [path]
-    found = sorted(path.glob("*.json"))
-    if not found:
+    matches = sorted(path.glob("*.json"))
+    if not matches:
         message = f"{path} is a directory without a *.json in it"
         raise click.BadParameter(message, param_hint="--seal")
-    return found
+    return matches
 
 
 def public_keys(paths: Sequence[Path]) -> Mapping[str, PublicKey]:
     """Read public keys, by their ids. Raises: click.ClickException."""
-    found = {}
+    matches = {}
     for path in paths:
         try:
             key = signing.public_key(_content(path, most=MOST_KEY_BYTES))
         except BadKey as error:
             raise click.BadParameter(f"{path}: {error}", param_hint="--public-key") from None
-        found[key.key_id] = key
-    return found
+        matches[key.key_id] = key
+    return matches
 
 
 def _content(path: Path, *, most: int) -> bytes:
@@ -165,12 +165,12 @@ def _content(path: Path, *, most: int) -> bytes:
         with path.open("rb") as file:
             content = file.read(most + 1)
     except (OSError, ValueError) as error:
-        raise click.ClickException(_said(path, error, "cannot be read")) from None
+        raise click.ClickException(_stated(path, error, "cannot be read")) from None
     if len(content) > most:
         message = f"{path} is larger than {most:,} bytes"
         raise click.ClickException(message)
     return content
 
 
-def _said(path: Path, error: OSError | ValueError, what: str) -> str:
+def _stated(path: Path, error: OSError | ValueError, what: str) -> str:
     return f"{path} {what}: {getattr(error, 'strerror', None) or error}"

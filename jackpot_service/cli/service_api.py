@@ -165,8 +165,8 @@ class Service:
         """
         left, after = limit, query.get("after")
         while True:
-            asked = PAGE if left is None else min(PAGE, left)
-            page = self.get(path, **{**query, "limit": asked, "after": after})
+            page_size = PAGE if left is None else min(PAGE, left)
+            page = self.get(path, **{**query, "limit": page_size, "after": after})
             items, after = page["items"], page["next"]
             left = None if left is None else left - len(items)
             yield items, after is not None
@@ -206,10 +206,10 @@ class Service:
         """Return what the service says of itself to anybody; nothing if it says nothing."""
         try:
             answer = self._client.get("/v1/service", headers={"Accept": JSON})
-            found = answer.json() if answer.is_success and _media_type(answer) == JSON else {}
+            document = answer.json() if answer.is_success and _media_type(answer) == JSON else {}
         except (httpx.HTTPError, ValueError):
             return {}
-        return found if isinstance(found, dict) and found.get("service") == "jackpot-ledger" else {}
+        return document if isinstance(document, dict) and document.get("service") == "jackpot-ledger" else {}
 
     def _request(
         self,
@@ -237,12 +237,12 @@ class Service:
 
     def _json(self, answer: httpx.Response) -> Answer:
         try:
-            found = json.loads(answer.content, object_hook=lambda members: Answer(members, self._no_ledger))
+            document = json.loads(answer.content, object_hook=lambda members: Answer(members, self._no_ledger))
         except ValueError:
-            found = None
-        if not isinstance(found, Answer):
+            document = None
+        if not isinstance(document, Answer):
             raise self._no_ledger("its answer is no JSON object")
-        return found
+        return document
 
     def _error(self, answer: httpx.Response) -> ServiceError:
         """Make an error of an answer that is no success."""
@@ -252,7 +252,7 @@ class Service:
         detail = str(problem.get("detail") or problem.get("title"))
         lines = [f"{problem['code']}: {detail}"]
         errors = [(_place(error), str(error.get("detail"))) for error in problem.get("errors", ())]
-        lines += [f"  {place}: {said}" for place, said in errors if said.rstrip(".") not in detail]
+        lines += [f"  {place}: {text}" for place, text in errors if text.rstrip(".") not in detail]
         lines += self._what_to_do(problem)
         if answer.status_code in AGAIN:
             return NoAnswer("\n".join(map(printable, lines)))
@@ -279,26 +279,24 @@ class Service:
             return ""
 
     def _no_ledger(self, why: str) -> NoAnswer:
-        found = self._other_version() or (
+        message = self._other_version() or (
             f"{self.url} is no jackpot ledger, or one of another version: {why}. Look at {address.URL_VARIABLE}."
         )
-        return NoAnswer(printable(found))
+        return NoAnswer(printable(message))
 
     def _other_version(self) -> str:
         """Say which version the service is, if it is another one than this command; nothing otherwise."""
         from jackpot_service.version import service_version  # noqa: PLC0415  only in trouble
 
-        own, found = service_version(), str(self.about().get("version", ""))
-        if found in {"", own}:
+        own, its = service_version(), str(self.about().get("version", ""))
+        if its in {"", own}:
             return ""
-        return (
-            f"{self.url} is version {found} of the service, and this command is version {own}: use one of its version."
-        )
+        return f"{self.url} is version {its} of the service, and this command is version {own}: use one of its version."
 
     def _unreachable(self, error: httpx.TransportError) -> NoAnswer:
-        said = str(error) or type(error).__name__
+        text = str(error) or type(error).__name__
         return NoAnswer(
-            f"no service answers at {self.url} ({said}). Start it (jackpot serve), or set {address.URL_VARIABLE}."
+            f"no service answers at {self.url} ({text}). Start it (jackpot serve), or set {address.URL_VARIABLE}."
         )
 
 
@@ -326,7 +324,7 @@ def at(*parts: object) -> str:
 
 def printable(text: str) -> str:
     """Let no text break a line of the terminal, or control it; line ends stay."""
-    return "".join(one if one.isprintable() or one == "\n" else ascii(one)[1:-1] for one in text)
+    return "".join(sign if sign.isprintable() or sign == "\n" else ascii(sign)[1:-1] for sign in text)
 
 
 @contextmanager

@@ -63,19 +63,19 @@ def file() -> Path:
 
 def token_for(url: str) -> str | None:
     """Return the token that is kept for a service, renewed if it is about to end; None without one that is in force."""
-    kept = _kept().get(url)
-    if kept is None:
+    stored = _stored().get(url)
+    if stored is None:
         return None
-    if kept.ends_at - time.time() > EARLY_S:
-        return kept.token
-    if kept.refresh_token is None:
+    if stored.ends_at - time.time() > EARLY_S:
+        return stored.token
+    if stored.refresh_token is None:
         raise NoAnswer("your sign-in has ended: run jackpot login")
     with _alone():  # Two commands at once: an issuer may take a token for renewal only once.
-        kept = _kept().get(url, kept)
-        if kept.ends_at - time.time() > EARLY_S:
-            return kept.token
-        renewed = _renewed(kept)
-        _keep({**_kept(), url: renewed})
+        stored = _stored().get(url, stored)
+        if stored.ends_at - time.time() > EARLY_S:
+            return stored.token
+        renewed = _renewed(stored)
+        _keep({**_stored(), url: renewed})
     return renewed.token
 
 
@@ -94,25 +94,25 @@ def sign_in(url: str, about: Mapping[str, Any], show: Callable[[str], None]) -> 
         if places.get("issuer") != issuer:
             raise NoAnswer(f"{issuer} speaks as another issuer")
         device, token = (_place(places, issuer, name) for name in ("device_authorization_endpoint", "token_endpoint"))
-        asked = {"client_id": client_id, "scope": SCOPE, "audience": audience}
-        answer = _posted(client, device, asked)
+        request = {"client_id": client_id, "scope": SCOPE, "audience": audience}
+        answer = _posted(client, device, request)
         show(_invitation(answer))
-        given = _agreed(client, token, answer, client_id)
-    return _signed_in(given, token_endpoint=token, client_id=client_id, audience=audience, before=None)
+        grant = _agreed(client, token, answer, client_id)
+    return _signed_in(grant, token_endpoint=token, client_id=client_id, audience=audience, before=None)
 
 
 def keep(url: str, signed_in: SignedIn) -> None:
     """Keep a sign-in at a service, in place of the one before."""
-    _keep({**_kept(), url: signed_in})
+    _keep({**_stored(), url: signed_in})
 
 
 def sign_out(url: str) -> bool:
     """Forget the sign-in at a service; return whether there was one."""
-    kept = dict(_kept())
-    found = kept.pop(url, None)
-    if found is not None:
-        _keep(kept)
-    return found is not None
+    stored = dict(_stored())
+    document = stored.pop(url, None)
+    if document is not None:
+        _keep(stored)
+    return document is not None
 
 
 def _invitation(answer: Mapping[str, Any]) -> str:
@@ -131,42 +131,42 @@ def _agreed(client: httpx.Client, place: str, answer: Mapping[str, Any], client_
     form = {"grant_type": GRANT, "device_code": str(answer.get("device_code", "")), "client_id": client_id}
     while time.monotonic() < until:
         time.sleep(pause)
-        found = _answered(client, place, form)
-        error = found.get("error")
+        document = _answered(client, place, form)
+        error = document.get("error")
         if error is None:
-            return found
+            return document
         if error == "slow_down":
             pause += INTERVAL_S
         elif error != "authorization_pending":
-            raise ServiceError(f"you are not signed in: {_said(found)}")
+            raise ServiceError(f"you are not signed in: {_message_of(document)}")
     raise ServiceError("you are not signed in: nobody agreed in time")
 
 
-def _renewed(kept: SignedIn) -> SignedIn:
-    form = {"grant_type": "refresh_token", "refresh_token": kept.refresh_token or "", "client_id": kept.client_id}
+def _renewed(stored: SignedIn) -> SignedIn:
+    form = {"grant_type": "refresh_token", "refresh_token": stored.refresh_token or "", "client_id": stored.client_id}
     with _client() as client:
-        found = _answered(client, kept.token_endpoint, form)
-    if "error" in found:
-        raise NoAnswer(f"your sign-in has ended ({_said(found)}): run jackpot login")
+        document = _answered(client, stored.token_endpoint, form)
+    if "error" in document:
+        raise NoAnswer(f"your sign-in has ended ({_message_of(document)}): run jackpot login")
     return _signed_in(
-        found,
-        token_endpoint=kept.token_endpoint,
-        client_id=kept.client_id,
-        audience=kept.audience,
-        before=kept.refresh_token,
+        document,
+        token_endpoint=stored.token_endpoint,
+        client_id=stored.client_id,
+        audience=stored.audience,
+        before=stored.refresh_token,
     )
 
 
 def _signed_in(
-    given: Mapping[str, Any], *, token_endpoint: str, client_id: str, audience: str, before: str | None
+    grant: Mapping[str, Any], *, token_endpoint: str, client_id: str, audience: str, before: str | None
 ) -> SignedIn:
     """Take the token that is for the service, of those that an issuer gave. Raises: NoAnswer if there is none."""
     for name in ("access_token", "id_token"):
-        claims = _claims(given.get(name))
+        claims = _claims(grant.get(name))
         meant = claims.get("aud")
         if audience in (meant if isinstance(meant, list) else [meant]):
-            token, ends_at = str(given[name]), _seconds(claims.get("exp"), 0)
-            return SignedIn(token, ends_at, given.get("refresh_token") or before, token_endpoint, client_id, audience)
+            token, ends_at = str(grant[name]), _seconds(claims.get("exp"), 0)
+            return SignedIn(token, ends_at, grant.get("refresh_token") or before, token_endpoint, client_id, audience)
     raise NoAnswer(f"the issuer gave no token for {audience}, which is the audience that the service takes")
 
 
@@ -174,10 +174,10 @@ def _claims(token: object) -> Mapping[str, Any]:
     """Read the claims of a token; nothing of what is none. The service checks it: here nothing depends on it."""
     parts = token.split(".") if isinstance(token, str) else []
     try:
-        found = json.loads(base64.urlsafe_b64decode(parts[1] + "=" * (-len(parts[1]) % 4)))
+        document = json.loads(base64.urlsafe_b64decode(parts[1] + "=" * (-len(parts[1]) % 4)))
     except (IndexError, ValueError, binascii.Error):
         return {}
-    return found if isinstance(found, dict) else {}
+    return document if isinstance(document, dict) else {}
 
 
 def _place(places: Mapping[str, Any], issuer: str, name: str) -> str:
@@ -203,10 +203,10 @@ def _document(client: httpx.Client, url: str) -> Mapping[str, Any]:
 
 
 def _posted(client: httpx.Client, url: str, form: Mapping[str, str]) -> Mapping[str, Any]:
-    found = _answered(client, url, form)
-    if "error" in found:
-        raise ServiceError(f"the issuer refuses: {_said(found)}")
-    return found
+    document = _answered(client, url, form)
+    if "error" in document:
+        raise ServiceError(f"the issuer refuses: {_message_of(document)}")
+    return document
 
 
 def _answered(client: httpx.Client, url: str, form: Mapping[str, str]) -> Mapping[str, Any]:
@@ -219,43 +219,43 @@ def _answered(client: httpx.Client, url: str, form: Mapping[str, str]) -> Mappin
 def _object(answer: httpx.Response, url: str) -> Mapping[str, Any]:
     """Read a JSON object; one with an `error` may have another status. Raises: NoAnswer."""
     try:
-        found = answer.json()
+        document = answer.json()
     except ValueError:
-        found = None
-    if not isinstance(found, dict) or not (answer.is_success or "error" in found):
+        document = None
+    if not isinstance(document, dict) or not (answer.is_success or "error" in document):
         raise NoAnswer(f"the issuer answers {url} with status {answer.status_code}, and not with what it should")
-    return found
+    return document
 
 
-def _said(found: Mapping[str, Any]) -> str:
-    return printable(str(found.get("error_description") or found.get("error")))
+def _message_of(document: Mapping[str, Any]) -> str:
+    return printable(str(document.get("error_description") or document.get("error")))
 
 
 def _seconds(value: object, otherwise: int) -> int:
     return value if isinstance(value, int) and value > 0 else otherwise
 
 
-def _kept() -> Mapping[str, SignedIn]:
+def _stored() -> Mapping[str, SignedIn]:
     """Read what is kept. Raises: ServiceError for a file that others may read or that is another's."""
     place = file()
     try:
         with place.open(encoding="utf-8") as opened:
             if stat.S_IMODE(os.fstat(opened.fileno()).st_mode) & ~OWN:
                 raise ServiceError(f"{place} can be read by others than its owner: chmod 600")
-            return {url: SignedIn(**kept) for url, kept in json.load(opened).items()}
+            return {url: SignedIn(**stored) for url, stored in json.load(opened).items()}
     except FileNotFoundError:
         return {}
     except (OSError, ValueError, TypeError, AttributeError):
         raise ServiceError(f"{place} cannot be read: remove it, and run jackpot login") from None
 
 
-def _keep(kept: Mapping[str, SignedIn]) -> None:
+def _keep(stored: Mapping[str, SignedIn]) -> None:
     """Write what is kept, for its owner alone, and whole or not at all."""
     place = file()
     place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     unfinished = place.with_name(f"{FILE}.{os.getpid()}.part")
     with os.fdopen(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, OWN), "w", encoding="utf-8") as opened:
-        json.dump({url: asdict(one) for url, one in kept.items()}, opened)
+        json.dump({url: asdict(signed_in) for url, signed_in in stored.items()}, opened)
     unfinished.replace(place)
 
 

@@ -68,12 +68,12 @@ def verify_books(  # noqa: PLR0917  click passes what its options say
         with snapshot(engine) as session:
             broken = tuple(given_seals_hold(session, sealed, keys))
             # Books that were rewritten since they were sealed are nothing to go on from, however well they add up.
-            found = _verified(session, last, on_reached=_note_nothing if broken else notes.take)
-            found = replace(found, mismatches=(*broken, *found.mismatches))
-    print_verification(found)
+            verification = _verified(session, last, on_reached=_note_nothing if broken else notes.take)
+            verification = replace(verification, mismatches=(*broken, *verification.mismatches))
+    print_verification(verification)
     if seal_paths:
-        click.echo(_of_seals(sealed, keys))
-    context.exit(0 if found.is_clean else OFF)
+        click.echo(_line_of_seals(sealed, keys))
+    context.exit(0 if verification.is_clean else OFF)
 
 
 def _analyse(config: Config) -> None:
@@ -144,25 +144,25 @@ def _begins(last: NotedVerification | None) -> str:
     return f"Going on from verification {last.number}, which {stood} at {last.noted_at:%Y-%m-%d %H:%M:%S} UTC."
 
 
-def _of_seals(sealed: SealFiles, keys: Mapping[str, PublicKey]) -> str:
-    numbers = sorted({one.seal.number for one in sealed})
+def _line_of_seals(sealed: SealFiles, keys: Mapping[str, PublicKey]) -> str:
+    numbers = sorted({item.seal.number for item in sealed})
     return f"Checked seals {', '.join(map(str, numbers))} by {len(keys)} public key(s)."
 
 
-def print_verification(found: Verification) -> None:
+def print_verification(verification: Verification) -> None:
     """Say what was checked, what is wrong, and what of closed periods could not be compared."""
-    for mismatch in found.mismatches:
+    for mismatch in verification.mismatches:
         click.echo(f"{mismatch.code}  {mismatch.book}  {mismatch.place}: {mismatch.detail}")
-    for one, periods in sorted(found.not_compared.items()):
-        click.echo(_of_another_edition(one, periods))
+    for item, periods in sorted(verification.not_compared.items()):
+        click.echo(_line_of_other_version(item, periods))
     counts = (
-        f"{found.books} books, {found.entries:,} entries, {found.rounds:,} rounds, {found.bets:,} bets, "
-        f"{found.awards:,} awards"
+        f"{verification.books} books, {verification.entries:,} entries, {verification.rounds:,} rounds, "
+        f"{verification.bets:,} bets, {verification.awards:,} awards"
     )
-    verdict = "the books are right" if found.is_clean else f"{len(found.mismatches):,} mismatches"
+    verdict = "the books are right" if verification.is_clean else f"{len(verification.mismatches):,} mismatches"
     click.echo(f"Verified {counts}: {verdict}.")
 
 
-def _of_another_edition(one: NotCompared, periods: int) -> str:
-    now = "there is no such report any more" if one.now_in is None else f"its version is {one.now_in} now"
-    return f"Not compared: {one.name} of {periods:,} closed period(s), kept in version {one.kept_in}; {now}."
+def _line_of_other_version(item: NotCompared, periods: int) -> str:
+    now = "there is no such report any more" if item.now_in is None else f"its version is {item.now_in} now"
+    return f"Not compared: {item.name} of {periods:,} closed period(s), kept in version {item.kept_in}; {now}."

@@ -51,17 +51,17 @@ def exceptional(world: World) -> None:
 def test_an_act_is_a_line_that_says_who_did_what_when_and_why(world: World, run: Jackpot) -> None:
     world.change("rate-sheet", NEW_RATE, role=Role.RATES)
 
-    titles, done, approved, asked = run("audit", "--request-id", "q1").ok().splitlines()
+    titles, done, approved, requested = run("audit", "--request-id", "q1").ok().splitlines()
 
     assert re.split(r" {2,}", titles.strip()) == ["act", "booked at", "kind", "by", "request", "about", "reason"]
-    cells = [re.split(r" {2,}", line.strip())[1:] for line in (asked, approved, done)]
+    cells = [re.split(r" {2,}", line.strip())[1:] for line in (requested, approved, done)]
     assert re.fullmatch(r"2026-11-20 09:00:\d\dZ", cells[0][0])
     assert [cell[1:] for cell in cells] == [
         ["change_requested", "Ann", "q1", "rate sheet EUR", "as agreed"],
         ["change_approved", "Bob", "q1", "rate sheet EUR", "checked"],
         ["rates_published", "Bob", "q1", "rate sheet EUR 2", "checked"],
     ]
-    kinds = zip((asked, approved, done), cells, strict=True)
+    kinds = zip((requested, approved, done), cells, strict=True)
     assert {line.index(cell[1]) for line, cell in kinds} == {titles.index("kind")}
 
 
@@ -168,11 +168,11 @@ WRONG: Final = (
 def test_what_cannot_be_is_said_in_a_line(
     world: World, run: Jackpot, monkeypatch: pytest.MonkeyPatch, subtests: pytest.Subtests
 ) -> None:
-    for arguments, status, said in WRONG:
+    for arguments, status, expected in WRONG:
         with subtests.test(str(arguments)):
             if arguments[1] == "acknowledge":
                 monkeypatch.setenv("JACKPOT_KEY", world.person("Olga", Role.OPERATOR))
-            run(*arguments).refused(status, said)
+            run(*arguments).refused(status, expected)
 
 
 def test_a_role_that_may_not_does_not_on_the_command_line_either(

@@ -104,8 +104,8 @@ def test_evidence_is_recorded_and_shown(jackpot: Jackpot, won: World, monkeypatc
 
     assert first == again == shown
     [recorded] = shown["recorded"]
-    said = ("witness", "the floor manager was there", "Sue")
-    assert (recorded["kind"], recorded["statement"], recorded["principal"]) == said
+    output = ("witness", "the floor manager was there", "Sue")
+    assert (recorded["kind"], recorded["statement"], recorded["principal"]) == output
     assert jackpot("awards", "evidence", "T1", "r1").ok().splitlines()[-1].endswith("the floor manager was there")
     jackpot("awards", "evidence", "T1", "r1", "--kind", "witness").refused(2, "--kind and --statement go together")
     monkeypatch.setenv("JACKPOT_KEY", won.key(Role.TABLE))
@@ -122,16 +122,16 @@ def test_an_approval_says_how_many_more_are_due(
     payload = {"jackpot_id": "j1", "table_id": "T1", "round_id": "r1", "decision": "approve"}
     world.ask("held-awards", payload).ok(201)
     run = program(monkeypatch, capsys, database_url)
-    said = []
+    output = []
     with calling_service(monkeypatch, database_url):
         for name in ("Bob", "Cleo"):
             monkeypatch.setenv("JACKPOT_KEY", world.person(name, Role.FINANCE))
             ended = run("changes", "approve", "q1", "--reason", "checked")
             assert re.search(r"^approvals due +2$", ended.ok(), re.MULTILINE)
-            said.append(ended.err)
+            output.append(ended.err)
     world.close()
 
-    assert said == [
+    assert output == [
         "Change request q1: approved; 1 more must approve it.\n",
         "Change request q1: approved and done.\n",
     ]
@@ -160,7 +160,7 @@ def test_a_withholding_rule_is_requested_approved_and_shown(
     rule = json.loads(jackpot(*shown).ok())
 
     assert rule.pop("from")
-    assert rule == {"currency": "EUR", "version": 1} | {name.replace("-", "_"): one for name, one in stated.items()}
+    assert rule == {"currency": "EUR", "version": 1} | {name.replace("-", "_"): value for name, value in stated.items()}
     jackpot("casinos", "withholding", "c9").refused(1, "jackpot: casino-unknown: ")
 
 

@@ -33,21 +33,21 @@ def jackpot(
 
 def row(printed: str, name: str) -> tuple[str, str, str]:
     """The mark, and what there is before and after, of a figure of what a change does."""
-    found = re.search(rf"^  (\*?) +{re.escape(name)} +(.*?) +\| +(.*)$", printed, re.MULTILINE)
-    assert found, printed
-    mark, before, after = found.groups()
+    result = re.search(rf"^  (\*?) +{re.escape(name)} +(.*?) +\| +(.*)$", printed, re.MULTILINE)
+    assert result, printed
+    mark, before, after = result.groups()
     return mark, before, after
 
 
 def test_a_request_shows_what_it_does_before_and_after(jackpot: Jackpot) -> None:
-    asked = jackpot(
+    requested = jackpot(
         *RATES, "--rate", "GBP=1.18", "--removed-currency", "JPY", "--reason", "moved", "--request-id", "q1"
     )
 
-    assert row(asked.ok(), "rates.GBP") == ("*", "1.17", "1.18")
-    assert row(asked.out, "rates.JPY") == ("*", "0.0061", "-")
-    assert row(asked.out, "rates.SEK") == ("", "0.0873", "0.0873")
-    assert asked.err == "Change request q1: it waits for another user.\n"
+    assert row(requested.ok(), "rates.GBP") == ("*", "1.17", "1.18")
+    assert row(requested.out, "rates.JPY") == ("*", "0.0061", "-")
+    assert row(requested.out, "rates.SEK") == ("", "0.0873", "0.0873")
+    assert requested.err == "Change request q1: it waits for another user.\n"
     again = jackpot(
         *RATES, "--rate", "GBP=1.18", "--removed-currency", "JPY", "--reason", "moved", "--request-id", "q1"
     )
@@ -65,8 +65,8 @@ def test_a_dry_run_does_nothing(jackpot: Jackpot) -> None:
 def test_unusual_figures_are_named_as_they_are_to_be_repeated(
     world: World, jackpot: Jackpot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked = jackpot(*RATES, "--rate", "GBP=0.854", "--reason", "moved", "--request-id", "q1").ok()
-    assert asked.endswith("Who approves it repeats these figures: --confirm GBP:inverted=0.854\n")
+    requested = jackpot(*RATES, "--rate", "GBP=0.854", "--reason", "moved", "--request-id", "q1").ok()
+    assert requested.endswith("Who approves it repeats these figures: --confirm GBP:inverted=0.854\n")
     monkeypatch.setenv("JACKPOT_KEY", world.person("Ruth", Role.RATES))
 
     approving = ("changes", "approve", "q1", "--reason", "checked")
@@ -106,18 +106,18 @@ def test_all_fields_may_come_from_a_file(jackpot: Jackpot, tmp_path: Path) -> No
     path.write_text(json.dumps({"base": "EUR", "rates": {"GBP": "1.18"}}))
     request = ("changes", "request", "rate-sheet", "--payload", str(path), "--reason", "moved")
 
-    found = json.loads(jackpot(*request, "--json").ok())
+    result = json.loads(jackpot(*request, "--json").ok())
 
-    assert found["payload"] == {"base": "EUR", "rates": {"GBP": "1.18"}}
+    assert result["payload"] == {"base": "EUR", "rates": {"GBP": "1.18"}}
     jackpot(*request, "--base", "EUR").refused(2, "give the fields as options, or all of them by --payload")
 
 
 def test_a_missing_field_is_named_before_anything_is_sent(jackpot: Jackpot, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("JACKPOT_URL", "http://127.0.0.1:9")
 
-    asked = jackpot("changes", "request", "adjustment", "--jackpot-id", "j1", "--amount", "-5", "--reason", "x")
+    requested = jackpot("changes", "request", "adjustment", "--jackpot-id", "j1", "--amount", "-5", "--reason", "x")
 
-    asked.refused(2, "needs --account, --document, --cause, or all of it by --payload")
+    requested.refused(2, "needs --account, --document, --cause, or all of it by --payload")
 
 
 def test_a_role_that_may_not_request_a_kind_is_refused(jackpot: Jackpot) -> None:

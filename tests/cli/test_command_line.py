@@ -42,7 +42,7 @@ class Reader:
 
     def follow(self, block: str) -> list[str | Mapping[str, Any]]:
         """Do what the block says; returns what each command printed, and each call answered."""
-        return [self._do(**found.groupdict()) for found in COMMAND_OR_CALL.finditer(block)]
+        return [self._do(**result.groupdict()) for result in COMMAND_OR_CALL.finditer(block)]
 
     def _do(self, *, variable: str | None, command: str | None, **call: str) -> str | Mapping[str, Any]:
         if command is None:
@@ -59,8 +59,8 @@ class Reader:
         url = f"{os.environ['JACKPOT_URL']}/v1/tables/T1/rounds/R1/{path}"
         answer = httpx.request(method, url, content=body, headers=headers, trust_env=False)
         assert answer.status_code == 201, answer.text
-        found: Mapping[str, Any] = answer.json()
-        return found
+        result: Mapping[str, Any] = answer.json()
+        return result
 
 
 def test_the_round_of_the_readme_comes_to_the_figures_of_the_readme(
@@ -164,7 +164,7 @@ def test_a_jackpot_is_suspended_and_resumed_under_a_name(opened: Jackpot, monkey
 
 
 @pytest.mark.parametrize(
-    ("payload", "said"),
+    ("payload", "expected"),
     [
         ('{"jackpot_id": "live", "jackpot_id": "other"}', "twice in one object"),
         ('{"jackpot_id": "live", "amount": 1.10}', "1.10 must stand in quotes"),
@@ -173,11 +173,11 @@ def test_a_jackpot_is_suspended_and_resumed_under_a_name(opened: Jackpot, monkey
     ],
 )
 def test_a_payload_is_read_as_strictly_as_the_api_reads_it(
-    opened: Jackpot, monkeypatch: pytest.MonkeyPatch, payload: str, said: str
+    opened: Jackpot, monkeypatch: pytest.MonkeyPatch, payload: str, expected: str
 ) -> None:
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(payload.encode())))
 
-    opened("changes", "request", "prize-fund-true-up", "--payload", "-", "--reason", "as agreed").refused(2, said)
+    opened("changes", "request", "prize-fund-true-up", "--payload", "-", "--reason", "as agreed").refused(2, expected)
 
 
 def test_only_an_operator_suspends_a_jackpot(opened: Jackpot, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -224,9 +224,9 @@ REFUSED: Final = (
 
 
 def test_what_is_refused_is_said_in_a_line_on_standard_error(opened: Jackpot, subtests: pytest.Subtests) -> None:
-    for command, status, said in REFUSED:
+    for command, status, expected in REFUSED:
         with subtests.test(command):
-            opened(*shlex.split(command)).refused(status, said)
+            opened(*shlex.split(command)).refused(status, expected)
             opened("verify").ok()
 
 

@@ -80,9 +80,9 @@ def test_its_line_of_the_log_is_not_among_what_the_command_prints(database_url: 
     )
 
     assert ended.stdout == ""
-    line, said = ended.stderr.splitlines()
+    line, output = ended.stderr.splitlines()
     assert json.loads(line)["event"] == "emergency approvals switched"
-    assert said == "Emergency approvals are on."
+    assert output == "Emergency approvals are on."
 
 
 def test_nobody_but_the_owner_of_the_database_switches_it(world: World, run: Run) -> None:
@@ -90,11 +90,11 @@ def test_nobody_but_the_owner_of_the_database_switches_it(world: World, run: Run
         owner.execute("CREATE ROLE stranger LOGIN IN ROLE jackpot_app")
         try:
             url = world.engine.url.set(username="stranger").render_as_string(hide_password=False)
-            status, said = run("on", "--reason", "a storm", url=url)
+            status, output = run("on", "--reason", "a storm", url=url)
         finally:
             owner.execute("DROP ROLE stranger")
 
-    assert (status, said) == (1, "Error: the switch is for the owner of the database: name the owner's URL\n")
+    assert (status, output) == (1, "Error: the switch is for the owner of the database: name the owner's URL\n")
     assert world.books.rows("SELECT is_on FROM emergency_switches") == [{"is_on": False}]
 
 

@@ -38,9 +38,9 @@ def run(
 
 
 def cursor_of(err: str) -> str:
-    found = re.fullmatch(r"Next: --after ([A-Za-z0-9_-]+)\n", err)
-    assert found, err
-    return found[1]
+    result = re.fullmatch(r"Next: --after ([A-Za-z0-9_-]+)\n", err)
+    assert result, err
+    return result[1]
 
 
 def test_every_event_is_a_line_as_the_house_sees_it(world: World, run: Jackpot) -> None:
@@ -101,11 +101,11 @@ def test_interrupted_in_the_middle_of_a_page_it_prints_the_rest_and_the_cursor_a
     world.open(base_amount="1000")
     for number in range(ROUNDS):
         world.cancel(round_id=f"r{number}")
-    with printing(pipesize=PIPE_BYTES) as (process, printed, said):
+    with printing(pipesize=PIPE_BYTES) as (process, printed, output):
         lines = [printed.readline()]
         process.send_signal(signal.SIGINT)
         lines += printed.readlines()
-        err = said.read()
+        err = output.read()
 
     assert sum(map(len, lines)) > 4 * PIPE_BYTES
     assert [json.loads(line) for line in lines] == notifications.follow(world)
@@ -115,13 +115,13 @@ def test_interrupted_in_the_middle_of_a_page_it_prints_the_rest_and_the_cursor_a
 @pytest.mark.usefixtures("run")
 def test_when_its_reader_goes_away_the_cursor_is_that_after_the_last_whole_page(world: World) -> None:
     world.open(base_amount="1000")
-    with printing("--follow", "--after", notifications.now(world)) as (_, printed, said):
+    with printing("--follow", "--after", notifications.now(world)) as (_, printed, output):
         world.cancel(round_id="r1")
         printed.readline()
         whole = notifications.now(world)
         printed.close()
         world.cancel(round_id="r2")
-        err = said.read()
+        err = output.read()
 
     assert cursor_of(err) == whole
     assert whole != notifications.now(world)
@@ -138,6 +138,6 @@ WRONG: Final = (
 
 
 def test_a_cursor_that_cannot_be_is_said_in_a_line(run: Jackpot, subtests: pytest.Subtests) -> None:
-    for arguments, status, said in WRONG:
+    for arguments, status, output in WRONG:
         with subtests.test(str(arguments)):
-            run("events", *arguments).refused(status, said)
+            run("events", *arguments).refused(status, output)

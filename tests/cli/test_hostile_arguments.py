@@ -99,8 +99,8 @@ def hostile(jackpot: Jackpot) -> Jackpot:
 
 def acts(database_url: str) -> int:
     with psycopg.connect(owner_conninfo(database_url)) as owner:
-        (found,) = owner.execute("SELECT count(*) FROM acts").fetchone() or (0,)
-        return int(found)
+        (count,) = owner.execute("SELECT count(*) FROM acts").fetchone() or (0,)
+        return int(count)
 
 
 def test_a_reason_is_a_line_of_text_wherever_it_is_given(hostile: Jackpot, database_url: str) -> None:

@@ -133,9 +133,9 @@ WRONG: Final = (
 
 
 def test_what_is_wrong_is_said_in_a_line(asking: Jackpot, subtests: pytest.Subtests) -> None:
-    for arguments, status, said in WRONG:
+    for arguments, status, expected in WRONG:
         with subtests.test(str(arguments)):
-            asking("jobs", *arguments).refused(status, said)
+            asking("jobs", *arguments).refused(status, expected)
 
 
 def test_a_key_asks_under_its_own_name_and_only_if_it_may(opened: Jackpot, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -102,9 +102,9 @@ def test_what_is_refused_is_said_in_a_line(jackpot: Jackpot, subtests: pytest.Su
     for _ in range(2):
         key_of(jackpot, "Ann", "operator")
 
-    for command, status, said in REFUSED:
+    for command, status, expected in REFUSED:
         with subtests.test(command):
-            jackpot(*shlex.split(command)).refused(status, said)
+            jackpot(*shlex.split(command)).refused(status, expected)
 
 
 @pytest.fixture
@@ -143,9 +143,9 @@ def test_a_person_who_signs_in_elsewhere_is_added_once_and_revoked_as_a_key(with
 
 def test_a_demo_that_lost_its_keys_rotates_them(database_url: str, tmp_path: Path) -> None:
     engine = create_engine(Config(), database_url)
-    found = [playing.set_up(replace(Config(), data_dir=tmp_path / str(run)), engine) for run in range(4)]
+    results = [playing.set_up(replace(Config(), data_dir=tmp_path / str(run)), engine) for run in range(4)]
     again = playing.set_up(replace(Config(), data_dir=tmp_path / "3"), engine)
     engine.dispose()
 
-    assert again == found[3]
-    assert len({key for keys in found for key in keys.values()}) == 4 * len(again)
+    assert again == results[3]
+    assert len({key for keys in results for key in keys.values()}) == 4 * len(again)

@@ -96,8 +96,8 @@ def test_the_services_login_changes_no_schema(
     machine("db", "upgrade").refused(1, "jackpot: rights-not-made: ", "has to run: ")
 
 
-@pytest.mark.parametrize("given", ["", "\n", "two\0words\n", "\ttab\n", "x" * 1025])
-def test_what_is_no_password_is_refused(machine: Jackpot, monkeypatch: pytest.MonkeyPatch, given: str) -> None:
-    monkeypatch.setattr("sys.stdin", io.StringIO(given))
+@pytest.mark.parametrize("entered", ["", "\n", "two\0words\n", "\ttab\n", "x" * 1025])
+def test_what_is_no_password_is_refused(machine: Jackpot, monkeypatch: pytest.MonkeyPatch, entered: str) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO(entered))
 
     machine("db", "service-password").refused(1, "a password is one line of text")

@@ -16,10 +16,10 @@ def test_an_upgrade_makes_the_next_three_months(
 ) -> None:
     jackpot = program(monkeypatch, capsys, empty_database_url)
 
-    said = jackpot("db", "upgrade").err
+    output = jackpot("db", "upgrade").err
 
-    assert len(re.findall(r"^Bets of \d{4}-\d\d have their partition now\.$", said, re.MULTILINE)) in {2, 3}
-    assert said.endswith("The database is at head.\n")
+    assert len(re.findall(r"^Bets of \d{4}-\d\d have their partition now\.$", output, re.MULTILINE)) in {2, 3}
+    assert output.endswith("The database is at head.\n")
     assert jackpot("db", "months").err == "The current month and the next 3 have been seen to.\n"
 
 

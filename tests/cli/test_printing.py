@@ -101,5 +101,5 @@ def test_nothing_is_said_of_an_empty_list_where_programs_read(capsys: pytest.Cap
     for form in (None, Form.JSON, Form.CSV):
         printing.print_items([], COLUMNS, form=form)
 
-    said = capsys.readouterr()
-    assert (said.out, said.err) == ("", "There are none.\n")
+    output = capsys.readouterr()
+    assert (output.out, output.err) == ("", "There are none.\n")

@@ -43,11 +43,11 @@ def document() -> str:
     return DOCUMENT.format(day=DAY)
 
 
-def changed(found: str, put: str) -> str:
+def changed(old: str, put: str) -> str:
     """The document with a text of it replaced, wherever it stands."""
     text = document()
-    assert found in text
-    return text.replace(found, put)
+    assert old in text
+    return text.replace(old, put)
 
 
 @pytest.fixture
@@ -157,9 +157,9 @@ def test_figures_by_hand_under_the_documents_name_are_not_taken_for_the_document
     path = file(document())
     rates = {"rates": {"GBP": "1.1983223487", "SEK": "0.0864192196"}}
     payload = {**imported(opened("rates", "import-ecb", path, "--dry-run", "--json"))["payload"], **rates, **by_hand}
-    asked = tmp_path / "payload.json"
-    asked.write_text(json.dumps(payload))
-    request = ("changes", "request", "rate-sheet", "--payload", str(asked), "--reason=x")
+    request_file = tmp_path / "payload.json"
+    request_file.write_text(json.dumps(payload))
+    request = ("changes", "request", "rate-sheet", "--payload", str(request_file), "--reason=x")
     opened(*request, f"--request-id=ecb-EUR-{DAY}").ok()
 
     opened("rates", "import-ecb", path).refused(1, "jackpot: request-conflict: ")
@@ -268,9 +268,9 @@ def test_whatever_else_comes_in_is_one_line_and_nothing_is_written(
             ended = opened("rates", "import-ecb", file(content))
 
             assert (ended.status, ended.out) == (1, ""), ended
-            said = ended.err.splitlines()
-            assert len(said) == 1, ended.err[:1000]
-            assert len(said[0]) < 300
+            output = ended.err.splitlines()
+            assert len(output) == 1, ended.err[:1000]
+            assert len(output[0]) < 300
     assert opened("changes", "list").ok() == ""
     opened("verify").ok()
 
@@ -361,12 +361,12 @@ OTHER_ANSWERS: Final[Sequence[tuple[dict[str, Any], str]]] = (
 
 
 def test_a_url_that_gives_something_else_is_one_line(opened: Jackpot, subtests: pytest.Subtests) -> None:
-    for answer, said in OTHER_ANSWERS:
-        with subtests.test(said):
+    for answer, output in OTHER_ANSWERS:
+        with subtests.test(output):
             with served(**answer) as url:
                 ended = opened("rates", "import-ecb", url)
 
-            ended.refused(1, said)
+            ended.refused(1, output)
             assert len(ended.err.splitlines()) == 1
 
 

@@ -94,7 +94,7 @@ def test_csv_keeps_its_line_ends_also_in_a_file(jackpot: Jackpot, tmp_path: Path
     content = path.read_bytes()
     assert content.startswith(b"jackpot_id,account,currency,opening,debit,credit,closing\r\n")
     assert content.count(b"\n") == content.count(b"\r\n")
-    assert [one.name for one in tmp_path.iterdir()] == ["balance.csv"]
+    assert [file.name for file in tmp_path.iterdir()] == ["balance.csv"]
 
 
 def test_what_is_too_long_for_a_terminal_goes_to_a_file(
@@ -142,9 +142,9 @@ WRONG: Final = (
 
 
 def test_a_question_that_cannot_be_is_one_line(jackpot: Jackpot, subtests: pytest.Subtests) -> None:
-    for status, arguments, said in WRONG:
+    for status, arguments, expected in WRONG:
         with subtests.test(str(arguments)):
-            jackpot("reports", "show", *arguments).refused(status, said)
+            jackpot("reports", "show", *arguments).refused(status, expected)
 
 
 def test_days_of_a_casino_are_its_gaming_days(jackpot: Jackpot, world: World) -> None:
@@ -152,7 +152,7 @@ def test_days_of_a_casino_are_its_gaming_days(jackpot: Jackpot, world: World) ->
     days = ("--from", "2026-01-01", "--to", "2026-07-01")
     shown = [jackpot("reports", "show", "contributions", *days, *casino).ok() for casino in ((), ("--casino", "riga"))]
 
-    heads = [dict(re.split(r" {2,}", line) for line in one.partition("\n\n")[0].splitlines()) for one in shown]
+    heads = [dict(re.split(r" {2,}", line) for line in text.partition("\n\n")[0].splitlines()) for text in shown]
     assert [(head["from"], head["to"]) for head in heads] == [
         ("2026-01-01T00:00:00Z", "2026-07-01T00:00:00Z"),
         ("2026-01-01T04:00:00Z", "2026-07-01T03:00:00Z"),
@@ -160,7 +160,7 @@ def test_days_of_a_casino_are_its_gaming_days(jackpot: Jackpot, world: World) ->
 
 
 def test_one_round_can_be_asked_for(jackpot: Jackpot) -> None:
-    asked = ("reports", "show", "rounds", "--section", "bets", "--format", "csv", "--table", "T1", "--round")
+    show_round = ("reports", "show", "rounds", "--section", "bets", "--format", "csv", "--table", "T1", "--round")
 
-    assert len(jackpot(*asked, "r1").ok().splitlines()) == 3
-    jackpot(*asked, "r2").refused(1, "round-unknown: No table that is asked about has a round r2.")
+    assert len(jackpot(*show_round, "r1").ok().splitlines()) == 3
+    jackpot(*show_round, "r2").refused(1, "round-unknown: No table that is asked about has a round r2.")

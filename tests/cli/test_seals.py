@@ -188,12 +188,12 @@ NO_SEALS: Final = (
 def test_a_file_that_is_no_seal_is_refused(
     opened: Jackpot, public: str, tmp_path: Path, subtests: pytest.Subtests
 ) -> None:
-    for content, said in NO_SEALS:
+    for content, expected in NO_SEALS:
         with subtests.test(str(content[:40])):
             path = tmp_path / "1.json"
             path.write_bytes(content)
 
-            opened("verify", "--seal", str(path), "--public-key", public).refused(2, f"{path}: ", said)
+            opened("verify", "--seal", str(path), "--public-key", public).refused(2, f"{path}: ", expected)
 
 
 def test_a_place_without_a_seal_is_refused(opened: Jackpot, public: str, tmp_path: Path) -> None:
@@ -202,13 +202,13 @@ def test_a_place_without_a_seal_is_refused(opened: Jackpot, public: str, tmp_pat
     with huge.open("wb") as file:
         file.truncate(1 << 40)
 
-    for place, status, said in (
+    for place, status, expected in (
         (tmp_path / "empty", 2, "without a *.json in it"),
         (tmp_path / "nowhere", 1, "No such file"),
         (huge, 1, "is larger than"),
         (Path("/dev/zero"), 1, "is larger than"),
     ):
-        opened("verify", "--seal", str(place), "--public-key", public).refused(status, said)
+        opened("verify", "--seal", str(place), "--public-key", public).refused(status, expected)
 
 
 @pytest.mark.parametrize("arguments", [(), ("--key", "k", "--new-key", "n"), ("--key", "k", "--show", "1")])

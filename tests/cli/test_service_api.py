@@ -42,7 +42,7 @@ class Stranger:
     """Whoever answers at an address: no ledger of this version, or one that is in trouble."""
 
     def __init__(self) -> None:
-        self.asked: list[str] = []
+        self.calls: list[str] = []
         self.authorizations: list[str | None] = []
         self.answers: Answers = lambda _path, _query: Reply(404, "nothing here", "text/plain")
 
@@ -50,15 +50,15 @@ class Stranger:
 @pytest.fixture
 def stranger(monkeypatch: pytest.MonkeyPatch) -> Iterator[Stranger]:
     """Somebody who answers where the environment says that the service is."""
-    found = Stranger()
+    result = Stranger()
 
     class Handler(BaseHTTPRequestHandler):
         def _answer(self) -> None:
             self.rfile.read(int(self.headers.get("Content-Length", 0)))
-            found.asked.append(f"{self.command} {self.path}")
-            found.authorizations.append(self.headers["Authorization"])
+            result.calls.append(f"{self.command} {self.path}")
+            result.authorizations.append(self.headers["Authorization"])
             parts = urlsplit(self.path)
-            reply = found.answers(parts.path, parse_qs(parts.query))
+            reply = result.answers(parts.path, parse_qs(parts.query))
             body = reply.body.encode() if isinstance(reply.body, str) else json.dumps(reply.body).encode()
             self.send_response(reply.status)
             for name, value in {"Content-Type": reply.type, **reply.headers}.items():
@@ -78,7 +78,7 @@ def stranger(monkeypatch: pytest.MonkeyPatch) -> Iterator[Stranger]:
     thread.start()
     monkeypatch.setenv("JACKPOT_URL", f"http://127.0.0.1:{server.server_port}/")
     monkeypatch.setenv("JACKPOT_KEY", "jk_0123456789abcdef_secret")
-    yield found
+    yield result
     server.shutdown()
     thread.join()
     server.server_close()
@@ -112,11 +112,11 @@ def test_a_list_is_followed_to_its_end(stranger: Stranger, jackpot: Jackpot) -> 
     stranger.answers = paged(casinos(450))
 
     lines = jackpot("casinos", "list").ok().splitlines()
-    found = list(map(json.loads, jackpot("casinos", "list", "--json").ok().splitlines()))
+    result = list(map(json.loads, jackpot("casinos", "list", "--json").ok().splitlines()))
 
     assert (len(lines), lines[-1].split()[0]) == (451, "c449")
-    assert found == casinos(450)
-    assert [line.rpartition("?")[2] for line in stranger.asked[:3]] == [
+    assert result == casinos(450)
+    assert [line.rpartition("?")[2] for line in stranger.calls[:3]] == [
         "limit=200",
         "limit=200&after=200",
         "limit=200&after=400",
@@ -175,7 +175,7 @@ def test_an_act_whose_answer_was_lost_is_sent_again_with_its_id(stranger: Strang
     stranger.answers = lambda _path, _query: next(replies)
 
     assert jackpot("jackpots", "suspend", "live", "--reason", "x").err == "Jackpot live is suspended.\n"
-    assert stranger.asked == ["PUT /v1/jackpots/live/suspension"] * 2
+    assert stranger.calls == ["PUT /v1/jackpots/live/suspension"] * 2
 
 
 def test_nobody_there_is_said_with_what_to_do(jackpot: Jackpot, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -183,8 +183,8 @@ def test_nobody_there_is_said_with_what_to_do(jackpot: Jackpot, monkeypatch: pyt
         port = nobody.getsockname()[1]
     monkeypatch.setenv("JACKPOT_URL", f"http://127.0.0.1:{port}")
 
-    said = (f"no service answers at http://127.0.0.1:{port}", "jackpot serve", "JACKPOT_URL")
-    jackpot("casinos", "list").refused(3, *said)
+    expected = (f"no service answers at http://127.0.0.1:{port}", "jackpot serve", "JACKPOT_URL")
+    jackpot("casinos", "list").refused(3, *expected)
 
 
 def about(version: str) -> Reply:
@@ -219,8 +219,10 @@ def test_a_service_of_another_version_is_named_with_both_versions(
 ) -> None:
     stranger.answers = lambda path, query: about("9.9.9") if path == ABOUT else OTHERS[what](path, query)
 
-    said = f" is version 9.9.9 of the service, and this command is version {service_version()}: use one of its version."
-    jackpot("casinos", "list").refused(3, said)
+    expected = (
+        f" is version 9.9.9 of the service, and this command is version {service_version()}: use one of its version."
+    )
+    jackpot("casinos", "list").refused(3, expected)
 
 
 def test_a_refusal_by_a_service_of_another_version_names_it_too(stranger: Stranger, jackpot: Jackpot) -> None:
@@ -259,7 +261,7 @@ def test_a_file_that_breaks_off_is_not_there(stranger: Stranger, jackpot: Jackpo
 
     for ended in (fetched, shown):
         ended.refused(3, "the answer of http://127.0.0.1:", "broke off")
-    assert [(one.name, one.read_text()) for one in tmp_path.iterdir()] == [("it.csv", "before")]
+    assert [(file.name, file.read_text()) for file in tmp_path.iterdir()] == [("it.csv", "before")]
 
 
 @pytest.mark.parametrize(

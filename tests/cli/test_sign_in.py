@@ -58,7 +58,7 @@ def jackpot(
         yield run
 
 
-def given(issuer: LocalIssuer, **more: Any) -> tuple[int, dict[str, Any]]:
+def granted(issuer: LocalIssuer, **more: Any) -> tuple[int, dict[str, Any]]:
     """What the issuer gives: a token in force for an hour."""
     token = issuer.token(datetime.now(UTC), azp="command-line", **more)
     return 200, {"access_token": token, "token_type": "Bearer", "refresh_token": "to-renew"}
@@ -68,7 +68,7 @@ def test_who_agreed_acts_under_their_name_without_a_key(
     issuer: LocalIssuer, jackpot: Jackpot, nothing_kept: Path
 ) -> None:
     jackpot("whoami").refused(1, "jackpot: unauthenticated: ", "jackpot login")
-    issuer.replies[TOKEN] = [WAITING, (400, {"error": "slow_down"}), given(issuer)]
+    issuer.replies[TOKEN] = [WAITING, (400, {"error": "slow_down"}), granted(issuer)]
 
     signed_in = jackpot("login")
 
@@ -77,20 +77,20 @@ def test_who_agreed_acts_under_their_name_without_a_key(
     assert signed_in.err.endswith(" as Ann.\n")
     assert "principal           Ann" in jackpot("whoami").ok()
     assert jackpot("casinos", "add", "riga", "Casino Riga", "--reason", "x").err == "Casino riga: added.\n"
-    (path, asked), *polls = issuer.posted
-    assert (path, asked["client_id"], "openid" in asked["scope"].split()) == (DEVICE, "command-line", True)
-    assert [one["device_code"] for _, one in polls] == ["secret-of-the-device"] * 3
-    assert {one["grant_type"] for _, one in polls} == {sign_in.GRANT}
-    kept = nothing_kept / "jackpot" / "sign-in.json"
-    assert stat.S_IMODE(kept.stat().st_mode) == 0o600
-    token = next(iter(json.loads(kept.read_text()).values()))["token"]
+    (path, form), *polls = issuer.posted
+    assert (path, form["client_id"], "openid" in form["scope"].split()) == (DEVICE, "command-line", True)
+    assert [form["device_code"] for _, form in polls] == ["secret-of-the-device"] * 3
+    assert {form["grant_type"] for _, form in polls} == {sign_in.GRANT}
+    stored = nothing_kept / "jackpot" / "sign-in.json"
+    assert stat.S_IMODE(stored.stat().st_mode) == 0o600
+    token = next(iter(json.loads(stored.read_text()).values()))["token"]
     assert token not in signed_in.err
 
 
 def test_a_key_counts_more_than_a_sign_in(
     issuer: LocalIssuer, jackpot: Jackpot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    issuer.replies[TOKEN] = [given(issuer)]
+    issuer.replies[TOKEN] = [granted(issuer)]
     monkeypatch.setenv("JACKPOT_KEY", "jk_0123456789abcdef_unknown")
 
     assert "JACKPOT_KEY is set, and counts more: unset it." in jackpot("login").err
@@ -100,10 +100,10 @@ def test_a_key_counts_more_than_a_sign_in(
 
 def test_a_token_that_is_about_to_end_is_renewed_once(issuer: LocalIssuer, jackpot: Jackpot) -> None:
     soon = datetime.now(UTC) + timedelta(seconds=30)
-    issuer.replies[TOKEN] = [given(issuer, exp=int(soon.timestamp()))]
+    issuer.replies[TOKEN] = [granted(issuer, exp=int(soon.timestamp()))]
     jackpot("login").ok()
     issuer.posted.clear()
-    issuer.replies[TOKEN] = [given(issuer)]
+    issuer.replies[TOKEN] = [granted(issuer)]
 
     for _ in range(2):
         assert "Ann" in jackpot("whoami").ok()
@@ -115,7 +115,7 @@ def test_a_token_that_is_about_to_end_is_renewed_once(issuer: LocalIssuer, jackp
 
 def test_a_sign_in_that_cannot_be_renewed_has_ended(issuer: LocalIssuer, jackpot: Jackpot) -> None:
     soon = datetime.now(UTC) + timedelta(seconds=30)
-    issuer.replies[TOKEN] = [given(issuer, exp=int(soon.timestamp()))]
+    issuer.replies[TOKEN] = [granted(issuer, exp=int(soon.timestamp()))]
     jackpot("login").ok()
     issuer.replies[TOKEN] = [(400, {"error": "invalid_grant", "error_description": "withdrawn\x1b[2K"})]
 
@@ -123,7 +123,7 @@ def test_a_sign_in_that_cannot_be_renewed_has_ended(issuer: LocalIssuer, jackpot
 
 
 def test_a_sign_in_is_forgotten(issuer: LocalIssuer, jackpot: Jackpot) -> None:
-    issuer.replies[TOKEN] = [given(issuer)]
+    issuer.replies[TOKEN] = [granted(issuer)]
     jackpot("login").ok()
 
     assert "Signed out of " in jackpot("logout").err
@@ -132,7 +132,7 @@ def test_a_sign_in_is_forgotten(issuer: LocalIssuer, jackpot: Jackpot) -> None:
 
 
 def test_the_token_for_the_service_may_be_the_id_token(issuer: LocalIssuer, jackpot: Jackpot) -> None:
-    status, document = given(issuer)
+    status, document = granted(issuer)
     issuer.replies[TOKEN] = [(status, {"access_token": "opaque", "id_token": document["access_token"]})]
 
     assert jackpot("login").err.endswith(" as Ann.\n")
@@ -150,18 +150,18 @@ REFUSED: Final[tuple[tuple[list[tuple[int, object]], int, str], ...]] = (
 def test_what_the_issuer_refuses_is_said_in_a_line(
     issuer: LocalIssuer, jackpot: Jackpot, nothing_kept: Path, subtests: pytest.Subtests
 ) -> None:
-    for replies, status, said in REFUSED:
-        with subtests.test(said):
+    for replies, status, expected in REFUSED:
+        with subtests.test(expected):
             issuer.replies[TOKEN] = list(replies)
 
             ended = jackpot("login")
 
-            assert (ended.status, said in ended.err) == (status, True), ended.err
+            assert (ended.status, expected in ended.err) == (status, True), ended.err
     assert not (nothing_kept / "jackpot" / "sign-in.json").exists()
 
 
 def test_a_subject_whom_the_service_does_not_know_is_not_signed_in(issuer: LocalIssuer, jackpot: Jackpot) -> None:
-    issuer.replies[TOKEN] = [given(issuer, sub="stranger")]
+    issuer.replies[TOKEN] = [granted(issuer, sub="stranger")]
 
     ended = jackpot("login")
 
@@ -170,14 +170,14 @@ def test_a_subject_whom_the_service_does_not_know_is_not_signed_in(issuer: Local
 
 
 def test_a_file_that_others_can_read_is_not_used(issuer: LocalIssuer, jackpot: Jackpot, nothing_kept: Path) -> None:
-    issuer.replies[TOKEN] = [given(issuer)]
+    issuer.replies[TOKEN] = [granted(issuer)]
     jackpot("login").ok()
-    kept = nothing_kept / "jackpot" / "sign-in.json"
-    kept.chmod(0o640)
+    stored = nothing_kept / "jackpot" / "sign-in.json"
+    stored.chmod(0o640)
 
     jackpot("whoami").refused(1, "can be read by others than its owner")
-    kept.chmod(0o600)
-    kept.write_text("{")
+    stored.chmod(0o600)
+    stored.write_text("{")
     jackpot("whoami").refused(1, "cannot be read: remove it, and run jackpot login")
 
 

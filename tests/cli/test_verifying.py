@@ -43,9 +43,9 @@ def owner(url: str) -> "psycopg.Connection[Any]":
 
 def counted(out: str) -> tuple[int, int]:
     """How many entries and rounds were checked."""
-    found = re.search(r"Verified 4 books, ([\d,]+) entries, ([\d,]+) rounds, ", out)
-    assert found
-    entries, rounds = found.groups()
+    match = re.search(r"Verified 4 books, ([\d,]+) entries, ([\d,]+) rounds, ", out)
+    assert match
+    entries, rounds = match.groups()
     return int(entries.replace(",", "")), int(rounds.replace(",", ""))
 
 
@@ -168,12 +168,12 @@ def test_it_ends_by_itself_when_its_own_backend_hangs_while_the_database_lives(
             blocking.execute("LOCK TABLE ONLY bets")  # Nothing before the proof asks for it.
             is_locked.set()
             until = time.monotonic() + 60
-            while (found := other.execute(waiting).fetchone()) is None:
+            while (match := other.execute(waiting).fetchone()) is None:
                 assert time.monotonic() < until
                 time.sleep(0.02)
-            os.kill(found[0], signal.SIGSTOP)
+            os.kill(match[0], signal.SIGSTOP)
         monkeypatch.setattr(deadlines, "LONGEST_STATEMENT_S", 0.5)
-        pid: int = found[0]
+        pid: int = match[0]
         return pid
 
     is_locked = threading.Event()
@@ -198,11 +198,11 @@ def test_in_a_pipe_it_says_a_line_now_and_then(
     quiet = machine("verify")
     monkeypatch.setattr(progress, "SECONDS_BETWEEN_LINES", 0.0)
 
-    told = machine("verify")
+    ended = machine("verify")
 
     assert quiet.err == ""
-    assert told.ok() == quiet.ok()
-    *_, last = told.err.splitlines()
+    assert ended.ok() == quiet.ok()
+    *_, last = ended.err.splitlines()
     assert re.fullmatch(
         r"looks at entries, now of live: (\d+) of \1 \(100 %\), [\d,]+/s, (0 s left|no telling how long it takes)", last
     )
@@ -214,11 +214,11 @@ def test_on_a_terminal_it_shows_a_bar_on_standard_error(
     play(database_url)
     monkeypatch.setenv("TTY_COMPATIBLE", "1")
 
-    told = machine("verify")
+    ended = machine("verify")
 
-    assert re.fullmatch(r"Verified 4 books, .*: the books are right\.\n", told.ok())
-    assert "looks at entries, now of live" in told.err
-    assert "100%" in told.err
+    assert re.fullmatch(r"Verified 4 books, .*: the books are right\.\n", ended.ok())
+    assert "looks at entries, now of live" in ended.err
+    assert "100%" in ended.err
 
 
 def test_reports_of_closed_periods_that_it_cannot_compare_are_said_and_are_nothing_wrong(
@@ -231,10 +231,12 @@ def test_reports_of_closed_periods_that_it_cannot_compare_are_said_and_are_nothi
     assert line.startswith("Verified ")
 
     raise_version(monkeypatch, "rtp")
-    monkeypatch.setattr(registry, "REPORTS", {name: one for name, one in registry.REPORTS.items() if name != "fx"})
-    *said, verdict = opened("verify").ok().splitlines()
+    monkeypatch.setattr(
+        registry, "REPORTS", {name: report for name, report in registry.REPORTS.items() if name != "fx"}
+    )
+    *lines, verdict = opened("verify").ok().splitlines()
 
-    assert said == [
+    assert lines == [
         "Not compared: fx of 2 closed period(s), kept in version 1; there is no such report any more.",
         "Not compared: rtp of 2 closed period(s), kept in version 2; its version is 3 now.",
     ]

@@ -31,7 +31,7 @@ from jackpot_service.usecases.changes.registry import KINDS
 
 
 def values(of: type[StrEnum]) -> tuple[str, ...]:
-    return tuple(one.value for one in of)
+    return tuple(member.value for member in of)
 
 
 OWNED: Final[dict[str, Any]] = {

@@ -34,10 +34,10 @@ class Ended:
         assert self.status == 0, self.err
         return self.out
 
-    def refused(self, status: int, *said: str) -> None:
+    def refused(self, status: int, *output: str) -> None:
         """Require this status, nothing on standard output, and all this on standard error."""
         assert (self.status, self.out) == (status, ""), self
-        for text in said:
+        for text in output:
             assert text in self.err, self.err
 
 
@@ -55,8 +55,8 @@ def program(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
         capsys.readouterr()  # What the service said before.
         with pytest.raises(SystemExit) as ended:
             main()
-        said = capsys.readouterr()
-        return Ended(int(ended.value.code or 0), said.out, said.err)
+        output = capsys.readouterr()
+        return Ended(int(ended.value.code or 0), output.out, output.err)
 
     return run
 

@@ -52,7 +52,7 @@ def _place(exception: Item) -> str:
 
 
 def _granted(exception: Item) -> str:
-    return ", ".join(money(one["amount_minor"], one["currency"]) for one in exception["granted"] or ()) or "-"
+    return ", ".join(money(listed["amount_minor"], listed["currency"]) for listed in exception["granted"] or ()) or "-"
 
 
 def _outcome(exception: Item) -> str:
@@ -125,19 +125,21 @@ def list_exceptions(
 def show_exception(exception_id: str, is_json: bool) -> None:  # noqa: FBT001
     """Show an exception with the facts of the call that it is about."""
     service = configured()
-    found = next((one for one in service.items(at("exceptions")) if one.get("exception_id") == exception_id), None)
-    if found is None:
+    exception = next(
+        (listed for listed in service.items(at("exceptions")) if listed.get("exception_id") == exception_id), None
+    )
+    if exception is None:
         raise ServiceError(f"there is no exception {exception_id}")
     if is_json:
-        print_object(found)
+        print_object(exception)
         return
-    rows = ((column.title, column.cell(found)) for column in EXCEPTIONS)
-    for line in (*fields(rows), "", *fields(_facts(found))):
+    rows = ((column.title, column.cell(exception)) for column in EXCEPTIONS)
+    for line in (*fields(rows), "", *fields(_facts(exception))):
         click.echo(line)
 
 
-def _facts(found: Item) -> list[tuple[str, str]]:
-    return [(f"  {name}", shown(value)) for name, value in found["facts"].items()]
+def _facts(exception: Item) -> list[tuple[str, str]]:
+    return [(f"  {name}", shown(value)) for name, value in exception["facts"].items()]
 
 
 @example('jackpot exceptions acknowledge ex-17 --reason "the table\'s clock was wrong"')
@@ -149,5 +151,5 @@ def acknowledge(exception_id: str, reason: str, request_id: str) -> None:
     """Say what came of an exception."""
     path = at("exceptions", exception_id, "acknowledgement")
     _, is_new = configured().act("POST", path, {"request_id": request_id, "reason": reason})
-    said = "acknowledged" if is_new else "was acknowledged before, by this request"
-    click.echo(f"Exception {exception_id}: {said}.", err=True)
+    outcome = "acknowledged" if is_new else "was acknowledged before, by this request"
+    click.echo(f"Exception {exception_id}: {outcome}.", err=True)

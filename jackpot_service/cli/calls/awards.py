@@ -74,26 +74,26 @@ def list_awards(limit: int | None, form: Form | None, **query: Any) -> None:  # 
 def show_award(award_id: str, is_json: bool) -> None:  # noqa: FBT001
     """Show an award: what it is worth, its steps and its payments."""
     service = configured()
-    found = service.get(at("awards", award_id))
+    answer = service.get(at("awards", award_id))
     if is_json:
-        print_object(found)
+        print_object(answer)
         return
-    for line in _award(found):
+    for line in _award(answer):
         click.echo(line)
 
 
-def _award(found: Item) -> list[str]:
-    currency = found["currency"]
+def _award(answer: Item) -> list[str]:
+    currency = answer["currency"]
     rows = [
-        *((column.title, column.cell(found)) for column in COLUMNS),
-        ("casino", found["casino_id"]),
-        ("cost, in the base currency", exact("", "cost_base").cell(found)),
-        ("funded by", found["funded_by"]),
-        ("claimable until", shown(found["claimable_until"])),
-        ("to be withheld", money(found["withholding_due_minor"], currency)),
-        ("withheld", money(found["withheld_minor"], currency)),
+        *((column.title, column.cell(answer)) for column in COLUMNS),
+        ("casino", answer["casino_id"]),
+        ("cost, in the base currency", exact("", "cost_base").cell(answer)),
+        ("funded by", answer["funded_by"]),
+        ("claimable until", shown(answer["claimable_until"])),
+        ("to be withheld", money(answer["withholding_due_minor"], currency)),
+        ("withheld", money(answer["withheld_minor"], currency)),
     ]
-    payments = [{**payment, "currency": currency} for payment in found["payments"]]
+    payments = [{**payment, "currency": currency} for payment in answer["payments"]]
     columns = (
         text("reference", "reference"),
         minor("amount", "amount_minor"),
@@ -104,7 +104,7 @@ def _award(found: Item) -> list[str]:
         text("reversed by", "reversed_by"),
     )
     paid = list(table(columns, payments, indent="  "))
-    return [*fields(rows), "", *table(STEPS, found["steps"], indent="  "), *([""] if paid else []), *paid]
+    return [*fields(rows), "", *table(STEPS, answer["steps"], indent="  "), *([""] if paid else []), *paid]
 
 
 @example('jackpot awards pay aw_3ec109e5f5d233bbed8118c8c5ede2f1 --reference "slip 7" --channel cash')
@@ -121,7 +121,7 @@ def _award(found: Item) -> list[str]:
 def pay_award(award_id: str, **stated: Any) -> None:  # noqa: ANN401  as click passes them
     """Record that a casino paid an award, or a part of it."""
     body = {name: value for name, value in stated.items() if value is not None}
-    _said(configured().put(at("awards", award_id, "payment"), body))
+    _print_state(configured().put(at("awards", award_id, "payment"), body))
 
 
 @example('jackpot awards stop aw_3ec109e5f5d233bbed8118c8c5ede2f1 --reason "the cards are in doubt"')
@@ -131,12 +131,12 @@ def pay_award(award_id: str, **stated: Any) -> None:  # noqa: ANN401  as click p
 @request_id_option
 def stop_award(award_id: str, reason: str, request_id: str) -> None:
     """Stop the payment of an award, or of its unpaid rest; two people release it: changes request held-awards."""
-    _said(configured().put(at("awards", award_id, "stop"), {"reason": reason, "request_id": request_id}))
+    _print_state(configured().put(at("awards", award_id, "stop"), {"reason": reason, "request_id": request_id}))
 
 
-def _said(found: Item) -> None:
-    paid, amount = (money(found[name], found["currency"]) for name in ("paid_minor", "amount_minor"))
-    click.echo(f"Award {found['award_id']} is {found['state']}: {paid} of {amount} paid.", err=True)
+def _print_state(answer: Item) -> None:
+    paid, amount = (money(answer[name], answer["currency"]) for name in ("paid_minor", "amount_minor"))
+    click.echo(f"Award {answer['award_id']} is {answer['state']}: {paid} of {amount} paid.", err=True)
 
 
 @example("jackpot awards unclaimed")
@@ -187,24 +187,24 @@ def evidence(  # noqa: PLR0917  click passes what its options say
         raise click.UsageError(message)
     service, path = configured(), at("tables", table_id, "rounds", round_id, "evidence")
     if kind is None:
-        found = service.get(path)
+        answer = service.get(path)
     else:
         stated = {"request_id": request_id, "kind": kind, "statement": statement, "sha256": sha256}
-        found = service.post(path, {name: value for name, value in stated.items() if value is not None})
+        answer = service.post(path, {name: value for name, value in stated.items() if value is not None})
     if is_json:
-        print_object(found)
+        print_object(answer)
         return
-    for line in _evidence(found):
+    for line in _evidence(answer):
         click.echo(line)
 
 
-def _evidence(found: Item) -> list[str]:
-    needed = found["requirement"] or {}
+def _evidence(answer: Item) -> list[str]:
+    needed = answer["requirement"] or {}
     rows = [
-        ("round", f"{found['table_id']}/{found['round_id']} of {found['jackpot_id']}"),
+        ("round", f"{answer['table_id']}/{answer['round_id']} of {answer['jackpot_id']}"),
         ("approvals needed", shown(needed.get("approvals"))),
         ("evidence needed", shown(needed.get("evidence", []))),
-        ("missing", shown(found["missing"])),
+        ("missing", shown(answer["missing"])),
     ]
     columns = (
         text("kind", "kind"),
@@ -213,7 +213,7 @@ def _evidence(found: Item) -> list[str]:
         text("SHA-256", "sha256"),
         text("statement", "statement"),
     )
-    return [*fields(rows), "", *table(columns, found["recorded"], indent="  ")]
+    return [*fields(rows), "", *table(columns, answer["recorded"], indent="  ")]
 
 
 @example("jackpot awards slip aw_3ec109e5f5d233bbed8118c8c5ede2f1 --print --output slip.html")

@@ -45,22 +45,22 @@ def export_journal(jackpot_id: str, form: str, as_of: str | None, output: Path |
 @json_option
 def show_checkpoints(is_json: bool) -> None:  # noqa: FBT001
     """Show when the books were last verified, sealed and closed, and how far each jackpot's is reconciled."""
-    found = configured().get(at("checkpoints"))
+    answer = configured().get(at("checkpoints"))
     if is_json:
-        print_object(found)
+        print_object(answer)
         return
     rows = [
-        ("last verification", _when(found["last_verification"], "noted_at")),
-        ("last whole verification", _when(found["last_whole_verification"], "noted_at")),
-        ("last seal", _when(found["last_seal"], "booked_at")),
-        ("last closed period", _when(found["last_closed_period"], "to")),
+        ("last verification", _when(answer["last_verification"], "noted_at")),
+        ("last whole verification", _when(answer["last_whole_verification"], "noted_at")),
+        ("last seal", _when(answer["last_seal"], "booked_at")),
+        ("last closed period", _when(answer["last_closed_period"], "to")),
     ]
-    for line in (*fields(rows), "", *table(BOOKS, found["books"], indent="  ")):
+    for line in (*fields(rows), "", *table(BOOKS, answer["books"], indent="  ")):
         click.echo(line)
 
 
-def _when(found: Item | None, name: str) -> str:
-    if found is None:
+def _when(answer: Item | None, name: str) -> str:
+    if answer is None:
         return "never"
-    number = f"number {found['number']}, " if "number" in found else ""
-    return f"{number}{second(found[name])}"
+    number = f"number {answer['number']}, " if "number" in answer else ""
+    return f"{number}{second(answer[name])}"

@@ -82,12 +82,12 @@ def list_casinos(limit: int | None, form: Form | None) -> None:
 def show_casino(casino_id: str, is_json: bool) -> None:  # noqa: FBT001
     """Show a casino: its gaming days, tables and claims."""
     service = configured()
-    found = service.get(at("casinos", casino_id))
+    answer = service.get(at("casinos", casino_id))
     if is_json:
-        print_object(found)
+        print_object(answer)
         return
     tables = list(service.items(at("tables"), {"casino_id": casino_id}))
-    rows = [(column.title, column.cell(found)) for column in CASINOS]
+    rows = [(column.title, column.cell(answer)) for column in CASINOS]
     for line in [*fields(rows), "", *table(TABLES, tables, indent="  ")]:
         click.echo(line)
 
@@ -115,8 +115,8 @@ def add_casino(casino_id: str, **stated: Any) -> None:  # noqa: ANN401  as click
 def show_balances(casino_id: str, form: Form | None) -> None:
     """Show what a casino owes (negative: is owed), by jackpot and currency. It reads all of the books."""
     service = configured()
-    found = service.get(at("reports", "casino-statement"), casino_id=casino_id, section="accounts")
-    sections = found["sections"]
+    answer = service.get(at("reports", "casino-statement"), casino_id=casino_id, section="accounts")
+    sections = answer["sections"]
     rows = sections[0]["rows"] if sections else []
     columns = (
         text("jackpot", "jackpot_id"),
@@ -142,17 +142,17 @@ def show_claims(casino_id: str, is_json: bool) -> None:  # noqa: FBT001
 def show_withholding(casino_id: str, form: Form | None) -> None:
     """Show every version of a casino's withholding rules; two people set one: changes request casino-withholding."""
     service = configured()
-    found = service.get(at("casinos", casino_id, "withholding-rules"))
-    rules = found["rules"]
+    answer = service.get(at("casinos", casino_id, "withholding-rules"))
+    rules = answer["rules"]
     print_items(rules, RULES, form=form)
 
 
 def _show_fields(path: str, *, is_json: bool) -> None:
-    found: Item = configured().get(path)
+    answer: Item = configured().get(path)
     if is_json:
-        print_object(found)
+        print_object(answer)
         return
-    for line in fields((name.replace("_", " "), shown(value)) for name, value in found.items()):
+    for line in fields((name.replace("_", " "), shown(value)) for name, value in answer.items()):
         click.echo(line)
 
 
@@ -178,16 +178,16 @@ def list_tables(limit: int | None, form: Form | None, **query: Any) -> None:  # 
 def show_table(table_id: str, is_json: bool) -> None:  # noqa: FBT001
     """Show a table: its jackpot, the stakes that it takes now, and its rounds that wait for an end."""
     service = configured()
-    found = service.get(at("tables", table_id))
+    answer = service.get(at("tables", table_id))
     if is_json:
-        print_object(found)
+        print_object(answer)
         return
-    for line in _table(found):
+    for line in _table(answer):
         click.echo(line)
 
 
-def _table(found: Item) -> list[str]:
-    terms, rows = found["terms"], [(column.title, column.cell(found)) for column in TABLES]
+def _table(answer: Item) -> list[str]:
+    terms, rows = answer["terms"], [(column.title, column.cell(answer)) for column in TABLES]
     if terms is None:
         return list(fields(rows))
     rows += [
@@ -196,8 +196,8 @@ def _table(found: Item) -> list[str]:
         ("hands a player", shown(terms["hands_per_player"])),
         ("close required", shown(terms["close_required"])),
     ]
-    waiting = found["open_rounds"]
-    more = [] if waiting["next"] is None else [f"  More: jackpot rounds list --waiting --table {found['table_id']}"]
+    waiting = answer["open_rounds"]
+    more = [] if waiting["next"] is None else [f"  More: jackpot rounds list --waiting --table {answer['table_id']}"]
     rounds = list(table(OPEN_ROUNDS, waiting["items"], indent="  "))
     return [*fields(rows), "", *table(STAKES, terms["stakes"], indent="  "), *([""] if rounds else []), *rounds, *more]
 

@@ -122,7 +122,7 @@ def _request_of(kind: str) -> click.Command:
     shown_example = f"jackpot changes request {kind} {change_fields.EXAMPLES[kind]} --reason …"
     return click.Command(
         kind,
-        callback=lambda **given: _ask(kind, given),
+        callback=lambda **options: _ask(kind, options),
         params=[*options, *common],
         help=f"Request a change of kind {kind}; another person decides it.",
         epilog=f"\b\nExamples:\n  {shown_example}",
@@ -130,25 +130,25 @@ def _request_of(kind: str) -> click.Command:
     )
 
 
-def _ask(kind: str, given: dict[str, Any]) -> None:
-    stated = {name: given[name] for name in change_fields.FIELDS[kind] if given[name] not in (None, ())}
-    document = given["payload"]
+def _ask(kind: str, options: dict[str, Any]) -> None:
+    stated = {name: options[name] for name in change_fields.FIELDS[kind] if options[name] not in (None, ())}
+    document = options["payload"]
     if document is not None and stated:
         message = "give the fields as options, or all of them by --payload"
         raise click.UsageError(message)
     payload = change_fields.payload_of(kind, stated) if document is None else document
-    body = {"request_id": given["request_id"], "kind": kind, "payload": payload, "reason": given["reason"]}
-    if given["base_version"] is not None:
-        body["base_version"] = given["base_version"]
-    ask(configured(), body, is_dry_run=given["dry_run"], is_json=given["is_json"])
+    body = {"request_id": options["request_id"], "kind": kind, "payload": payload, "reason": options["reason"]}
+    if options["base_version"] is not None:
+        body["base_version"] = options["base_version"]
+    ask(configured(), body, is_dry_run=options["dry_run"], is_json=options["is_json"])
 
 
 def ask(service: Service, body: Item, *, is_dry_run: bool, is_json: bool) -> None:
     """Request a change, print it, and say whether it was requested just now. Raises: ServiceError."""
     change, is_new = service.act("POST", at("change-requests"), body, dry_run=is_dry_run or None)
     print_change(change, is_json=is_json)
-    found = "it waits for another user" if is_new else f"it was requested before, and is {change['state']}"
-    click.echo(f"Change request {change['request_id']}: {_said(found, is_dry_run=is_dry_run)}.", err=True)
+    outcome = "it waits for another user" if is_new else f"it was requested before, and is {change['state']}"
+    click.echo(f"Change request {change['request_id']}: {_stated(outcome, is_dry_run=is_dry_run)}.", err=True)
 
 
 @example(
@@ -177,7 +177,7 @@ def approve(  # noqa: PLR0917  click passes what its options say
     print_change(change, is_json=is_json)
     waits_for = change["approvals_due"] - len(change["decisions"])
     done = "approved and done" if change["decision"] else f"approved; {waits_for} more must approve it"
-    click.echo(f"Change request {request_id}: {_said(done, is_dry_run=dry_run)}.", err=True)
+    click.echo(f"Change request {request_id}: {_stated(done, is_dry_run=dry_run)}.", err=True)
 
 
 @example('jackpot changes reject q1 --reason "the wrong jackpot"')
@@ -269,14 +269,14 @@ def _effect(effect: Item) -> Iterator[str]:
 
 
 def _flat(value: Item, prefix: str = "") -> Iterator[tuple[str, str]]:
-    for name, one in value.items():
-        if isinstance(one, dict) and one:
-            yield from _flat(one, f"{prefix}{name}.")
-        elif isinstance(one, list) and one and all(_is_named(part) for part in one):
-            for first, *rest in one:  # Behind a rate stand the decimals of its currency, which no change sets.
+    for name, member in value.items():
+        if isinstance(member, dict) and member:
+            yield from _flat(member, f"{prefix}{name}.")
+        elif isinstance(member, list) and member and all(_is_named(part) for part in member):
+            for first, *rest in member:  # Behind a rate stand the decimals of its currency, which no change sets.
                 yield f"{prefix}{name}.{first}", " ".join(map(_figure, rest[:1] if name == "rates" else rest))
         else:
-            yield f"{prefix}{name}", shown(one) if name.endswith(NO_FIGURES) else _figure(one)
+            yield f"{prefix}{name}", shown(member) if name.endswith(NO_FIGURES) else _figure(member)
 
 
 def _is_named(part: Any) -> bool:  # noqa: ANN401  JSON
@@ -289,5 +289,5 @@ def _figure(value: Any) -> str:  # noqa: ANN401  JSON
     return decimal(value) if is_exact else shown(value)
 
 
-def _said(done: str, *, is_dry_run: bool) -> str:
+def _stated(done: str, *, is_dry_run: bool) -> str:
     return "nothing was done, this was a dry run" if is_dry_run else done

@@ -48,7 +48,7 @@ def read_document(document: bytes) -> ReferenceRates:
         raise BadDocument(f"It is larger than {LARGEST_DOCUMENT:,} bytes.")
     envelope = _parsed(document)
     if envelope.tag != ENVELOPE:
-        raise BadDocument(f"Its root is {_said(envelope.tag)}, not the ECB's {ENVELOPE}.")
+        raise BadDocument(f"Its root is {_shortened(envelope.tag)}, not the ECB's {ENVELOPE}.")
     days = [day for cube in envelope.findall(CUBE) for day in cube.findall(CUBE)]
     if len(days) != 1:
         raise BadDocument(f"It has {len(days)} days in elements {CUBE}, not one: take the daily document.")
@@ -61,7 +61,7 @@ def _parsed(document: bytes) -> Element:
     except DefusedXmlException as error:
         raise BadDocument(f"It has what such a document never has: {type(error).__name__}.") from None
     except (ParseError, ValueError, LookupError) as error:
-        raise BadDocument(f"It is no XML: {_said(str(error))}.") from None
+        raise BadDocument(f"It is no XML: {_shortened(str(error))}.") from None
     return root
 
 
@@ -72,7 +72,7 @@ def _day(cube: Element) -> date:
             return date.fromisoformat(text)
         except ValueError:
             pass
-    raise BadDocument(f"Its time {_said(text)} is no day.")
+    raise BadDocument(f"Its time {_shortened(text)} is no day.")
 
 
 def _quotes(cubes: Iterable[Element]) -> dict[str, Decimal]:
@@ -80,18 +80,18 @@ def _quotes(cubes: Iterable[Element]) -> dict[str, Decimal]:
     for cube in cubes:
         code, text = cube.get("currency", ""), cube.get("rate", "")
         if not CURRENCY.fullmatch(code) or code == PIVOT:
-            raise BadDocument(f"It quotes {_said(code)}, which is not another currency than {PIVOT}.")
+            raise BadDocument(f"It quotes {_shortened(code)}, which is not another currency than {PIVOT}.")
         if code in quotes:
             raise BadDocument(f"It quotes {code} twice.")
         if not DECIMAL.fullmatch(text) or len(text) > LONGEST_QUOTE or Decimal(text) <= ZERO:
-            raise BadDocument(f"Its rate of {code}, {_said(text)}, is not a positive decimal number.")
+            raise BadDocument(f"Its rate of {code}, {_shortened(text)}, is not a positive decimal number.")
         quotes[code] = Decimal(text)
     if not quotes:
         raise BadDocument("It has no rates.")
     return quotes
 
 
-def _said(text: str) -> str:
+def _shortened(text: str) -> str:
     """Quote what a document says: not at length, and nothing that a terminal would obey."""
     return ascii(text if len(text) <= LONGEST_SAID else f"{text[:LONGEST_SAID]}…")
 

@@ -35,7 +35,7 @@ class Proposal:
     request_id: str
     payload: Item
     known: Item | None
-    kept: tuple[str, ...]
+    unquoted: tuple[str, ...]
 
 
 def proposal(
@@ -62,9 +62,9 @@ def proposal(
         raise NotYetDated(message)
     own_id = request_id or f"{source.name}-{base}-{quoted.day}"
     in_force = _in_force(service, base)
-    kept = tuple(sorted(in_force - quoted.currencies))
+    unquoted = tuple(sorted(in_force - quoted.currencies))
     stated = {"name": source.name, "date": source.day.isoformat(), "sha256": source.sha256}
-    known = _found(service, at("change-requests", own_id))
+    known = _read_if_there(service, at("change-requests", own_id))
     if known is not None:
         rates = _quoted(quoted, base, known["payload"].get("rates", {}))
         if known["payload"] != {"base": base, "rates": rates, "source": stated}:
@@ -72,21 +72,21 @@ def proposal(
                 f"request-conflict: change request {own_id} stands for something else; ask under an id of your own"
             )
             raise ServiceError(message)
-        return Proposal(own_id, known["payload"], known, kept)
-    wanted = quoted.currencies if all_currencies else quoted.currencies & in_force
-    rates = _quoted(quoted, base, wanted - {base})
+        return Proposal(own_id, known["payload"], known, unquoted)
+    expected = quoted.currencies if all_currencies else quoted.currencies & in_force
+    rates = _quoted(quoted, base, expected - {base})
     if not rates:
         message = f"No sheet of {base} in force has a currency that the document of {quoted.day} quotes."
         raise NothingToPropose(message)
-    return Proposal(own_id, {"base": base, "rates": rates, "source": stated}, None, kept)
+    return Proposal(own_id, {"base": base, "rates": rates, "source": stated}, None, unquoted)
 
 
 def _in_force(service: Service, base: str) -> frozenset[str]:
-    found = _found(service, at("rates"), base=base)
-    return frozenset() if found is None else frozenset(rate["currency"] for rate in found["rates"]) - {base}
+    sheet = _read_if_there(service, at("rates"), base=base)
+    return frozenset() if sheet is None else frozenset(rate["currency"] for rate in sheet["rates"]) - {base}
 
 
-def _found(service: Service, path: str, **query: str) -> Item | None:
+def _read_if_there(service: Service, path: str, **query: str) -> Item | None:
     """Read something that may not be there. Raises: ServiceError for all else."""
     try:
         return service.get(path, **query)

@@ -99,25 +99,25 @@ def list_jackpots(limit: int | None, form: Form | None) -> None:
 def show_jackpot(jackpot_id: str, is_json: bool) -> None:  # noqa: FBT001
     """Show a jackpot: its state, meter and pools."""
     service = configured()
-    found = service.get(at("jackpots", jackpot_id))
+    answer = service.get(at("jackpots", jackpot_id))
     if is_json:
-        print_object(found)
+        print_object(answer)
         return
-    for line in list(fields(_pools(found))):
+    for line in list(fields(_pools(answer))):
         click.echo(line)
 
 
-def _pools(found: Item) -> list[tuple[str, str]]:
-    currency, meter = found["currency"], found["meter"]
+def _pools(answer: Item) -> list[tuple[str, str]]:
+    currency, meter = answer["currency"], answer["meter"]
     return [
-        ("jackpot", found["jackpot_id"]),
-        ("state", f"{found['state']}, {'takes bets' if found['is_accepting'] else 'takes no bets'}"),
-        ("rules", f"{found['rulebook']}, version {found['rules_version']}"),
+        ("jackpot", answer["jackpot_id"]),
+        ("state", f"{answer['state']}, {'takes bets' if answer['is_accepting'] else 'takes no bets'}"),
+        ("rules", f"{answer['rulebook']}, version {answer['rules_version']}"),
         ("cycle", f"{meter['cycle']:,}"),
         ("on offer", f"{decimal(meter['amount_exact'])} {currency}"),
         ("overflow", f"{decimal(meter['overflow'])} {currency}"),
-        ("reserve", f"{decimal(found['reserve'])} {currency}"),
-        ("prize fund", f"{decimal(found['prize_fund'])} {currency}"),
+        ("reserve", f"{decimal(answer['reserve'])} {currency}"),
+        ("prize fund", f"{decimal(answer['prize_fund'])} {currency}"),
         ("last movement", second(meter["last_movement_at"])),
     ]
 
@@ -146,9 +146,9 @@ def open_jackpot(jackpot_id: str, settings: tuple[str, ...], **stated: Any) -> N
     body = {name: value for name, value in stated.items() if value is not None} | {"jackpot_id": jackpot_id}
     if settings:
         body["settings"] = setting_values(settings)
-    found = configured().post(at("jackpots"), body)
+    answer = configured().post(at("jackpots"), body)
     click.echo(
-        f"Jackpot {jackpot_id} is {found['state']} by the rules of {found['rulebook']}, in {found['currency']}.",
+        f"Jackpot {jackpot_id} is {answer['state']} by the rules of {answer['rulebook']}, in {answer['currency']}.",
         err=True,
     )
 
@@ -162,8 +162,8 @@ def open_jackpot(jackpot_id: str, settings: tuple[str, ...], **stated: Any) -> N
 def spread_jackpot(jackpot_id: str, count: int, reason: str, request_id: str) -> None:
     """Spread a jackpot over more stripes, while it runs: so many of its entries can be committed at once."""
     body = {"request_id": request_id, "reason": reason, "stripes": count}
-    found = configured().put(at("jackpots", jackpot_id, "stripes"), body)
-    click.echo(f"Jackpot {jackpot_id} has {found['stripes']} stripes.", err=True)
+    answer = configured().put(at("jackpots", jackpot_id, "stripes"), body)
+    click.echo(f"Jackpot {jackpot_id} has {answer['stripes']} stripes.", err=True)
 
 
 @example('jackpot jackpots suspend live --reason "a stuck display"')
@@ -198,16 +198,16 @@ def _change_suspension(jackpot_id: str, what: str, *, reason: str, request_id: s
 def show_limits(jackpot_id: str, is_json: bool) -> None:  # noqa: FBT001
     """Show the limits that tables of a jackpot have of their own; two people set them: changes request table-limits."""
     service = configured()
-    found = service.get(at("jackpots", jackpot_id, "table-limits"))
+    answer = service.get(at("jackpots", jackpot_id, "table-limits"))
     if is_json:
-        print_object(found)
+        print_object(answer)
         return
     columns = (
         text("table", "table_id"),
         count("version", "version"),
         *(exact(name.replace("_", " "), f"limits.{name}") for name in ("token", "least_stake", "largest_stake")),
     )
-    for line in list(table(columns, found["tables"])):
+    for line in list(table(columns, answer["tables"])):
         click.echo(line)
 
 
@@ -219,23 +219,23 @@ def show_limits(jackpot_id: str, is_json: bool) -> None:  # noqa: FBT001
 def meter(jackpot_id: str, currency: tuple[str, ...], is_json: bool) -> None:  # noqa: FBT001
     """Show the meter of a jackpot, from the committed books."""
     service = configured()
-    found = service.get(at("jackpots", jackpot_id, "meter"), currency=",".join(currency) or None)
+    answer = service.get(at("jackpots", jackpot_id, "meter"), currency=",".join(currency) or None)
     if is_json:
-        print_object(found)
+        print_object(answer)
         return
-    for line in list(fields(_meter(found))):
+    for line in list(fields(_meter(answer))):
         click.echo(line)
 
 
-def _meter(found: Item) -> list[tuple[str, str]]:
+def _meter(answer: Item) -> list[tuple[str, str]]:
     return [
-        ("jackpot", found["jackpot_id"]),
-        ("cycle", f"{found['cycle']:,}"),
-        *(("shown", money(one["amount_minor"], one["currency"])) for one in found["amounts"]),
-        ("exact, in the base currency", decimal(found["amount_exact"])),
-        ("overflow", decimal(found["overflow"])),
-        ("rate", f"{found['rate']}, of sheet {shown(found['rate_sheet'])}"),
-        ("last movement", second(found["last_movement_at"])),
+        ("jackpot", answer["jackpot_id"]),
+        ("cycle", f"{answer['cycle']:,}"),
+        *(("shown", money(amount["amount_minor"], amount["currency"])) for amount in answer["amounts"]),
+        ("exact, in the base currency", decimal(answer["amount_exact"])),
+        ("overflow", decimal(answer["overflow"])),
+        ("rate", f"{answer['rate']}, of sheet {shown(answer['rate_sheet'])}"),
+        ("last movement", second(answer["last_movement_at"])),
     ]
 
 
@@ -262,17 +262,17 @@ def show_hit(jackpot_id: str, cycle: int | None, is_json: bool) -> None:  # noqa
     """Show a hit with its cards and awards: that of a CYCLE, or the latest."""
     service = configured()
     listed = service.items(at("jackpots", jackpot_id, "hits"))
-    found = next((hit for hit in listed if cycle in {None, hit["cycle"]}), None)
-    if found is None:
+    answer = next((hit for hit in listed if cycle in {None, hit["cycle"]}), None)
+    if answer is None:
         which = "was not won yet" if cycle is None else f"was not won in cycle {cycle}"
         raise click.ClickException(f"jackpot {jackpot_id} {which}")
     if is_json:
-        print_object(found)
+        print_object(answer)
         return
     rows = (
-        (column.title, column.cell(found)) for column in (*HITS, text("cards", "cards"), text("payment", "payment"))
+        (column.title, column.cell(answer)) for column in (*HITS, text("cards", "cards"), text("payment", "payment"))
     )
-    for line in [*fields(rows), "", *table(AWARDS, found["awards"], indent="  ")]:
+    for line in [*fields(rows), "", *table(AWARDS, answer["awards"], indent="  ")]:
         click.echo(line)
 
 
@@ -289,14 +289,14 @@ def paytable() -> None:
 def show_paytable(jackpot_id: str, currency: str | None, form: Form | None) -> None:
     """Show the paytable of a jackpot, for one unit or token of a currency."""
     service = configured()
-    found = service.get(at("jackpots", jackpot_id, "paytable"), currency=currency)
-    lines = [{**line, "currency": found["currency"]} for line in found["lines"]]
+    answer = service.get(at("jackpots", jackpot_id, "paytable"), currency=currency)
+    lines = [{**line, "currency": answer["currency"]} for line in answer["lines"]]
     if form is Form.JSON:
-        print_object(found)
+        print_object(answer)
     elif form is Form.CSV:
         print_csv(lines)
     else:
-        click.echo(f"{jackpot_id}, {found['rulebook']} version {found['rules_version']}, {found['policy']}")
+        click.echo(f"{jackpot_id}, {answer['rulebook']} version {answer['rules_version']}, {answer['policy']}")
         columns = (text("tier", "tier"), Column("prize", _prize, is_figure=True), minor("amount now", "amount_minor"))
         print_items(lines, columns, form=None)
 
@@ -323,37 +323,37 @@ def rules() -> None:
 def show_rules(jackpot_id: str, currency: str | None, lang: str | None, is_json: bool) -> None:  # noqa: FBT001
     """Show the rules in force of a jackpot, in sentences and as settings, and those that wait for the next hit."""
     service = configured()
-    found = service.get(at("jackpots", jackpot_id, "rules"), currency=currency, lang=lang)
+    answer = service.get(at("jackpots", jackpot_id, "rules"), currency=currency, lang=lang)
     if is_json:
-        print_object(found)
+        print_object(answer)
         return
-    for line in _rules(found):
+    for line in _rules(answer):
         click.echo(line)
 
 
-def _rules(found: Item) -> list[str]:
+def _rules(answer: Item) -> list[str]:
     head = [
-        ("jackpot", found["jackpot_id"]),
-        ("rules", f"{found['rulebook']}, version {found['version']}, approved {second(found['approved_at'])}"),
-        ("pays back", f"{found['theoretical_return']['percent']} %"),
+        ("jackpot", answer["jackpot_id"]),
+        ("rules", f"{answer['rulebook']}, version {answer['version']}, approved {second(answer['approved_at'])}"),
+        ("pays back", f"{answer['theoretical_return']['percent']} %"),
     ]
     prizes = (
         text("tier", "tier"),
         text("odds", "odds"),
         Column("prize", _prize, is_figure=True),
-        Column("amount now", lambda prize: money(prize["amount_minor"], found["currency"]), is_figure=True),
+        Column("amount now", lambda prize: money(prize["amount_minor"], answer["currency"]), is_figure=True),
     )
-    lines = [*fields(head), "", *map(_sentence, found["text"]), "", *table(prizes, found["prizes"], indent="  "), ""]
-    lines += fields((f"  {name}", _setting(value)) for name, value in found["rules"].items())
-    pending = found["pending"]
+    lines = [*fields(head), "", *map(_sentence, answer["text"]), "", *table(prizes, answer["prizes"], indent="  "), ""]
+    lines += fields((f"  {name}", _setting(value)) for name, value in answer["rules"].items())
+    pending = answer["pending"]
     if pending is not None:
         lines += ["", f"After the next hit version {pending['version']} applies:"]
         lines += fields((f"  {name}", _setting(value)) for name, value in pending["rules"].items())
     return lines
 
 
-def _sentence(said: Any) -> str:  # noqa: ANN401  JSON
-    return said if isinstance(said, str) else shown(said)
+def _sentence(sentence: Any) -> str:  # noqa: ANN401  JSON
+    return sentence if isinstance(sentence, str) else shown(sentence)
 
 
 def _setting(value: Any) -> str:  # noqa: ANN401  JSON

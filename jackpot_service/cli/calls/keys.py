@@ -144,8 +144,8 @@ def people() -> None:
 def list_people(form: Form | None) -> None:
     """List the people and service accounts, by name."""
     service = configured()
-    found = [one for one, _ in _people(service.items(at("keys")))]
-    print_items(found, PEOPLE, form=form)
+    answer = [person for person, _ in _people(service.items(at("keys")))]
+    print_items(answer, PEOPLE, form=form)
 
 
 @example("jackpot people show Ann")
@@ -155,10 +155,10 @@ def list_people(form: Form | None) -> None:
 def show_person(name: str, is_json: bool) -> None:  # noqa: FBT001
     """Show somebody with all their keys."""
     service = configured()
-    found = {one["principal"]: (one, own) for one, own in _people(service.items(at("keys")))}
-    if name not in found:
+    answer = {person["principal"]: (person, own) for person, own in _people(service.items(at("keys")))}
+    if name not in answer:
         raise ServiceError(f"there is nobody named {name} with a key")
-    person, own = found[name]
+    person, own = answer[name]
     if is_json:
         print_object({**person, "keys": own})
         return
@@ -211,8 +211,8 @@ def add_user(**stated: Any) -> None:  # noqa: ANN401  as click passes them
     The owner of the database adds those who request or approve changes: jackpot db user.
     """
     body = {name: value for name, value in stated.items() if value is not None}
-    found, is_new = configured().act("POST", at("users"), body)
-    click.echo(f"{found['principal']}: {'added' if is_new else 'was there already'}.", err=True)
+    answer, is_new = configured().act("POST", at("users"), body)
+    click.echo(f"{answer['principal']}: {'added' if is_new else 'was there already'}.", err=True)
 
 
 @example("jackpot whoami")
@@ -221,9 +221,9 @@ def add_user(**stated: Any) -> None:  # noqa: ANN401  as click passes them
 def whoami(is_json: bool) -> None:  # noqa: FBT001
     """Show who you are to the service: your name, role, and which changes you may request and decide."""
     service: Service = configured()
-    found = service.get(at("me"))
+    answer = service.get(at("me"))
     if is_json:
-        print_object(found)
+        print_object(answer)
         return
-    for line in fields((name.replace("_", " "), shown(value)) for name, value in found.items()):
+    for line in fields((name.replace("_", " "), shown(value)) for name, value in answer.items()):
         click.echo(line)

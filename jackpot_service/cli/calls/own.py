@@ -22,7 +22,7 @@ def login() -> None:
     """
     url = address.service_url()
     about = called(url, None).get(at("service"))
-    signed_in = sign_in.sign_in(url, about, lambda said: click.echo(said, err=True))
+    signed_in = sign_in.sign_in(url, about, lambda message: click.echo(message, err=True))
     name = called(url, signed_in.token).get(at("me"))["principal"]
     sign_in.keep(url, signed_in)
     click.echo(f"Signed in at {url} as {name}.", err=True)

@@ -79,10 +79,10 @@ def show_sheet(base: str, number: int | None, as_of: str | None, form: Form | No
     if number is not None and as_of is not None:
         message = "--number and --as-of each name a sheet; give one of them"
         raise click.UsageError(message)
-    found = configured().get(at("rates"), base=base, number=number, as_of=as_of)
+    sheet = configured().get(at("rates"), base=base, number=number, as_of=as_of)
     if form is None:
-        click.echo(f"{base} sheet {found['number']:,}, in force from {second(found['effective_at'])}, {_origin(found)}")
-    print_items(found["rates"], RATES, form=form)
+        click.echo(f"{base} sheet {sheet['number']:,}, in force from {second(sheet['effective_at'])}, {_origin(sheet)}")
+    print_items(sheet["rates"], RATES, form=form)
 
 
 @click.group("rates")
@@ -157,7 +157,7 @@ def import_ecb(  # noqa: PLR0917  click passes what its options say
         click.echo(f"Change request {proposed.request_id}: it was requested before, and is {state}.", err=True)
     else:
         _ask(service, proposed, quoted.day, is_dry_run=dry_run, is_json=is_json)
-    for code in proposed.kept:
+    for code in proposed.unquoted:
         click.echo(f"{code} is not in the document and keeps its rate; to have it leave, ask for that.", err=True)
 
 

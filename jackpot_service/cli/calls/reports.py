@@ -48,7 +48,7 @@ PERIODS = (
     moment("from", "from"),
     moment("to", "to"),
     text("act", "act"),
-    Column("reports", lambda one: str(len(one["reports"]))),
+    Column("reports", lambda period: str(len(period["reports"]))),
 )
 
 
@@ -94,19 +94,19 @@ def show_report(name: str, by: tuple[str, ...], form: str, output: Path | None, 
     service = configured()
     query |= {"by": ",".join(by) or None, "format": "json" if form == TEXT else form}
     if form == TEXT:
-        found = service.get(at("reports", name), **query)
+        report = service.get(at("reports", name), **query)
         with opened(output) as file:
-            file.writelines(f"{line}\n".encode() for line in _lines(found))
+            file.writelines(f"{line}\n".encode() for line in _lines(report))
         return
     with service.stream(at("reports", name), query) as answer, opened(output) as file:
         for piece in answer.iter_bytes():
             file.write(piece)
 
 
-def _lines(found: Item) -> Iterator[str]:
+def _lines(report: Item) -> Iterator[str]:
     """Write the head of a report, and then each section."""
-    yield from fields(_head(found))
-    for section in found["sections"]:
+    yield from fields(_head(report))
+    for section in report["sections"]:
         yield ""
         yield section["title"]
         columns = [_column(column) for column in section["columns"]]
@@ -114,20 +114,20 @@ def _lines(found: Item) -> Iterator[str]:
         yield from lines or ["  " + "  ".join(column.title for column in columns)]
 
 
-def _head(found: Item) -> Iterator[tuple[str, str]]:
-    yield "report", f"{found['title']} ({found['name']}, version {found['report_version']})"
-    if found["signs"]:
-        yield "signs", found["signs"]
-    yield "from", "the beginning of the books" if found["from"] is None else found["from"]
-    yield "to", "all that was booked" if found["to"] is None else found["to"]
-    for name, value in found["scope"].items():
+def _head(report: Item) -> Iterator[tuple[str, str]]:
+    yield "report", f"{report['title']} ({report['name']}, version {report['report_version']})"
+    if report["signs"]:
+        yield "signs", report["signs"]
+    yield "from", "the beginning of the books" if report["from"] is None else report["from"]
+    yield "to", "all that was booked" if report["to"] is None else report["to"]
+    for name, value in report["scope"].items():
         if value not in (None, []):
             yield name, shown(value)
-    for book, seqs in found["positions"].items():
+    for book, seqs in report["positions"].items():
         yield f"positions of {book}", ".".join(map(str, seqs))
-    yield "made at", f"{second(found['made_at'])} by version {found['version']}"
-    if found["content_sha256"]:
-        yield "closed with SHA-256", found["content_sha256"]
+    yield "made at", f"{second(report['made_at'])} by version {report['version']}"
+    if report["content_sha256"]:
+        yield "closed with SHA-256", report["content_sha256"]
 
 
 def _column(described: Item) -> Column:
@@ -150,8 +150,8 @@ def close_period(to: str, reason: str, request_id: str) -> None:
     """Close everything before an instant: its reports are kept by their hashes."""
     end = f"{to}T00:00:00Z" if len(to) == DAY_LENGTH else to
     done = configured().post(at("closed-periods"), {"request_id": request_id, "reason": reason, "to": end})
-    for name, kept in sorted(done["reports"].items()):
-        click.echo(f"{kept['sha256']}  {name}")
+    for name, stored in sorted(done["reports"].items()):
+        click.echo(f"{stored['sha256']}  {name}")
 
 
 @example("jackpot reports periods")

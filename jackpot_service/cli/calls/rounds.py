@@ -121,32 +121,32 @@ def list_rounds(
 def show_round(table_id: str, round_id: str, player_id: str | None, is_json: bool) -> None:  # noqa: FBT001
     """Show the whole record of a round: bets, cards, settlement and entries."""
     service = configured()
-    found = service.get(at("tables", table_id, "rounds", round_id), player_id=player_id)
+    answer = service.get(at("tables", table_id, "rounds", round_id), player_id=player_id)
     if is_json:
-        print_object(found)
+        print_object(answer)
         return
-    for line in _round(found):
+    for line in _round(answer):
         click.echo(line)
 
 
-def _round(found: Item) -> list[str]:
-    of, settlement = found["round"], found["settlement"]
+def _round(answer: Item) -> list[str]:
+    of, settlement = answer["round"], answer["settlement"]
     rows = [
         ("round", f"{of['table_id']}/{of['round_id']} of {of['jackpot_id']}"),
         ("state", of["state"]),
-        ("opened at", second(found["opened_at"])),
+        ("opened at", second(answer["opened_at"])),
         ("cycle", shown(of["cycle"])),
         ("rules version", shown(of["rules_version"])),
         ("rate sheet", shown(of["rate_sheet"])),
         ("bets", f"{of['bet_count']:,}"),
         ("stake, base currency", exact("", "total_stake_base").cell(of)),
-        *([] if not found["dealer"] else [("dealer", " ".join(found["dealer"]))]),
-        *([] if not found["tombstones"] else [("voided before they came", shown(found["tombstones"]))]),
-        *([] if not found["corrections"] else [("corrections", str(len(found["corrections"])))]),
+        *([] if not answer["dealer"] else [("dealer", " ".join(answer["dealer"]))]),
+        *([] if not answer["tombstones"] else [("voided before they came", shown(answer["tombstones"]))]),
+        *([] if not answer["corrections"] else [("corrections", str(len(answer["corrections"])))]),
     ]
-    lines = [*fields(rows), "", *table(BETS, found["bets"], indent="  ")]
-    if found["hands"]:
-        lines += ["", *table(HANDS, found["hands"], indent="  ")]
+    lines = [*fields(rows), "", *table(BETS, answer["bets"], indent="  ")]
+    if answer["hands"]:
+        lines += ["", *table(HANDS, answer["hands"], indent="  ")]
     if settlement is not None:
         names = ("policy", "meter_before", "meter_after", "carried", "reserve_after", "prize_fund_after")
         lines += ["", *fields((name.replace("_", " "), shown(settlement[name])) for name in names)]
@@ -196,11 +196,11 @@ def entries() -> None:
 def show_entry(book: str, stripe: int, seq: int, is_json: bool) -> None:  # noqa: FBT001
     """Show an entry of a BOOK (a jackpot, or - for acts): what it posted, and its place in the chain."""
     service = configured()
-    found = service.get(at("entries", book, stripe, seq))
+    answer = service.get(at("entries", book, stripe, seq))
     if is_json:
-        print_object(found)
+        print_object(answer)
         return
     names = ("book", "stripe", "seq", "kind", "principal", "booked_at", "rules_version", "digest", "head")
-    shown_fields = fields((name.replace("_", " "), shown(found[name])) for name in names)
-    for line in (*shown_fields, "", *table(POSTINGS, found["postings"], indent="  ")):
+    shown_fields = fields((name.replace("_", " "), shown(answer[name])) for name in names)
+    for line in (*shown_fields, "", *table(POSTINGS, answer["postings"], indent="  ")):
         click.echo(line)
