@@ -71,8 +71,9 @@ def test_a_service_that_does_not_come_back_makes_the_frame_stale_once(
 def test_silence_makes_the_frame_stale_and_a_word_makes_it_fresh(service: Scripted) -> None:
     """By the real clock, as the silence is of a socket; the connection is replaced, since it may be dead."""
     over = threading.Event()
-    service.script = [streamed(frame(1), over), problem(503, "busy", retryable=True), streamed(frame(1), over)]
-    with JackpotClient(service.url, "key", first_backoff=0.4) as client:
+    busy = problem(503, "busy", retryable=True, retry_after=1)  # For longer than a frame is fresh.
+    service.script = [streamed(frame(1), over), busy, streamed(frame(1), over)]
+    with JackpotClient(service.url, "key") as client:
         feed = client.feed(jackpot_id="live", stale_after=0.4)
         assert shown(feed, 3) == [(1, False), (1, True), (1, False)]
         over.set()
