@@ -91,7 +91,7 @@ def _for(seconds: float) -> Callable[[], bool]:
 
 def _flooded(site: Site, bets: int) -> Iterator[Figure]:
     """Have one casino send all it can while another books bets one after another."""
-    key = servers.add_casino(site.service.database, f"other-{bets}", table=f"{OTHERS_TABLE}-{bets}")
+    key = servers.add_casino(site.service, f"other-{bets}", table=f"{OTHERS_TABLE}-{bets}")
     other = replace(site.service, key=key)
     site.log(f"overload: a flood of batches of {bets}, and another casino")
     requests = BetRequests(other, bets=1, tables=[f"{OTHERS_TABLE}-{bets}"])

@@ -7,7 +7,7 @@ import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from http.client import HTTPConnection
 from pathlib import Path
 from socket import create_server
@@ -30,12 +30,12 @@ _COMMAND_SECONDS = 120
 _VERIFY_SECONDS = 1800
 
 _WHY = ("--reason", "to be measured")
-_UPGRADE = ("db", "upgrade")
 _REFERENCES = (
     ("casinos", "add", "c1", "Bench casino", *_WHY),
     ("rates", "publish", "--base", "EUR", "GBP=1.17", "SEK=0.0873", *_WHY),
 )
-_KEY = ("keys", "create", "--role", "table", "--casino", "c1", "--name", "bench", *_WHY)
+_BY_DATABASE = "No such command 'key'."
+"""The answer of a checkout from before the command line spoke HTTP: its commands need no key."""
 
 
 class ServerFailed(Exception):
@@ -44,12 +44,18 @@ class ServerFailed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """Where a started application listens, the key it takes, where it writes, and the process of its command."""
+    """
+    Where a started application listens, the key it takes, where it writes, and the process of its command.
+
+    `operator_key` is for the commands of its checkout that set it up.
+    """
 
     port: int
     key: str = field(repr=False)
     database: URL
     pid: int
+    checkout: Path = CHECKOUT
+    operator_key: str = field(default="", repr=False)
 
 
 @contextmanager
@@ -61,11 +67,14 @@ def service(url: URL, directory: Path, *, checkout: Path = CHECKOUT) -> Iterator
 
     Raises: ServerFailed, with what the command or the server had to say.
     """
-    set_up(url, checkout=checkout)
-    open_jackpot(url, "live", tables=TABLES, checkout=checkout)
-    key = _jackpot(url, _KEY, checkout=checkout).stdout.strip()
-    with serving(url, directory / "service.log", key=key, checkout=checkout) as server:
-        yield server
+    upgrade(url, checkout=checkout)
+    operator_key = _operator_key(url, checkout)
+    with serving(url, directory / "service.log", checkout=checkout) as started_server:
+        server = replace(started_server, operator_key=operator_key)
+        for arguments in _REFERENCES:
+            _act(server, arguments)
+        open_jackpot(server, "live", tables=TABLES)
+        yield replace(server, key=_table_key(server, "c1", name="bench"))
 
 
 @contextmanager
@@ -73,7 +82,7 @@ def serving(
     url: URL,
     log: Path,
     *,
-    key: str,
+    key: str = "",
     settings: Mapping[str, str] = MappingProxyType({}),
     checkout: Path = CHECKOUT,
 ) -> Iterator[Server]:
@@ -82,52 +91,69 @@ def serving(
     serve = (_command(checkout), "serve", "--port", str(port), "--workers", str(WORKERS))
     environment = {**_environment(url, checkout), **settings}
     with _running(serve, port, environment=environment, log=log, folder=checkout) as pid:
-        yield Server(port, key, url, pid)
-
-
-def set_up(url: URL, *, checkout: Path = CHECKOUT) -> None:
-    """Make the tables of an empty database, a casino and the rates. Raises: ServerFailed."""
-    upgrade(url, checkout=checkout)
-    for arguments in _REFERENCES:
-        _jackpot(url, arguments, checkout=checkout)
+        yield Server(port, key, url, pid, checkout)
 
 
 def upgrade(url: URL, *, checkout: Path = CHECKOUT) -> None:
     """Make the tables of an empty database. Raises: ServerFailed."""
-    _jackpot(url, _UPGRADE, checkout=checkout)
+    _jackpot(url, ("db", "upgrade"), checkout=checkout, by_owner=True)
     # A checkout of before the login of its own makes a role that nobody can log in as.
     databases.execute(url, f"ALTER ROLE {ROLE} LOGIN")
 
 
-def open_jackpot(
-    url: URL, jackpot_id: str, *, tables: Sequence[str], stripes: int | None = None, checkout: Path = CHECKOUT
-) -> None:
+def open_jackpot(server: Server, jackpot_id: str, *, tables: Sequence[str], stripes: int | None = None) -> None:
     """Open a jackpot and its tables, with the service's own number of stripes or another. Raises: ServerFailed."""
-    opening = ("jackpots", "open", jackpot_id, "--rules", "live-caribbean-stud", "--currency", "EUR", *_WHY)
-    settings = {} if stripes is None else {"JACKPOT_STRIPES": str(stripes)}
-    _jackpot(url, opening, settings=settings, checkout=checkout)
+    stated = () if stripes is None else ("--stripes", str(stripes))
+    rules = ("--rules", "live-caribbean-stud", "--currency", "EUR")
+    _act(server, ("jackpots", "open", jackpot_id, *rules, *stated, *_WHY))
     for table in tables:
-        playing = ("--casino", "c1", "--game", "caribbean-stud", "--jackpot", jackpot_id)
-        _jackpot(url, ("tables", "add", table, *playing, *_WHY), checkout=checkout)
+        _add_table(server, table, casino_id="c1", jackpot_id=jackpot_id)
 
 
-def add_casino(url: URL, casino_id: str, *, table: str) -> str:
+def add_casino(server: Server, casino_id: str, *, table: str) -> str:
     """Add a casino with a table that plays for `live`, and return the key of its server. Raises: ServerFailed."""
-    _jackpot(url, ("casinos", "add", casino_id, "Another casino", *_WHY))
-    playing = ("--casino", casino_id, "--game", "caribbean-stud", "--jackpot", "live")
-    _jackpot(url, ("tables", "add", table, *playing, *_WHY))
-    key = ("keys", "create", "--role", "table", "--casino", casino_id, "--name", f"bench {casino_id}", *_WHY)
-    return _jackpot(url, key).stdout.strip()
+    _act(server, ("casinos", "add", casino_id, "Another casino", *_WHY))
+    _add_table(server, table, casino_id=casino_id, jackpot_id="live")
+    return _table_key(server, casino_id, name=f"bench {casino_id}")
+
+
+def _add_table(server: Server, table: str, *, casino_id: str, jackpot_id: str) -> None:
+    playing = ("--casino", casino_id, "--game", "caribbean-stud", "--jackpot", jackpot_id)
+    _act(server, ("tables", "add", table, *playing, *_WHY))
+
+
+def _table_key(server: Server, casino_id: str, *, name: str) -> str:
+    return _act(server, ("keys", "create", "--role", "table", "--casino", casino_id, "--name", name, *_WHY))
 
 
 def add_auditor(url: URL) -> str:
     """Add an auditor and return the key, by which nobody bets. Raises: ServerFailed."""
-    return _jackpot(url, ("keys", "create", "--role", "auditor", "--name", "bench auditor", *_WHY)).stdout.strip()
+    return _jackpot(url, _key_of("auditor"), by_owner=True).stdout.strip()
 
 
 def add_reader(url: URL) -> str:
     """Return a key that may read every report. Raises: ServerFailed."""
-    return _jackpot(url, ("keys", "create", "--role", "finance", "--name", "bench reader", *_WHY)).stdout.strip()
+    return _jackpot(url, _key_of("finance"), by_owner=True).stdout.strip()
+
+
+def _operator_key(url: URL, checkout: Path) -> str:
+    """Return the key by which a checkout's commands set its service up; none where they do it by the database."""
+    made = _jackpot(url, _key_of("operator"), checkout=checkout, by_owner=True, may_fail=True)
+    if made.returncode != 0 and _BY_DATABASE not in made.stderr:
+        raise ServerFailed(f"jackpot db key ended with {made.returncode}: {made.stderr.strip()}")
+    return made.stdout.strip()
+
+
+def _key_of(role: str) -> tuple[str, ...]:
+    return ("db", "key", "--role", role, "--name", f"bench {role}", *_WHY)
+
+
+def _act(server: Server, arguments: tuple[str, ...]) -> str:
+    """Run a command as the operator, and return what it prints. Raises: ServerFailed."""
+    caller = {"JACKPOT_URL": f"http://{HOST}:{server.port}"}
+    if server.operator_key:
+        caller["JACKPOT_KEY"] = server.operator_key
+    return _jackpot(server.database, arguments, settings=caller, checkout=server.checkout).stdout.strip()
 
 
 @contextmanager
@@ -164,13 +190,14 @@ def _jackpot(
     *,
     settings: Mapping[str, str] = MappingProxyType({}),
     checkout: Path = CHECKOUT,
+    by_owner: bool = False,
     may_fail: bool = False,
     seconds: int = _COMMAND_SECONDS,
 ) -> subprocess.CompletedProcess[str]:
     finished = subprocess.run(  # noqa: S603 -- the words are our own
         (_command(checkout), *arguments),
         cwd=checkout,
-        env={**_environment(url, checkout, by_owner=arguments == _UPGRADE), **settings},
+        env={**_environment(url, checkout, by_owner=by_owner), **settings},
         capture_output=True,
         text=True,
         check=False,

@@ -53,7 +53,7 @@ class Site:
             jackpot_id = f"striped-{stripes}"
             self.log(f"opening a jackpot of {stripes} stripe(s)")
             tables = tuple(f"{jackpot_id}-{number}" for number in range(1, _TABLES_OF_OTHERS + 1))
-            servers.open_jackpot(self.service.database, jackpot_id, tables=tables, stripes=stripes)
+            servers.open_jackpot(self.service, jackpot_id, tables=tables, stripes=stripes)
             self._tables_by_stripes[stripes] = tables
         return self._tables_by_stripes[stripes]
 
