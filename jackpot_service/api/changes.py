@@ -164,6 +164,11 @@ class ChangeView:
     at: datetime
     is_dry_run: bool = False
 
+    @property
+    def is_waiting(self) -> bool:
+        """Whether it can still be decided."""
+        return self.change.state(at=self.at) is ChangeState.PENDING
+
 
 class ListedChangeSchema(AnswerSchema):
     """A change request without its effect, which `GET /v1/change-requests/{request_id}` figures of one at a time."""
@@ -283,19 +288,20 @@ def _answered(done: ChangeRequested | ChangeDecidedNow, *, is_dry_run: bool) -> 
 
 
 def _shown(request_id: str) -> ChangeView:
-    act = Act(principal(), now())
-    decided: list[Change] = []
+    seen: list[ChangeView] = []
 
     def report(session: Session) -> ChangeView:
-        decided.append(visible(session, act.principal, request_id))
-        return ChangeView(decided[-1], effect_of(session, decided[-1], act), act.now)
+        change = visible(session, principal(), request_id)
+        act = Act(principal(), now())  # Only now is there a snapshot; its effect is of this instant.
+        seen.append(ChangeView(change, None, act.now))
+        return replace(seen[-1], effect=effect_of(session, change, act))
 
     try:
         return read_at_once(context().engine, report)
     except Busy as error:
-        if not decided:
+        if not seen or not seen[-1].is_waiting:
             raise
-        return ChangeView(decided[-1], impossible(error, at=act.now), act.now)
+        return replace(seen[-1], effect=impossible(error, at=seen[-1].at))
 
 
 @blueprint.route("/<id:request_id>/approval", methods=["POST"])

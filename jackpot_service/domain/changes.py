@@ -21,6 +21,10 @@ LIFETIME = timedelta(days=7)
 """How long a change request can be approved."""
 
 
+MOST_ERRORS = 100
+"""How many figures a refusal points at."""
+
+
 class Outcome(StrEnum):
     """The outcome of a checker's decision on a change request."""
 
@@ -183,13 +187,14 @@ def require_confirmed(change: Change, confirmed: Mapping[str, Decimal]) -> None:
     """
     Raises: ConfirmationRequired unless the approver repeated exactly the figures that have to be, as numbers.
 
-    It points at each that is wrong and says no figure: to repeat what an error says is to look at nothing.
+    It points at those that are wrong, at most `MOST_ERRORS`, and says no figure: to repeat what an error says is to
+    look at nothing.
     """
     expected = change.figures_due
     wrong = [*_wrong_figures(expected, confirmed)]
     if wrong:
         message = f"To be repeated in confirm: {', '.join(sorted(expected)) or 'nothing'}."
-        raise ConfirmationRequired(message, field_errors=in_order(wrong))
+        raise ConfirmationRequired(message, field_errors=in_order(wrong)[:MOST_ERRORS])
 
 
 def _wrong_figures(expected: Mapping[str, Decimal], confirmed: Mapping[str, Decimal]) -> Iterator[FieldError]:

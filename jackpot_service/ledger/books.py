@@ -9,7 +9,7 @@ from sqlalchemy import text
 
 from jackpot_service.database.connections import PLANNED_ANEW
 from jackpot_service.database.pipelines import Cursor, Pipeline
-from jackpot_service.database.transactions import Session, pipelined
+from jackpot_service.database.transactions import Session, is_snapshot, pipelined
 from jackpot_service.domain.accounts import METER_HOUSE, POOL_ACCOUNTS, Pools
 from jackpot_service.domain.money import ZERO
 from jackpot_service.ledger.cycles import Cycle
@@ -135,9 +135,11 @@ def moved_between(
     """
     Sum what entries put into an account: those after one vector of positions, up to another.
 
-    It may read much: the rest of the transaction is planned, and given time, as a report is.
+    It may read much: the rest of the transaction is planned, and given time, as a report is. A snapshot keeps the time
+    that it has: beyond it nobody waits for the answer any more.
     """
-    session.execute(text(f"SET LOCAL statement_timeout = '{LONGEST_SUM}'"))
+    if not is_snapshot(session):
+        session.execute(text(f"SET LOCAL statement_timeout = '{LONGEST_SUM}'"))
     for name, usual in PLANNED_ANEW.items():
         session.execute(text(f"SET LOCAL {name} = {usual}"))
     return summed_between(session, book, account, currency, since=since, positions=positions)

@@ -7,7 +7,7 @@ from sqlalchemy import Text, exists, func, literal_column, select
 from sqlalchemy.orm import aliased
 
 from jackpot_service.database.models import NOT_ENDED, AwardStepRow, RoundRow
-from jackpot_service.database.transactions import Session
+from jackpot_service.database.transactions import Session, is_snapshot
 from jackpot_service.domain.accounts import Meter
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.lives import Life
@@ -16,7 +16,7 @@ from jackpot_service.records import acts, immutable
 from jackpot_service.records.rounds import RoundName
 
 LONGEST_LOOK_MS = 60_000
-"""Looking through all that a jackpot ever did may take long, and is done once in its life."""
+"""Looking through all that a jackpot ever did may take long; it is done when its retirement is tried or booked."""
 
 # No parameter but a part of the statement: only so does the planner know that the index of the few fits.
 _HELD = literal_column("'held'", Text)
@@ -31,8 +31,13 @@ def life_of(session: Session, jackpot_id: str, *, is_accepting: bool) -> Life:
 
 
 def take_time(session: Session) -> None:
-    """Give the statements of this transaction time to look through all that a jackpot ever did."""
-    session.execute(select(func.set_config("statement_timeout", str(LONGEST_LOOK_MS), True)))  # noqa: FBT003  SQL's is_local
+    """
+    Give the statements of this transaction time to look through all that a jackpot ever did.
+
+    A snapshot keeps the time that it has: beyond it nobody waits for the answer any more.
+    """
+    if not is_snapshot(session):
+        session.execute(select(func.set_config("statement_timeout", str(LONGEST_LOOK_MS), True)))  # noqa: FBT003  SQL's is_local
 
 
 def open_round(session: Session, jackpot_id: str) -> RoundName | None:

@@ -1,6 +1,8 @@
 """The effect of a change request: what it would do while it waits, what it did, the same for all who may read it."""
 
-from datetime import timedelta
+import time
+from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any, Final
 
@@ -306,3 +308,78 @@ def test_where_there_is_no_time_to_figure_it_the_request_is_shown_all_the_same(p
 
     assert (request_["state"], request_["effect"]["problem"]["code"]) == ("pending", "busy")
     assert effect(played)["problem"] is None
+
+
+SLOW: Final = {"statement-settlement": "entries", "retirement": "rounds"}
+"""The kinds that may read much, each with a table of which its `plan` reads."""
+
+
+def backends(owner: psycopg.Connection[Any]) -> set[int]:
+    """The connections of the service to its database."""
+    found = "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND usename = 'jackpot_app'"
+    return {pid for (pid,) in owner.execute(found)}
+
+
+@pytest.mark.parametrize("kind", SLOW)
+def test_a_slow_effect_ends_by_the_time_out_of_statements_and_its_connection_lives_on(played: World, kind: str) -> None:
+    played.ask(kind, PAYLOADS[kind]).ok(201)
+    assert effect(played)["problem"] is None
+    played.bet(bet(), table_id="T2", round_id="open")  # So that a retirement has a row to look at.
+
+    with psycopg.connect(owner_conninfo(played.database_url), autocommit=True) as owner:
+        before = backends(owner)
+        owner.execute(f"CREATE POLICY slow ON {SLOW[kind]} USING (pg_sleep(20)::text = '')")
+        owner.execute(f"ALTER TABLE {SLOW[kind]} ENABLE ROW LEVEL SECURITY")
+        request_ = shown(played)
+        owner.execute(f"ALTER TABLE {SLOW[kind]} DISABLE ROW LEVEL SECURITY")
+
+        assert (request_["state"], request_["effect"]["problem"]["code"]) == ("pending", "busy")
+        played.cancel(table_id="T2", round_id="open")
+        assert effect(played)["problem"] is None
+        assert backends(owner) == before != set()
+
+
+def test_where_there_is_no_time_to_read_what_was_done_it_is_not_called_impossible(played: World) -> None:
+    played.change("adjustment", PAYLOADS["adjustment"])
+    done = effect(played)
+
+    with psycopg.connect(owner_conninfo(played.database_url)) as holder:
+        holder.execute("LOCK TABLE entries IN ACCESS EXCLUSIVE MODE")
+        played.get(f"{CHANGES}/q1").problem(503, "busy")
+        played.approve().problem(503, "busy")  # A replay.
+
+    assert effect(played) == done
+
+
+def test_an_effect_is_figured_after_its_request_was_read(played: World) -> None:
+    played.ask("adjustment", PAYLOADS["adjustment"]).ok(201)
+    key = played.key(Role.AUDITOR)
+
+    with psycopg.connect(owner_conninfo(played.database_url)) as holder, ThreadPoolExecutor(1) as threads:
+        holder.execute("LOCK TABLE change_requests IN ACCESS EXCLUSIVE MODE")
+        answer = threads.submit(played.get, f"{CHANGES}/q1", key=key)
+        wait_for_waiter(holder)
+        played.clock.advance(timedelta(seconds=5))
+        moved_on = played.clock()
+        holder.rollback()
+
+        assert datetime.fromisoformat(answer.result().ok()["effect"]["figured_at"]) >= moved_on
+
+
+def wait_for_waiter(holder: psycopg.Connection[Any]) -> None:
+    """Wait until somebody waits for the holder's lock."""
+    waiting = "SELECT count(*) FROM pg_locks WHERE relation = 'change_requests'::regclass AND NOT granted"
+    while holder.execute(waiting).fetchone() == (0,):
+        time.sleep(0.01)
+
+
+def test_a_refusal_names_a_hundred_figures_at_most_and_reads_no_more_than_there_can_be(played: World) -> None:
+    played.ask("rate-sheet", PAYLOADS["rate-sheet"]).ok(201)
+
+    def refused(count: int, code: str) -> list[Body]:
+        confirm = {f"f{number}": "1" for number in range(count)}
+        errors: list[Body] = played.approve(confirm=confirm).problem(422, code)["errors"]
+        return errors
+
+    assert len(refused(300, "confirmation-required")) == 100
+    assert [error["pointer"] for error in refused(301, "validation")] == ["/confirm"]
