@@ -20,6 +20,7 @@ from jackpot_service.usecases.fields import (
     CurrencyCode,
     Identifier,
     Instant,
+    OfMember,
     ReadField,
     currency_code,
     identifier,
@@ -152,7 +153,9 @@ def _field_errors_of(raw: object) -> Any:  # noqa: ANN401  marshmallow's message
     """Return what is wrong with a bet, by name; nothing if it is right."""
     if type(raw) is not dict:
         return ["must be an object"]
-    field_errors: dict[str, list[str]] = {str(name): ["unknown field"] for name in raw.keys() - _READERS.keys()}
+    field_errors: dict[str, list[str]] = {
+        str(name): [OfMember("unknown field")] for name in raw.keys() - _READERS.keys()
+    }
     field_errors |= {name: ["missing"] for name in _REQUIRED if name not in raw}
     for name in raw.keys() & _READERS.keys():
         try:

@@ -35,8 +35,16 @@ MOST_CURRENCIES = 8
 T = TypeVar("T")
 
 
+class OfMember(str):
+    """A message about a member: `_schema`, marshmallow's name for the object itself, is then the name of a member."""
+
+    __slots__ = ()
+
+
 class StrictSchema(Schema):
     """An object; what it does not name is refused."""
+
+    error_messages: dict[str, str] = {"unknown": OfMember("Unknown field.")}  # noqa: RUF012  as the base
 
     class Meta:  # noqa: D106  marshmallow's options
         unknown = RAISE
@@ -341,10 +349,14 @@ def each(reader: Callable[[object], T], values: Iterable[tuple[Any, object]]) ->
         try:
             read[name] = reader(value)
         except ValidationError as error:
-            wrong[str(name)] = error.messages
+            wrong[str(name)] = _of_member(error.messages)
     if wrong:
         raise ValidationError(wrong)
     return read
+
+
+def _of_member(messages: Any) -> Any:  # noqa: ANN401  marshmallow's messages
+    return [OfMember(message) for message in messages] if isinstance(messages, list) else messages
 
 
 class ObjectOf(ReadField[dict[str, T]]):
@@ -363,15 +375,23 @@ class ObjectOf(ReadField[dict[str, T]]):
         return each(self.value.read, value.items())
 
 
-class Figures(ReadField[dict[str, Decimal]]):
-    """Exact numbers by name; there may be none."""
+MOST_FIGURES = 300
+"""More than a change can have that are unusual: there are not so many currencies."""
 
-    described: ClassVar = {"type": "object", "additionalProperties": dict(Amount.described)}
+
+class Figures(ReadField[dict[str, Decimal]]):
+    """Exact numbers by name; there may be none. How many there are is looked at first."""
+
+    described: ClassVar = {
+        "type": "object",
+        "maxProperties": MOST_FIGURES,
+        "additionalProperties": dict(Amount.described),
+    }
 
     def read(self, value: object) -> dict[str, Decimal]:
         """Raises: ValidationError, by member."""
-        if not isinstance(value, dict):
-            message = "must be an object"
+        if not isinstance(value, dict) or len(value) > MOST_FIGURES:
+            message = f"must be an object of at most {MOST_FIGURES} members"
             raise ValidationError(message)
         return each(Amount().read, value.items())
 

@@ -8,11 +8,12 @@ from itertools import islice
 from typing import Annotated, Any, ClassVar, Final, get_origin, get_type_hints
 
 from marshmallow import ValidationError, fields, missing, post_load, validate
+from marshmallow.exceptions import SCHEMA
 
 from jackpot_service.domain.cards import BadCard, Card, parse_card
 from jackpot_service.domain.errors import FieldError, Refused
 from jackpot_service.domain.outcomes import Hand, HandStatus
-from jackpot_service.usecases.fields import LONGEST_TEXT, Identifier, ReadField, StrictSchema, each
+from jackpot_service.usecases.fields import LONGEST_TEXT, Identifier, OfMember, ReadField, StrictSchema, each
 
 MOST_ERRORS: Final = 100
 """How many field errors a refusal holds; an object of nonsense has hundreds of thousands."""
@@ -80,12 +81,17 @@ def field_errors_in(messages: Any, pointer: str, *, code: str = BadPayload.code)
     if isinstance(messages, Mapping):
         for name, inner in messages.items():
             escaped = str(name).replace("~", "~0").replace("/", "~1")
-            yield from field_errors_in(inner, pointer if name == "_schema" else f"{pointer}/{escaped}", code=code)
+            is_of_object = name == SCHEMA and not _is_of_member(inner)
+            yield from field_errors_in(inner, pointer if is_of_object else f"{pointer}/{escaped}", code=code)
     elif isinstance(messages, list):
         for message in messages:
             yield from field_errors_in(message, pointer, code=code)
     else:
         yield FieldError(pointer, code, str(messages))
+
+
+def _is_of_member(messages: Any) -> bool:  # noqa: ANN401  as `field_errors_in`
+    return isinstance(messages, Mapping) or any(isinstance(message, OfMember) for message in messages)
 
 
 MOST_CARDS = 52

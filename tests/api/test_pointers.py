@@ -11,7 +11,7 @@ from tests.support.world import World
 
 pytestmark = pytest.mark.slow
 
-NAMES: Final = ("a/b", "a~b", "~1", "~01", "/", "~", "", " ", "é", "0", "_schema/~")
+NAMES: Final = ("a/b", "a~b", "~1", "~01", "/", "~", "", " ", "é", "0", "_schema", "_schema/~")
 """Names of members that a pointer must escape, or may be taken to escape."""
 
 
@@ -59,6 +59,14 @@ def test_a_pointer_leads_into_a_payload_and_into_the_parameters_of_a_job(world: 
     policies = {"kinds": {name: policy}}
     (error,) = errors_of(world.ask("change-policy", policies).problem(422, "payload-invalid"))
     assert pointed_at({"payload": policies}, error["pointer"]) == policy
+
+    rates = {"base": "EUR", "rates": {name: wrong}}
+    (error,) = errors_of(world.ask("rate-sheet", rates).problem(422, "payload-invalid"))
+    assert pointed_at({"payload": rates}, error["pointer"]) == wrong
+
+    approval: Body = {"reason": "checked", "confirm": {name: wrong}}
+    (error,) = errors_of(world.approve(**approval).problem(422, "validation"))
+    assert pointed_at(approval, error["pointer"]) == wrong
 
     parameters = {"jackpot_id": "j1", "format": "hledger", name: wrong}
     (error,) = errors_of(world.ask_job(parameters).problem(422, "payload-invalid"))
