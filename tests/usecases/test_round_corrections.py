@@ -82,10 +82,13 @@ def test_a_result_that_could_not_have_settled_the_round_does_not_correct_it(worl
     before = world.books.counts()
 
     world.ask("round-correction", payload(hand("1", STRAIGHT), bet_count=2)).problem(409, "bet-count-mismatch")
-    ask(world, hand("2", STRAIGHT)).problem(422, "hand-missing")
-    ask(world, hand("1", STRAIGHT[:4])).problem(422, "hands-invalid")
+    hands = "/payload/result/hands"
+    ask(world, hand("2", STRAIGHT)).problem(422, "hand-missing", hands)
+    ask(world, hand("1", STRAIGHT[:4])).problem(422, "hands-invalid", f"{hands}/0/cards")
     ask(world, hand("1", STRAIGHT), hand("2", STRAIGHT)).problem(422, "card-repeated")
-    ask(world, hand("1", STRAIGHT), hand("1", FLUSH)).problem(422, "hands-invalid")
+    ask(world, hand("1", STRAIGHT), hand("1", FLUSH)).problem(
+        422, "hands-invalid", f"{hands}/0/hand", f"{hands}/1/hand"
+    )
 
     assert world.books.counts() == before
 

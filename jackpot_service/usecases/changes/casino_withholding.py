@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain import currencies
 from jackpot_service.domain.change_policy import FINANCE_ALONE
-from jackpot_service.domain.facts import Facts, instant
+from jackpot_service.domain.facts import Facts
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.shapes import LARGEST_MINOR
 from jackpot_service.domain.withholding import LARGEST_MULTIPLE, VersionedRule, WithholdingRule, facts_of
@@ -71,7 +71,7 @@ class SetWithholding(Kind):
         """Fill in when it comes into force: without it, when booked. Raises: BadPayload for a time in the past."""
         in_force_from = self.in_force_from or conditions.booked_at
         if in_force_from < conditions.booked_at:
-            raise bad_field("from", f"lies in the past: it is {instant(conditions.booked_at)}")
+            raise bad_field("from", "lies in the past")
         return replace(self, in_force_from=in_force_from)
 
     @property

@@ -1,9 +1,9 @@
 """
 The effect of a change request: what it did, or what it would do if it were approved now.
 
-Both have one form, so that an approver sees what will be recorded. An effect is figured from one state of the books,
-and the same state makes the same effect. So what only its booking says is null in it: an entry's seq, and when a change
-comes into force that states no time.
+Both have one form, so that an approver sees what will be recorded. An effect is figured from one state of the books
+and one instant, `figured_at`: the same two make the same effect. So what only its booking says is null in it: an
+entry's seq, and when a change comes into force that states no time.
 """
 
 from dataclasses import dataclass, replace
@@ -44,7 +44,7 @@ class ChangeEffect:
     The effect of a change: the state before and after it, and its entries.
 
     Amounts that name no currency are in `currency`. `figured_at` is when it was figured; None once it was done. A
-    change that is impossible has a `problem`, and nothing else.
+    change that is impossible has a `problem` and `figured_at`, and nothing else.
     """
 
     before: Facts | None
@@ -72,8 +72,8 @@ def effect_of(session: Session, change: Change, act: Act) -> ChangeEffect | None
 
 def _figured(session: Session, change: Change, act: Act) -> ChangeEffect:
     try:
-        requested, request = current(session, change, act)
-        return waiting(session, requested, request.plan(session, act), at=act.now)
+        looked_at = look_at(session, change, act)
+        return waiting(session, looked_at, looked_at.request.plan(session, act), at=act.now)
     except IMPOSSIBLE as error:
         return impossible(error, at=act.now)
 
@@ -83,30 +83,41 @@ def impossible(problem: LedgerError, *, at: datetime) -> ChangeEffect:
     return ChangeEffect(None, None, (), None, at, problem.with_traceback(None))
 
 
-def current(session: Session, change: Change, act: Act) -> tuple[Kind, Kind]:
+@dataclass(frozen=True, slots=True)
+class LookedAt:
+    """A change as it was requested, and as it is completed now; amounts that name no currency are in `currency`."""
+
+    requested: Kind
+    request: Kind
+    currency: str | None
+
+
+def look_at(session: Session, change: Change, act: Act) -> LookedAt:
     """
     Read a request as it was asked for, and as it is completed now. Raises: ChangeStale; what it is refused by.
 
-    Every look at a request and its approval begin so.
+    Every look at a request and its approval begin so; what needs no lock is read before it takes any.
     """
     requested = KINDS[change.kind].read(change.payload)
+    currency = requested.currency_of_amounts(session)
     request = requested.completed(Conditions(acts.booking_time(session, act), change.request_id))
     changes.require_base_version(change.base_version, request.version(session))
     changes.require_approvals(change, approvals_due=request.approvals_due(session))
-    return requested, request
+    return LookedAt(requested, request, currency)
 
 
-def waiting(session: Session, requested: Kind, figured: Plan | Applied, *, at: datetime) -> ChangeEffect:
+def waiting(session: Session, looked_at: LookedAt, figured: Plan | Applied, *, at: datetime) -> ChangeEffect:
     """Return what a change would do, decided or rehearsed at an instant."""
+    requested = looked_at.requested
     after = {**requested.shown_after(session, figured.after), **requested.left_to_booking}
     entries = tuple(replace(entry, seq=None) for entry in _entries(figured))
-    return ChangeEffect(figured.before, after, entries, requested.currency_of_amounts(session), figured_at=at)
+    return ChangeEffect(figured.before, after, entries, looked_at.currency, figured_at=at)
 
 
-def done(session: Session, requested: Kind, figured: Applied) -> ChangeEffect:
+def done(session: Session, looked_at: LookedAt, figured: Applied) -> ChangeEffect:
     """Return what a change has just done."""
-    after = requested.shown_after(session, figured.after)
-    return ChangeEffect(figured.before, after, _entries(figured), requested.currency_of_amounts(session))
+    after = looked_at.requested.shown_after(session, figured.after)
+    return ChangeEffect(figured.before, after, _entries(figured), looked_at.currency)
 
 
 def _entries(figured: Plan | Applied) -> tuple[EffectEntry, ...]:

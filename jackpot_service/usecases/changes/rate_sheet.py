@@ -109,7 +109,7 @@ class ChangeRates(Kind):
         """Fill in when it comes into force: without it, when booked. Raises: BadPayload for a time in the past."""
         effective_at = self.effective_at or conditions.booked_at
         if effective_at < conditions.booked_at:
-            raise bad_field("effective_at", f"lies in the past: it is {facts.instant(conditions.booked_at)}")
+            raise bad_field("effective_at", "lies in the past")
         return replace(self, effective_at=effective_at, band=conditions.rate_band)
 
     @property

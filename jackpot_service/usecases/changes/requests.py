@@ -1,6 +1,7 @@
 """Change requests: recorded when asked for, and done only when another person approves them, in one transaction."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any
@@ -9,7 +10,7 @@ from jackpot_service.database.transactions import Session
 from jackpot_service.domain import change_policy, changes, facts
 from jackpot_service.domain.change_policy import KindPolicy
 from jackpot_service.domain.changes import LIFETIME, Change, Decision, Outcome
-from jackpot_service.domain.errors import BooksBroken, Forbidden
+from jackpot_service.domain.errors import BooksBroken, Forbidden, LedgerError
 from jackpot_service.domain.facts import Facts
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.money import plain
@@ -23,7 +24,7 @@ from jackpot_service.records import keys as people
 from jackpot_service.usecases import acts, keys
 from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.changes import effects
-from jackpot_service.usecases.changes.effects import ChangeEffect
+from jackpot_service.usecases.changes.effects import ChangeEffect, LookedAt
 from jackpot_service.usecases.changes.kinds import Applied, Conditions, Kind
 from jackpot_service.usecases.changes.registry import KINDS
 
@@ -71,8 +72,9 @@ def request_change(session: Session, command: RequestChange) -> ChangeRequested:
     version = request.version(session)
     if command.base_version is not None:
         changes.require_base_version(command.base_version, version)
+    looked_at = LookedAt(requested, request, requested.currency_of_amounts(session))
     tried = _tried(session, replace(command.act, request_id=None, decides=command.act.request_id), request)
-    effect = effects.waiting(session, requested, tried, at=command.act.now)
+    effect = effects.waiting(session, looked_at, tried, at=command.act.now)
     change = _change(session, command, request, version)
     seq = acts.record(
         session,
@@ -235,19 +237,38 @@ def decide_change(session: Session, command: DecideChange) -> ChangeDecidedNow:
     decision = _decision(change, command)
     if command.outcome is Outcome.REJECTED:
         return ChangeDecidedNow(_record(session, command, change, decision), None, is_replay=False)
-    requested, request = effects.current(session, change, command.act)
+    with _pointing_at_nothing():
+        looked_at = effects.look_at(session, change, command.act)
     changes.require_confirmed(change, command.confirm)
-    _require_no_key_maker(session, command, request.releases(session))
+    _require_no_key_maker(session, command, looked_at.request.releases(session))
+    with _pointing_at_nothing():
+        return _approved(session, command, change, looked_at, decision)
+
+
+@contextmanager
+def _pointing_at_nothing() -> Iterator[None]:
+    """Errors of the change itself point into its request: nothing of that is in the body that the approver sent."""
+    try:
+        yield
+    except LedgerError as error:
+        error.field_errors = tuple(replace(at, pointer="") for at in error.field_errors)
+        raise
+
+
+def _approved(
+    session: Session, command: DecideChange, change: Change, looked_at: LookedAt, decision: Decision
+) -> ChangeDecidedNow:
+    """Do the change, or try it if others have to approve it as well."""
     act = replace(command.act, request_id=None, decides=change.request_id)
     if not decision.is_final:
-        waiting = effects.waiting(session, requested, _tried(session, act, request), at=act.now)
+        waiting = effects.waiting(session, looked_at, _tried(session, act, looked_at.request), at=act.now)
         decided = _record(session, command, change, decision)
         return ChangeDecidedNow(change if command.is_dry_run else decided, waiting, is_replay=False)
     decided = _record(session, command, change, decision)
-    applied = request.apply(session, act)
+    applied = looked_at.request.apply(session, act)
     if command.is_dry_run:
-        return ChangeDecidedNow(change, effects.waiting(session, requested, applied, at=act.now), is_replay=False)
-    return ChangeDecidedNow(decided, effects.done(session, requested, applied), is_replay=False)
+        return ChangeDecidedNow(change, effects.waiting(session, looked_at, applied, at=act.now), is_replay=False)
+    return ChangeDecidedNow(decided, effects.done(session, looked_at, applied), is_replay=False)
 
 
 def _decision(change: Change, command: DecideChange) -> Decision:

@@ -20,7 +20,7 @@ from jackpot_service.domain.bets import Bet, BookedBet
 from jackpot_service.domain.change_policy import MONEY_BY_HAND
 from jackpot_service.domain.corrections import Correction, VerdictInForce, charged_to_pools, correct
 from jackpot_service.domain.entries import Attribution
-from jackpot_service.domain.errors import Conflict
+from jackpot_service.domain.errors import Conflict, Refused
 from jackpot_service.domain.facts import Facts, facts_of_entitlements, facts_of_postings, facts_of_result, result_of
 from jackpot_service.domain.figures import figures_of_correction
 from jackpot_service.domain.journal import EntryKind
@@ -116,15 +116,19 @@ def decide(state: SettledRound, result: Result) -> tuple[Correction, Done]:
 
 
 def _correction(state: SettledRound, result: Result) -> Correction:
-    require_hands_of_one_deck(result.hands, result.dealer)
-    return correct(
-        state.live,
-        result,
-        state.in_force,
-        terms=state.terms,
-        pools=state.pools,
-        won_since=state.won_since,
-    )
+    try:
+        require_hands_of_one_deck(result.hands, result.dealer)
+        return correct(
+            state.live,
+            result,
+            state.in_force,
+            terms=state.terms,
+            pools=state.pools,
+            won_since=state.won_since,
+        )
+    except Refused as error:
+        error.field_errors = tuple(replace(at, pointer=f"/payload/result{at.pointer}") for at in error.field_errors)
+        raise
 
 
 @dataclass(frozen=True, kw_only=True)
