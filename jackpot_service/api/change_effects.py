@@ -66,7 +66,7 @@ class EffectSchema(WrittenSchema):
         EffectProblemSchema(),
         required=True,
         allow_none=True,
-        metadata={"description": "Why it cannot be done now, if so; then all else is null or empty."},
+        metadata={"description": "Why it cannot be done now, if so; then all but `figured_at` is null or empty."},
     )
     currency = described(
         fields.String,
