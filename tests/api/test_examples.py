@@ -107,13 +107,14 @@ def test_the_story_of_the_examples_is_what_a_running_service_answers(
             base_url=service.base_url, trust_env=False, timeout=30, limits=httpx.Limits(max_keepalive_connections=0)
         ) as client,
     ):
-        replay = Replay(client, keys(lambda use_case: transact(engine, use_case)))
+        is_written = pytestconfig.getoption("write_examples")
+        replay = Replay(client, keys(lambda use_case: transact(engine, use_case)), takes_times=is_written)
         before = {"getCheckpoints": lambda: transact(engine, check)}
         by_file = {file: played(replay, examples.exchanges_of(file), before) for file in examples.files()}
     engine.dispose()
 
     assert not replay.refused, "\n".join(replay.refused)
-    if pytestconfig.getoption("write_examples"):
+    if is_written:
         for file, exchanges in by_file.items():
             file.write_text(written(exchanges), encoding="utf-8")
     else:

@@ -39,10 +39,15 @@ PATHS: Final = {
 
 
 class Replay:
-    """A replay of the story: what the printed ids stand for, and the answers that came, as they would be printed."""
+    """
+    A replay of the story: what the printed ids stand for, and the answers that came, as they would be printed.
 
-    def __init__(self, client: httpx.Client, key_of: Callable[[str], str]) -> None:
+    Printed times stay where some came, unless it `takes_times`: then they are those that came.
+    """
+
+    def __init__(self, client: httpx.Client, key_of: Callable[[str], str], *, takes_times: bool = False) -> None:
         self._client = client
+        self._takes_times = takes_times
         self._key_of = key_of
         self._meant: dict[str, str] = {}
         self._last: dict[str, str] = {}
@@ -59,14 +64,17 @@ class Replay:
         if not came.headers["Content-Type"].startswith(("application/json", "application/problem+json")):
             return exchange
         answer = self._printed(exchange, exchange.answer, came.json())
+        dated = retimed(answer, came.json()) if self._takes_times else answer
         if exchange.again is None:
-            return replace(exchange, answer=answer)
+            return replace(exchange, answer=dated)
         again = self._answered(exchange)
         if again.status_code != httpx.codes.OK:
             self.refused.append(f"{exchange.name} again: {again.status_code} {again.text[:500]}")
         printed = answer if exchange.again == SAME else exchange.again
         written = self._printed(exchange, printed, again.json(), of="again")
-        return replace(exchange, answer=answer, again=SAME if written == answer else written)
+        if written == answer:
+            return replace(exchange, answer=dated, again=SAME)
+        return replace(exchange, answer=dated, again=retimed(written, again.json()) if self._takes_times else written)
 
     def _answered(self, exchange: Exchange) -> httpx.Response:
         method, path = PATHS[exchange.operation]
@@ -131,6 +139,18 @@ class Replay:
         for printed_id, meant in self._meant.items():  # A sentence may name what has an id.
             printed = printed.replace(printed_id, meant)
         return bool(printed == came)
+
+
+def retimed(printed: Any, came: Any) -> Any:
+    """Return what is printed with the times that came, so that all times of a story are of one replay."""
+    if isinstance(printed, dict) and isinstance(came, dict):
+        return {
+            name: came[name] if TIMES.fullmatch(name) and isinstance(value, str) else retimed(value, came[name])
+            for name, value in printed.items()
+        }
+    if isinstance(printed, list) and isinstance(came, list):
+        return [retimed(*pair) for pair in zip(printed, came, strict=False)]
+    return printed
 
 
 def played(replay: Replay, exchanges: Iterable[Exchange], before: Mapping[str, Callable[[], object]]) -> list[Exchange]:
