@@ -160,7 +160,7 @@ def _count_keys(document: Any) -> int:  # noqa: ANN401  any JSON
             value = value.values()
         elif type(value) is not list:
             continue
-        to_count += [value for value in value if type(value) is dict or type(value) is list]
+        to_count += [inner for inner in value if type(inner) is dict or type(inner) is list]
     return count
 
 

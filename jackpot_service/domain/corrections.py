@@ -249,10 +249,10 @@ def _still_due(due: Due, in_force: VerdictInForce, terms: Terms) -> tuple[tuple[
 
     A paid award stays paid and counts: a new one is of what is still missing to what its bet is due.
     """
-    past = [booked_award.award for booked_award in in_force.awards]
-    rejected = {_place(award) for award in past if award.state is AwardState.REJECTED}
+    awards_before = [past.award for past in in_force.awards]
+    rejected = {_place(award) for award in awards_before if award.state is AwardState.REJECTED}
     remaining = [award for award in (*due.from_prize_fund, *due.from_meter) if _place(award) not in rejected]
-    missing = _less_paid(remaining, [award for award in past if award.state is AwardState.PAID])
+    missing = _less_paid(remaining, [award for award in awards_before if award.state is AwardState.PAID])
     awards = [
         replace(award, amount_minor=rest, cost=terms.sheet.base_value(rest, award.bet.currency))
         for award, rest in zip(remaining, missing, strict=True)

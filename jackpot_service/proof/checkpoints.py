@@ -42,7 +42,7 @@ def closed_periods_hold(session: Session, rows: Iterable[Row[Any]], *, not_compa
     begins = None
     for period in map(checkpoints.period_of, rows):
         if period.period.start != begins:
-            yield _mismatches_of_period(period, f"begins at {instant(period.period.start)}, not at {instant(begins)}")
+            yield _in_period(period, f"begins at {instant(period.period.start)}, not at {instant(begins)}")
         begins = period.period.end
         yield from _is_over(session, period)
         yield from _reports_are(session, period, not_compared)
@@ -52,7 +52,7 @@ def _is_over(session: Session, closed: ClosedPeriod) -> Found:
     """Nothing can be booked in it any more: every stripe of every book has passed its end."""
     for book, passed in instants.passed(session).items():
         if passed < closed.period.end:
-            yield _mismatches_of_period(closed, f"was closed, and book {book} has only passed {instant(passed)}")
+            yield _in_period(closed, f"was closed, and book {book} has only passed {instant(passed)}")
 
 
 def _reports_are(session: Session, closed: ClosedPeriod, not_compared: Counter[NotCompared]) -> Found:
@@ -64,13 +64,13 @@ def _reports_are(session: Session, closed: ClosedPeriod, not_compared: Counter[N
             ] += 1
             continue
         mismatches = _report_is(session, report, closed, stored.sha256)
-        yield from unless_refused(session, mismatches, partial(_mismatches_of_period, closed))
+        yield from unless_refused(session, mismatches, partial(_in_period, closed))
 
 
 def _report_is(session: Session, report: Report, closed: ClosedPeriod, stored: str) -> Found:
     actual = _hash(session, report, closed)
     if actual != stored:
-        yield _mismatches_of_period(closed, f"{report.name} was kept as {stored}, and says {actual}")
+        yield _in_period(closed, f"{report.name} was kept as {stored}, and says {actual}")
 
 
 def _hash(session: Session, report: Report, closed: ClosedPeriod) -> str | None:
@@ -79,7 +79,7 @@ def _hash(session: Session, report: Report, closed: ClosedPeriod) -> str | None:
     return sha256_of(document)
 
 
-def _mismatches_of_period(closed: ClosedPeriod, detail: str) -> Mismatch:
+def _in_period(closed: ClosedPeriod, detail: str) -> Mismatch:
     return Mismatch(Code.CLOSED_PERIOD, REFERENCE_BOOK, f"period to {instant(closed.period.end)}", detail)
 
 
@@ -162,11 +162,11 @@ def kept_seals_hold(session: Session) -> Found:
         try:
             seal = seals.read(stored.content)
         except BadSeal as error:
-            yield _mismatches_of_seal(Code.SEAL_CHAIN, name, error.detail)
+            yield _in_seal(Code.SEAL_CHAIN, name, error.detail)
         else:
             expected = (1 if previous is None else previous.number + 1, previous)
             if (stored.number, seal.previous) != expected or seal.number != stored.number:
-                yield _mismatches_of_seal(Code.SEAL_CHAIN, name, "does not name the seal before it")
+                yield _in_seal(Code.SEAL_CHAIN, name, "does not name the seal before it")
             key = public_key_of(stored.public_key)
             yield from _is_signed(GivenSeal(name, seal), {key.key_id: key})
             yield from stripes_stand(session, name, seal)
@@ -187,15 +187,13 @@ def given_seals_hold(session: Session, given_seals: Iterable[GivenSeal], keys: M
         known = _Known(given_seal.name, given_seal.seal.link, given_seal.seal.previous)
         other = by_number.setdefault(given_seal.seal.number, known)
         if other.link != known.link:
-            yield _mismatches_of_seal(
+            yield _in_seal(
                 Code.SEAL_CHAIN, given_seal.name, f"is another seal {given_seal.seal.number} than {other.name}"
             )
     for number, known in sorted(by_number.items()):
         before = by_number.get(number - 1)
         if before is not None and known.previous != before.link:
-            yield _mismatches_of_seal(
-                Code.SEAL_CHAIN, known.name, f"does not name {before.name}, which is the seal before it"
-            )
+            yield _in_seal(Code.SEAL_CHAIN, known.name, f"does not name {before.name}, which is the seal before it")
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,21 +208,19 @@ class _Known:
 def _was_kept(session: Session, given_seal: GivenSeal) -> Found:
     stored = records.find_seal(session, given_seal.seal.number)
     if stored is None:
-        yield _mismatches_of_seal(Code.SEAL_CHAIN, given_seal.name, f"the ledger has no seal {given_seal.seal.number}")
+        yield _in_seal(Code.SEAL_CHAIN, given_seal.name, f"the ledger has no seal {given_seal.seal.number}")
     elif stored.sha256 != given_seal.seal.link.sha256:
-        yield _mismatches_of_seal(
-            Code.SEAL_CHAIN, given_seal.name, f"the ledger kept another seal {given_seal.seal.number}"
-        )
+        yield _in_seal(Code.SEAL_CHAIN, given_seal.name, f"the ledger kept another seal {given_seal.seal.number}")
 
 
 def _is_signed(given_seal: GivenSeal, keys: Mapping[str, PublicKey]) -> Found:
     key = keys.get(given_seal.seal.public_key_id)
     if key is None:
-        yield _mismatches_of_seal(
+        yield _in_seal(
             Code.SEAL_SIGNATURE, given_seal.name, f"says that key {given_seal.seal.public_key_id} signed it: not known"
         )
     elif not key.signed(given_seal.seal.signed_bytes, given_seal.seal.signature):
-        yield _mismatches_of_seal(
+        yield _in_seal(
             Code.SEAL_SIGNATURE, given_seal.name, f"was not signed by key {key.key_id}, or was changed since"
         )
 
@@ -253,5 +249,5 @@ def _differs(name: str, sealed: SealedStripe, end: int | None, head: bytes | Non
     return Mismatch(Code.SEAL_HEAD, sealed.book, where, detail)
 
 
-def _mismatches_of_seal(code: Code, name: str, detail: str) -> Mismatch:
+def _in_seal(code: Code, name: str, detail: str) -> Mismatch:
     return Mismatch(code, REFERENCE_BOOK, name, detail)

@@ -140,7 +140,7 @@ def denied_in(session: Session, *, table_id: str, round_id: str) -> Mapping[str,
 
 
 def id_of(since: Any, *parts: Any) -> ColumnElement[str]:  # noqa: ANN401  values and columns alike
-    """Write, as SQL, the id of an exception since an instant; `what` distinguishes it from all others."""
+    """Write, as SQL, the id of an exception since an instant; `parts` distinguish it from all others."""
     return func.exception_id(since, func.concat_ws(" ", *parts), type_=Text(collation="C"))
 
 

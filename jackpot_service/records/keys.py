@@ -175,13 +175,13 @@ def note_use(session: Session, key_id: str, *, at: datetime) -> None:
     written again.
     """
     session.execute(text("SET LOCAL synchronous_commit = off"))
-    least_used = (
+    to_note = (
         select(KeyRow.key_id)
         .where(KeyRow.key_id == key_id, KeyRow.revoked_at.is_(None))
         .where(or_(KeyRow.last_used_at.is_(None), KeyRow.last_used_at <= at - USES_APART))
         .with_for_update(skip_locked=True)
     )
-    session.execute(update(KeyRow).where(KeyRow.key_id == least_used.scalar_subquery()).values(last_used_at=at))
+    session.execute(update(KeyRow).where(KeyRow.key_id == to_note.scalar_subquery()).values(last_used_at=at))
 
 
 _PRINCIPAL = (
