@@ -34,31 +34,41 @@ class Form(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of a table: how an item's cell is written, and whether it is a figure, which stands at the right."""
+    """
+    A column of a table: how an item's cell is written, and whether it is a figure, which stands at the right.
+
+    `members` are the paths of those that a plain cell is made of.
+    """
 
     title: str
     cell: Callable[[Item], str]
     is_figure: bool = False
+    members: tuple[str, ...] = ()
 
 
 def text(title: str, path: str) -> Column:
     """A member as it is; lists with commas, nothing as `-`."""
-    return Column(title, lambda item: shown(member(item, path)))
+    return Column(title, lambda item: shown(member(item, path)), members=(path,))
 
 
 def moment(title: str, path: str) -> Column:
     """A time, to the second."""
-    return Column(title, lambda item: second(member(item, path)))
+    return Column(title, lambda item: second(member(item, path)), members=(path,))
 
 
 def count(title: str, path: str) -> Column:
     """A whole number, with thousands apart."""
-    return Column(title, lambda item: _or_dash(member(item, path), "{:,}".format), is_figure=True)
+    return Column(title, lambda item: _or_dash(member(item, path), "{:,}".format), is_figure=True, members=(path,))
 
 
 def minor(title: str, path: str, currency: str = "currency") -> Column:
     """An amount in minor units, as money with its currency."""
-    return Column(title, lambda item: money(member(item, path), member(item, currency)), is_figure=True)
+    return Column(
+        title,
+        lambda item: money(member(item, path), member(item, currency)),
+        is_figure=True,
+        members=(path, currency),
+    )
 
 
 def exact(title: str, path: str, currency: str | None = None) -> Column:
@@ -68,7 +78,7 @@ def exact(title: str, path: str, currency: str | None = None) -> Column:
         written = decimal(member(item, path))
         return written if currency is None else f"{written} {member(item, currency)}"
 
-    return Column(title, cell, is_figure=True)
+    return Column(title, cell, is_figure=True, members=(path,) if currency is None else (path, currency))
 
 
 def member(item: Item, path: str) -> Any:  # noqa: ANN401  JSON
@@ -187,7 +197,7 @@ def print_list(
 def print_items(items: Sequence[Item], columns: Sequence[Column], *, form: Form | None) -> None:
     """Print items that are at hand: as a table, or as JSON, one a line, or as CSV."""
     if form is Form.CSV:
-        print_csv(items)
+        _print_csv(items, columns)
         return
     lines = map(json_line, items) if form is Form.JSON else table(columns, items)
     for line in lines:
@@ -206,17 +216,18 @@ def print_object(value: Any) -> None:  # noqa: ANN401  JSON
     click.echo(json.dumps(value, ensure_ascii=False, indent=2))
 
 
-def print_csv(items: Sequence[Item]) -> None:
+def _print_csv(items: Sequence[Item], columns: Sequence[Column]) -> None:
     """
     Print items as CSV (RFC 4180), with every field of theirs: `meter.amount` is a member of a member, a list is JSON.
 
+    A list without items has the members that its table shows in its header: no item says which others there are.
     A text that a spreadsheet would take for a formula gets an apostrophe in front; figures never get one.
     """
     rows = [dict(_flat(item)) for item in items]
-    names = list(dict.fromkeys(name for row in rows for name in row))
+    named = [tuple(row) for row in rows] or [column.members for column in columns]
+    names = list(dict.fromkeys(name for several in named for name in several))
     writer = csv.writer(sys.stdout, lineterminator="\r\n")
-    if names:
-        writer.writerow(names)
+    writer.writerow(names)
     writer.writerows([row.get(name, "") for name in names] for row in rows)
     sys.stdout.flush()
 

@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from enum import Enum, auto
 from http import HTTPStatus
 from typing import Any, Final
 from urllib.parse import quote
@@ -23,19 +24,25 @@ if "httpx" not in sys.modules:
     sys.modules["httpx._main"] = None  # type: ignore[assignment]  # Its own command line, which imports rich.
 import httpx
 
+from jackpot_service.cli.repeating import (
+    AGAIN,
+    FIRST_PAUSE_S,
+    NOT_SENT,
+    PATIENCE_S,
+    Outcome,
+    is_lost,
+    is_over,
+    named,
+    pause_after,
+    perhaps_done,
+)
+
 REFUSED: Final = 1
 NO_ANSWER: Final = 3
 
 CONNECT_S: Final = 5.0
 READ_S: Final = 75.0
 """A report may be read for a minute."""
-
-PATIENCE_S: Final = 20.0
-"""For so long a call is sent again that the service could not take."""
-
-FIRST_PAUSE_S: Final = 0.5
-
-AGAIN: Final = frozenset({HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE})
 
 PAGE: Final = 200
 """Items that are asked for at once: the most that a list gives."""
@@ -49,6 +56,22 @@ STRANGE: Final = frozenset({"not-found", "method-not-allowed", "validation"})
 Item = Mapping[str, Any]
 
 
+class Done(Enum):
+    """Whether an act was done just now, or before; `UNSURE` if it was sent again because its answer was lost."""
+
+    NOW = auto()
+    BEFORE = auto()
+    UNSURE = auto()
+
+    def added(self) -> str:
+        """Say it of what is added once."""
+        return self.said(now="added", before="was there already", unsure="is there")
+
+    def said(self, *, now: str, before: str, unsure: str) -> str:
+        """Choose the words for it."""
+        return {Done.NOW: now, Done.BEFORE: before, Done.UNSURE: unsure}[self]
+
+
 class ServiceError(click.ClickException):
     """The service did not do it; the message says why, and what to do."""
 
@@ -56,7 +79,7 @@ class ServiceError(click.ClickException):
 
     def show(self, file: object = None) -> None:  # noqa: ARG002  click's
         """Print the message on standard error."""
-        click.echo(f"jackpot: {self.format_message()}", err=True)
+        click.echo(printable(f"jackpot: {self.format_message()}"), err=True)  # It may quote a stranger.
 
 
 class Refusal(ServiceError):
@@ -84,6 +107,10 @@ class Answer(dict[str, Any]):
     def __missing__(self, name: str) -> Any:  # noqa: ANN401  as a dict
         """Say that this is no answer of this version."""
         raise self._strange(f"its answer has no {name}")
+
+    def plus(self, **members: object) -> "Answer":
+        """Return a copy with further members."""
+        return Answer({**self, **members}, self._strange)
 
 
 class Service:
@@ -125,10 +152,11 @@ class Service:
         """Call, and return the JSON object of the answer. Raises: ServiceError."""
         return self.json(self.answer(method, path, body=body, query=query))
 
-    def act(self, method: str, path: str, body: Item, **query: object) -> tuple[Answer, bool]:
+    def act(self, method: str, path: str, body: Item, **query: object) -> tuple[Answer, Done]:
         """Have something done, and return the answer and whether it was done just now (201). Raises: ServiceError."""
-        answer = self.answer(method, path, body=body, query=query)
-        return self.json(answer), answer.status_code == HTTPStatus.CREATED
+        answer, was_lost = self._answer(method, path, body=body, query=query)
+        repeated = Done.UNSURE if was_lost else Done.BEFORE
+        return self.json(answer), Done.NOW if answer.status_code == HTTPStatus.CREATED else repeated
 
     def json(self, answer: httpx.Response) -> Answer:
         """Read the JSON object of an answer. Raises: NoAnswer if it has none."""
@@ -140,22 +168,7 @@ class Service:
         self, method: str, path: str, *, body: Item | None = None, query: Item | None = None, accept: str | None = None
     ) -> httpx.Response:
         """Call, and return the whole answer, which is a success. Raises: ServiceError."""
-        request = self._request(method, path, body=body, query=query, accept=accept)
-        until, pause = time.monotonic() + PATIENCE_S, FIRST_PAUSE_S
-        while True:
-            answer = self._sent(request, until)
-            if answer is not None and answer.status_code not in AGAIN:
-                break
-            pause = pause if answer is None else _retry_after(answer, pause)
-            if time.monotonic() + pause > until:
-                break
-            time.sleep(pause)
-            pause *= 2
-        if answer is None:
-            raise NoAnswer(f"{self.url} does not answer. It may have been done: repeat it with the same --request-id.")
-        if not answer.is_success:
-            raise self._error(answer)
-        return answer
+        return self._answer(method, path, body=body, query=query, accept=accept)[0]
 
     def pages(self, path: str, query: Item, *, limit: int | None) -> Iterator[tuple[list[Item], bool]]:
         """
@@ -186,15 +199,17 @@ class Service:
             request = self._request("GET", path, query=query, accept="*/*")
             try:
                 answer = self._client.send(request, stream=True)
-            except httpx.TransportError as error:
+            except NOT_SENT as error:
                 raise self._unreachable(error) from None
+            except httpx.RequestError as error:
+                raise self._silent(error) from None
             try:
-                if answer.is_success:
-                    with _whole(self.url):
+                with _whole(self.url):
+                    if answer.is_success:
                         yield answer
-                    return
-                answer.read()
-                pause = _retry_after(answer, pause)
+                        return
+                    answer.read()
+                pause = pause_after(answer, pause)
                 if answer.status_code not in AGAIN or time.monotonic() + pause > until:
                     raise self._error(answer)
             finally:
@@ -224,16 +239,39 @@ class Service:
         headers = {} if accept is None else {"Accept": accept}
         return self._client.build_request(method, path, params=params, json=body, headers=headers)
 
-    def _sent(self, request: httpx.Request, until: float) -> httpx.Response | None:
-        """Send a call; None if its answer was lost on the way. Raises: NoAnswer if nobody is there."""
+    def _answer(
+        self, method: str, path: str, *, body: Item | None = None, query: Item | None = None, accept: str | None = None
+    ) -> tuple[httpx.Response, bool]:
+        """
+        Call, and return the whole answer, which is a success, and whether an answer before it was lost.
+
+        Raises: ServiceError; as long as nobody knows whether an act was done, a NoAnswer that says so.
+        """
+        request = self._request(method, path, body=body, query=query, accept=accept)
+        until, pause, was_lost = time.monotonic() + PATIENCE_S, FIRST_PAUSE_S, False
+        while True:
+            outcome = self._sent(request)
+            was_lost = was_lost or is_lost(outcome)
+            pause = pause_after(outcome, pause)
+            if is_over(outcome) or time.monotonic() + pause > until:
+                break
+            time.sleep(pause)
+            pause *= 2
+        perhaps = perhaps_done(request, body) if was_lost else ""
+        if isinstance(outcome, httpx.RequestError):
+            raise self._silent(outcome, perhaps) if was_lost else self._unreachable(outcome)
+        if outcome.is_success:
+            return outcome, was_lost
+        error = self._error(outcome)
+        if perhaps and not is_over(outcome):
+            raise NoAnswer(f"{error.message}\n  {perhaps}")
+        raise error
+
+    def _sent(self, request: httpx.Request) -> Outcome:
         try:
             return self._client.send(request)
-        except (httpx.ConnectError, httpx.ConnectTimeout, httpx.UnsupportedProtocol) as error:
-            raise self._unreachable(error) from None
-        except httpx.TransportError as error:
-            if time.monotonic() >= until:
-                raise self._unreachable(error) from None
-            return None
+        except httpx.RequestError as error:
+            return error
 
     def _json(self, answer: httpx.Response) -> Answer:
         try:
@@ -255,8 +293,8 @@ class Service:
         lines += [f"  {place}: {text}" for place, text in errors if text.rstrip(".") not in detail]
         lines += self._what_to_do(problem)
         if answer.status_code in AGAIN:
-            return NoAnswer("\n".join(map(printable, lines)))
-        return Refusal("\n".join(map(printable, lines)), problem)
+            return NoAnswer("\n".join(lines))
+        return Refusal("\n".join(lines), problem)
 
     def _what_to_do(self, problem: Item) -> Iterator[str]:
         if problem["code"] == "unauthenticated" and not self._is_known:
@@ -279,10 +317,10 @@ class Service:
             return ""
 
     def _no_ledger(self, why: str) -> NoAnswer:
-        message = self._other_version() or (
-            f"{self.url} is no jackpot ledger, or one of another version: {why}. Look at {address.URL_VARIABLE}."
+        return NoAnswer(
+            self._other_version()
+            or f"{self.url} is no jackpot ledger, or one of another version: {why}. Look at {address.URL_VARIABLE}."
         )
-        return NoAnswer(printable(message))
 
     def _other_version(self) -> str:
         """Say which version the service is, if it is another one than this command; nothing otherwise."""
@@ -293,8 +331,11 @@ class Service:
             return ""
         return f"{self.url} is version {its} of the service, and this command is version {own}: use one of its version."
 
-    def _unreachable(self, error: httpx.TransportError) -> NoAnswer:
-        text = str(error) or type(error).__name__
+    def _silent(self, error: httpx.RequestError, perhaps: str = "") -> NoAnswer:
+        return NoAnswer(f"{self.url} does not answer ({named(error)}). {perhaps}".rstrip())
+
+    def _unreachable(self, error: httpx.RequestError) -> NoAnswer:
+        text = named(error)
         return NoAnswer(
             f"no service answers at {self.url} ({text}). Start it (jackpot serve), or set {address.URL_VARIABLE}."
         )
@@ -318,7 +359,14 @@ def called(url: str, key: str | None) -> Service:
 
 
 def at(*parts: object) -> str:
-    """Write a path of the API of its parts, each of which may hold any character."""
+    """
+    Write a path of the API of its parts, each of which may hold any character.
+
+    Raises: click.UsageError for `.` and `..`, which a path loses on its way.
+    """
+    if lost := {".", ".."}.intersection(map(str, parts)):
+        message = f"{min(lost)!r} is no id: a path's dots name nothing"
+        raise click.UsageError(message)
     return "/v1/" + "/".join(quote(str(part), safe=":") for part in parts)
 
 
@@ -332,8 +380,8 @@ def _whole(url: str) -> Iterator[None]:
     """Raises: NoAnswer for an answer that breaks off."""
     try:
         yield
-    except httpx.TransportError as error:
-        raise NoAnswer(f"the answer of {url} broke off: {str(error) or type(error).__name__}") from None
+    except httpx.RequestError as error:
+        raise NoAnswer(f"the answer of {url} broke off: {named(error)}") from None
 
 
 def _written(value: object) -> str:
@@ -348,8 +396,3 @@ def _place(error: Item) -> str:
 def _media_type(answer: httpx.Response) -> str:
     stated: str = answer.headers.get("Content-Type", "")
     return stated.partition(";")[0].strip()
-
-
-def _retry_after(answer: httpx.Response, otherwise: float) -> float:
-    stated = answer.headers.get("Retry-After", "")
-    return max(float(stated), otherwise) if stated.isascii() and stated.isdigit() else otherwise

@@ -10,6 +10,8 @@ import base64
 import binascii
 import json
 import os
+import re
+import ssl
 import stat
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -17,15 +19,15 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 import click
 import httpx
 
-from jackpot_service.cli.service_api import JSON, NoAnswer, ServiceError, printable
+from jackpot_service.cli.service_api import JSON, NoAnswer, ServiceError
+from jackpot_service.cli.writing import OWN, replacing
 
 FILE: Final = "sign-in.json"
-OWN: Final = 0o600
 
 DISCOVERY: Final = "/.well-known/openid-configuration"
 GRANT: Final = "urn:ietf:params:oauth:grant-type:device_code"
@@ -40,6 +42,11 @@ INTERVAL_S: Final = 5
 for."""
 
 LONGEST_S: Final = 1800
+
+MOST_SECONDS: Final = 2**53
+"""No time is later: a float beyond it is no whole number, and one that is none (NaN) compares with nothing."""
+
+WEB: Final = re.compile(r"https?://\S+", re.IGNORECASE)
 
 LOCAL: Final = frozenset({"127.0.0.1", "::1", "localhost"})
 
@@ -71,7 +78,9 @@ def token_for(url: str) -> str | None:
     if stored.refresh_token is None:
         raise NoAnswer("your sign-in has ended: run jackpot login")
     with _alone():  # Two commands at once: an issuer may take a token for renewal only once.
-        stored = _stored().get(url, stored)
+        stored = _stored().get(url)
+        if stored is None:  # Somebody signed out.
+            return None
         if stored.ends_at - time.time() > EARLY_S:
             return stored.token
         renewed = _renewed(stored)
@@ -103,25 +112,30 @@ def sign_in(url: str, about: Mapping[str, Any], show: Callable[[str], None]) -> 
 
 def keep(url: str, signed_in: SignedIn) -> None:
     """Keep a sign-in at a service, in place of the one before."""
-    _keep({**_stored(), url: signed_in})
+    with _alone():
+        _keep({**_stored(), url: signed_in})
 
 
 def sign_out(url: str) -> bool:
     """Forget the sign-in at a service; return whether there was one."""
-    stored = dict(_stored())
-    document = stored.pop(url, None)
-    if document is not None:
-        _keep(stored)
-    return document is not None
+    with _alone():
+        stored = dict(_stored())
+        signed_in = stored.pop(url, None)
+        if signed_in is not None:
+            _keep(stored)
+    return signed_in is not None
 
 
 def _invitation(answer: Mapping[str, Any]) -> str:
     """Say where the person goes, and which code to compare or to type."""
     try:
-        place = answer.get("verification_uri_complete") or answer["verification_uri"]
-        return f"Open {place} in a browser, and agree there to the code {answer['user_code']}."
+        place = str(answer.get("verification_uri_complete") or answer["verification_uri"])
+        code = str(answer["user_code"])
     except KeyError as error:
         raise NoAnswer(f"the issuer's answer has no {error.args[0]}") from None
+    if not WEB.fullmatch(place):
+        raise NoAnswer(f"the issuer names no page to agree at: {place!a}")
+    return f"Open {place} in a browser, and agree there to the code {' '.join(code.split())}."
 
 
 def _agreed(client: httpx.Client, place: str, answer: Mapping[str, Any], client_id: str) -> Mapping[str, Any]:
@@ -130,7 +144,7 @@ def _agreed(client: httpx.Client, place: str, answer: Mapping[str, Any], client_
     pause = _seconds(answer.get("interval"), INTERVAL_S)
     form = {"grant_type": GRANT, "device_code": str(answer.get("device_code", "")), "client_id": client_id}
     while time.monotonic() < until:
-        time.sleep(pause)
+        time.sleep(max(min(pause, until - time.monotonic()), 0))
         document = _answered(client, place, form)
         error = document.get("error")
         if error is None:
@@ -183,22 +197,30 @@ def _claims(token: object) -> Mapping[str, Any]:
 def _place(places: Mapping[str, Any], issuer: str, name: str) -> str:
     """Return where the issuer does something. Raises: ServiceError unless that is a URL of its own scheme."""
     place = places.get(name)
-    if not isinstance(place, str) or urlsplit(place).scheme != urlsplit(issuer).scheme:
+    if not isinstance(place, str) or _parts(place).scheme != _parts(issuer).scheme:
         raise ServiceError(f"{issuer} offers no sign-in of devices ({name})")
     return place
 
 
+def _parts(url: str) -> SplitResult:
+    try:
+        return urlsplit(url)
+    except ValueError:
+        raise ServiceError(f"this is no address of an issuer: {url}") from None
+
+
 def _client() -> httpx.Client:
-    return httpx.Client(timeout=TIMEOUT_S, trust_env=False, headers={"Accept": JSON})
+    context = ssl.create_default_context()  # The machine's own certificates, as every other call takes them.
+    return httpx.Client(timeout=TIMEOUT_S, trust_env=False, verify=context, headers={"Accept": JSON})
 
 
 def _document(client: httpx.Client, url: str) -> Mapping[str, Any]:
-    parts = urlsplit(url)
+    parts = _parts(url)
     if parts.scheme != "https" and parts.hostname not in LOCAL:
-        raise ServiceError(f"the service names an issuer that is not reached by https: {printable(url)}")
+        raise ServiceError(f"the service names an issuer that is not reached by https: {url}")
     try:
         return _object(client.get(url), url)
-    except httpx.HTTPError as error:
+    except (httpx.HTTPError, httpx.InvalidURL) as error:
         raise NoAnswer(f"the issuer does not answer at {url}: {error}") from None
 
 
@@ -212,7 +234,7 @@ def _posted(client: httpx.Client, url: str, form: Mapping[str, str]) -> Mapping[
 def _answered(client: httpx.Client, url: str, form: Mapping[str, str]) -> Mapping[str, Any]:
     try:
         return _object(client.post(url, data=dict(form)), url)
-    except httpx.HTTPError as error:
+    except (httpx.HTTPError, httpx.InvalidURL) as error:
         raise NoAnswer(f"the issuer does not answer at {url}: {error}") from None
 
 
@@ -228,11 +250,12 @@ def _object(answer: httpx.Response, url: str) -> Mapping[str, Any]:
 
 
 def _message_of(document: Mapping[str, Any]) -> str:
-    return printable(str(document.get("error_description") or document.get("error")))
+    return str(document.get("error_description") or document.get("error"))
 
 
 def _seconds(value: object, otherwise: int) -> int:
-    return value if isinstance(value, int) and value > 0 else otherwise
+    """Read whole seconds; an issuer may state them with decimals (RFC 7519, 2)."""
+    return int(value) if isinstance(value, int | float) and 1 <= value <= MOST_SECONDS else otherwise
 
 
 def _stored() -> Mapping[str, SignedIn]:
@@ -240,7 +263,10 @@ def _stored() -> Mapping[str, SignedIn]:
     place = file()
     try:
         with place.open(encoding="utf-8") as opened:
-            if stat.S_IMODE(os.fstat(opened.fileno()).st_mode) & ~OWN:
+            status = os.fstat(opened.fileno())
+            if status.st_uid != os.geteuid():
+                raise ServiceError(f"{place} is another user's: remove it, and run jackpot login")
+            if stat.S_IMODE(status.st_mode) & ~OWN:
                 raise ServiceError(f"{place} can be read by others than its owner: chmod 600")
             return {url: SignedIn(**stored) for url, stored in json.load(opened).items()}
     except FileNotFoundError:
@@ -251,20 +277,21 @@ def _stored() -> Mapping[str, SignedIn]:
 
 def _keep(stored: Mapping[str, SignedIn]) -> None:
     """Write what is kept, for its owner alone, and whole or not at all."""
-    place = file()
-    place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    unfinished = place.with_name(f"{FILE}.{os.getpid()}.part")
-    with os.fdopen(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, OWN), "w", encoding="utf-8") as opened:
-        json.dump({url: asdict(signed_in) for url, signed_in in stored.items()}, opened)
-    unfinished.replace(place)
+    document = {url: asdict(signed_in) for url, signed_in in stored.items()}
+    with replacing(file(), mode=OWN) as opened:
+        opened.write(json.dumps(document).encode())
 
 
 @contextmanager
 def _alone() -> Iterator[None]:
-    """Hold other commands of this user off."""
+    """Hold other commands of this user off, from the reading of what is kept to its writing. Raises: ServiceError."""
     import fcntl  # noqa: PLC0415  rarely needed
 
     place = file()
-    with place.with_name(f"{FILE}.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
+    try:
+        place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with place.with_name(f"{FILE}.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield
+    except OSError as error:
+        raise ServiceError(f"{place} cannot be written: {error.strerror}") from None

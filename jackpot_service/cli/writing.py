@@ -1,12 +1,20 @@
 """How a command writes a file, which is there only when it is whole."""
 
+import os
+import secrets
+import stat
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, Final
 
 import click
+
+OWN: Final = 0o600
+"""What its owner alone reads and writes."""
+
+LONGEST_NAME: Final = 40
 
 output_option = click.option(
     "--output",
@@ -28,16 +36,41 @@ def opened(output: Path | None) -> Iterator[BinaryIO]:
         yield sys.stdout.buffer
         return
     is_special = output.exists() and not output.is_file()
-    place = output if is_special else output.resolve()
-    unfinished = place if is_special else place.with_name(f"{place.name}.part")
     try:
-        with unfinished.open("wb") as file:
+        with output.open("wb") if is_special else replacing(output.resolve()) as file:
             yield file
-        if not is_special:
-            unfinished.replace(place)
     except OSError as error:
         message = f"{output} cannot be written: {error.strerror}"
         raise click.ClickException(message) from None
-    finally:
-        if not is_special:
-            unfinished.unlink(missing_ok=True)
+
+
+@contextmanager
+def replacing(place: Path, *, mode: int | None = None) -> Iterator[BinaryIO]:
+    """
+    Write a file beside a place under a name that nobody else has, and move it there when it is whole and on the disk.
+
+    Its permissions are `mode`, or those of the file that it replaces, or those that new files get.
+
+    Raises: OSError.
+    """
+    unfinished = place.with_name(f".{place.name[:LONGEST_NAME]}.{os.getpid()}.{secrets.token_hex(4)}.part")
+    kept = _mode_of(place) if mode is None else mode
+    descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666 if kept is None else kept & OWN)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            yield file
+            file.flush()
+            if kept is not None:
+                os.fchmod(descriptor, kept)
+            os.fsync(descriptor)
+        unfinished.replace(place)
+    except BaseException:
+        unfinished.unlink(missing_ok=True)
+        raise
+
+
+def _mode_of(place: Path) -> int | None:
+    try:
+        return stat.S_IMODE(place.stat().st_mode)
+    except FileNotFoundError:
+        return None

@@ -54,6 +54,19 @@ def test_a_request_shows_what_it_does_before_and_after(jackpot: Jackpot) -> None
     assert again.err == "Change request q1: it was requested before, and is pending.\n"
 
 
+def test_the_amounts_of_a_request_have_their_thousands_apart(
+    world: World, jackpot: Jackpot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.open(base_amount="100000")
+    monkeypatch.setenv("JACKPOT_KEY", world.person("Olga", Role.OPERATOR))
+    fields = ("--jackpot-id", "j1", "--account", "meter", "--amount", "12345.5", "--document", "20261126")
+
+    shown = jackpot("changes", "request", "adjustment", *fields, "--cause", "count-error", "--reason", "x").ok()
+
+    assert re.search(r"^  amount +12,345\.5$", shown, re.MULTILINE), shown
+    assert re.search(r"^  document +20261126$", shown, re.MULTILINE), shown
+
+
 def test_a_dry_run_does_nothing(jackpot: Jackpot) -> None:
     shown = jackpot(*RATES, "--rate", "GBP=1.18", "--reason", "moved", "--request-id", "q1", "--dry-run")
 

@@ -1,8 +1,12 @@
 """Commands are listed by tables and imported when they are run: none waits for what others need."""
 
+import re
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
 from typing import Final
 
 import click
@@ -104,3 +108,31 @@ def test_every_command_has_help_and_those_over_http_an_example(path: str) -> Non
     assert command.help
     if ".calls." in getattr(command.callback, "__module__", ""):
         assert f"jackpot {path}" in (command.epilog or ""), path
+
+
+EXAMPLES: Final = [
+    pytest.param(path, found[1], id=line.strip())
+    for path, command in ALL.items()
+    for line in (command.epilog or "").splitlines()
+    if (found := re.search(r"\bjackpot ([^#>]+?)(?:\)\"?)?(?: +[#>].*)?$", line))
+]
+
+
+@pytest.mark.parametrize(("path", "arguments"), EXAMPLES)
+def test_every_example_is_taken(path: str, arguments: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("rates.json", "result.json", "kinds.json"):
+        Path(name).write_text("{}")
+    words = shlex.split(arguments)
+    longest = max((name for name in ALL if words[: len(name.split())] == name.split()), key=len)
+
+    with suppress(click.exceptions.Exit):  # --help
+        ALL[longest].make_context(longest, words[len(longest.split()) :])
+
+    assert longest.startswith(path), longest
+
+
+def test_examples_are_found() -> None:
+    commands_over_http = [path for path, command in ALL.items() if not isinstance(command, click.Group)]
+
+    assert len(EXAMPLES) > len(commands_over_http) / 2

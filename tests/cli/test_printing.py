@@ -98,8 +98,15 @@ def test_csv_has_every_field_and_no_formula(capsys: pytest.CaptureFixture[str]) 
 
 
 def test_nothing_is_said_of_an_empty_list_where_programs_read(capsys: pytest.CaptureFixture[str]) -> None:
-    for form in (None, Form.JSON, Form.CSV):
+    for form in (None, Form.JSON):
         printing.print_items([], COLUMNS, form=form)
 
     output = capsys.readouterr()
     assert (output.out, output.err) == ("", "There are none.\n")
+
+
+def test_an_empty_list_is_csv_with_a_header(capsys: pytest.CaptureFixture[str]) -> None:
+    printing.print_items([], COLUMNS, form=Form.CSV)
+
+    output = capsys.readouterr()
+    assert (output.out, output.err) == ("name,amount_minor,currency,pool.exact,note\r\n", "")

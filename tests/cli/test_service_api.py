@@ -5,83 +5,19 @@ import os
 import socket
 import subprocess
 import sys
-import threading
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
-from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
 from jackpot_service.cli import service_api
 from jackpot_service.version import service_version
 from tests.support.command_line import Jackpot, program
+from tests.support.stranger import JSON, PROBLEM, Answers, Reply, Stranger
+from tests.support.stranger import stranger as stranger  # noqa: PLC0414  a fixture of these tests
 
-JSON: Final = "application/json"
-PROBLEM: Final = "application/problem+json"
 ABOUT: Final = "/v1/service"
-
-
-@dataclass
-class Reply:
-    """What is answered: a status, a type, a body, and further headers; the body may break off."""
-
-    status: int = 200
-    body: Any = None
-    type: str = JSON
-    headers: dict[str, str] = field(default_factory=dict)
-    breaks_off: bool = False
-
-
-Answers = Callable[[str, dict[str, list[str]]], Reply]
-
-
-class Stranger:
-    """Whoever answers at an address: no ledger of this version, or one that is in trouble."""
-
-    def __init__(self) -> None:
-        self.calls: list[str] = []
-        self.authorizations: list[str | None] = []
-        self.answers: Answers = lambda _path, _query: Reply(404, "nothing here", "text/plain")
-
-
-@pytest.fixture
-def stranger(monkeypatch: pytest.MonkeyPatch) -> Iterator[Stranger]:
-    """Somebody who answers where the environment says that the service is."""
-    result = Stranger()
-
-    class Handler(BaseHTTPRequestHandler):
-        def _answer(self) -> None:
-            self.rfile.read(int(self.headers.get("Content-Length", 0)))
-            result.calls.append(f"{self.command} {self.path}")
-            result.authorizations.append(self.headers["Authorization"])
-            parts = urlsplit(self.path)
-            reply = result.answers(parts.path, parse_qs(parts.query))
-            body = reply.body.encode() if isinstance(reply.body, str) else json.dumps(reply.body).encode()
-            self.send_response(reply.status)
-            for name, value in {"Content-Type": reply.type, **reply.headers}.items():
-                self.send_header(name, value)
-            self.send_header("Content-Length", str(len(body) + reply.breaks_off))
-            self.end_headers()
-            self.wfile.write(body)
-
-        do_GET = do_POST = do_PUT = _answer  # noqa: N815  the names that the base calls
-
-        def log_message(self, *_: object) -> None:
-            """Say nothing."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    thread = threading.Thread(target=lambda: server.serve_forever(poll_interval=0.01))
-    thread.start()
-    monkeypatch.setenv("JACKPOT_URL", f"http://127.0.0.1:{server.server_port}/")
-    monkeypatch.setenv("JACKPOT_KEY", "jk_0123456789abcdef_secret")
-    yield result
-    server.shutdown()
-    thread.join()
-    server.server_close()
 
 
 @pytest.fixture
@@ -191,6 +127,12 @@ def about(version: str) -> Reply:
     return Reply(body={"service": "jackpot-ledger", "version": version, "sign_in": None})
 
 
+AWARD: Final = (
+    *("award_id", "jackpot_id", "table_id", "round_id", "bet_id", "player_id", "tier", "amount_minor", "paid_minor"),
+    *("state", "currency", "casino_id", "cost_base", "funded_by", "claimable_until"),
+    *("withholding_due_minor", "withheld_minor"),
+)
+
 OTHERS: Final[dict[str, Answers]] = {
     "a page": lambda _path, _query: Reply(200, "<html>Welcome</html>", "text/html"),
     "a page that is not there": lambda _path, _query: Reply(404, "<html>nothing</html>", "text/html"),
@@ -211,6 +153,31 @@ def test_whoever_is_no_ledger_is_said_to_be_none(stranger: Stranger, jackpot: Ja
 
     ended.refused(3, " is no jackpot ledger, or one of another version: ")
     assert (ended.err.count("\n"), "secret" in ended.err) == (1, False)
+
+
+@pytest.mark.parametrize(
+    ("command", "body"),
+    [
+        ("paytable show live", {"currency": "EUR", "rulebook": "r", "rules_version": 1, "policy": "p", "lines": [{}]}),
+        ("awards show a1", dict.fromkeys(AWARD) | {"payments": [{"amount_minor": 1}], "steps": []}),
+    ],
+)
+def test_an_item_without_a_member_is_no_ledgers(
+    stranger: Stranger, jackpot: Jackpot, command: str, body: dict[str, object]
+) -> None:
+    stranger.answers = lambda _path, _query: Reply(body=body)
+
+    ended = jackpot(*command.split())
+
+    assert (ended.status, "or one of another version: its answer has no " in ended.err) == (3, True), ended
+
+
+@pytest.mark.parametrize("name", [".", ".."])
+def test_what_a_path_loses_is_no_id(stranger: Stranger, jackpot: Jackpot, name: str) -> None:
+    jackpot("casinos", "show", name).refused(2, f"'{name}' is no id")
+    jackpot("keys", "revoke", name, "--reason", "x").refused(2, f"'{name}' is no id")
+
+    assert stranger.calls == []
 
 
 @pytest.mark.parametrize("what", OTHERS)

@@ -1,6 +1,7 @@
 """Where commands write: a file is there when it is whole, and what is no file stays what it is."""
 
 import os
+import stat
 from pathlib import Path
 
 import click
@@ -67,3 +68,58 @@ def test_what_is_no_place_is_said_in_a_line(tmp_path: Path, monkeypatch: pytest.
 
     with pytest.raises(click.ClickException, match="cannot be written"), opened(path):
         pass
+
+
+def test_two_runs_to_one_place_leave_one_of_the_two_whole(tmp_path: Path) -> None:
+    path = tmp_path / "it"
+
+    with opened(path) as first:
+        first.write(b"the first of two")
+        with opened(path) as second:
+            second.write(b"the second")
+        first.write(b", which ends last")
+
+    assert path.read_bytes() == b"the first of two, which ends last"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_files_of_others_beside_it_stay_what_they_are(tmp_path: Path) -> None:
+    path, other, linked = tmp_path / "it", tmp_path / "it.part", tmp_path / "linked"
+    linked.write_bytes(b"theirs")
+    other.symlink_to(linked)
+
+    with opened(path) as file:
+        file.write(b"ours")
+
+    assert (path.read_bytes(), linked.read_bytes(), other.is_symlink()) == (b"ours", b"theirs", True)
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o666])
+def test_what_is_replaced_keeps_who_may_read_it(tmp_path: Path, mode: int) -> None:
+    path = tmp_path / "it"
+    path.touch()
+    path.chmod(mode)
+
+    with opened(path) as file:
+        file.write(b"after")
+
+    assert stat.S_IMODE(path.stat().st_mode) == mode
+
+
+def test_a_new_file_is_read_by_whoever_may_read_new_files(tmp_path: Path) -> None:
+    path, another = tmp_path / "it", tmp_path / "another"
+    another.touch()
+
+    with opened(path) as file:
+        file.write(b"new")
+
+    assert path.stat().st_mode == another.stat().st_mode
+
+
+def test_the_longest_name_can_be_written(tmp_path: Path) -> None:
+    path = tmp_path / ("x" * 255)
+
+    with opened(path) as file:
+        file.write(b"it")
+
+    assert path.read_bytes() == b"it"

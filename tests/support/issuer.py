@@ -25,8 +25,9 @@ class LocalIssuer:
     is answered to forms by path, the last is answered for ever.
     """
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, server: ThreadingHTTPServer) -> None:
         self.url = url
+        self.server = server
         self.paths: list[str] = []
         self.open = threading.Event()
         self.open.set()
@@ -64,7 +65,7 @@ def local_issuer() -> Iterator[LocalIssuer]:
     """Serve an issuer on a free port of this machine, until the block ends."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
     server.daemon_threads = True
-    issuer = LocalIssuer(f"http://127.0.0.1:{server.server_port}")
+    issuer = LocalIssuer(f"http://127.0.0.1:{server.server_port}", server)
     server.issuer = issuer  # type: ignore[attr-defined]
     thread = threading.Thread(target=lambda: server.serve_forever(poll_interval=0.01))
     thread.start()

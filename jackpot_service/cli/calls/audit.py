@@ -150,6 +150,8 @@ def _facts(exception: Item) -> list[tuple[str, str]]:
 def acknowledge(exception_id: str, reason: str, request_id: str) -> None:
     """Say what came of an exception."""
     path = at("exceptions", exception_id, "acknowledgement")
-    _, is_new = configured().act("POST", path, {"request_id": request_id, "reason": reason})
-    outcome = "acknowledged" if is_new else "was acknowledged before, by this request"
+    _, done = configured().act("POST", path, {"request_id": request_id, "reason": reason})
+    outcome = done.said(
+        now="acknowledged", before="was acknowledged before, by this request", unsure="is acknowledged, by this request"
+    )
     click.echo(f"Exception {exception_id}: {outcome}.", err=True)

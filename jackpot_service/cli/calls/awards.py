@@ -93,7 +93,7 @@ def _award(answer: Item) -> list[str]:
         ("to be withheld", money(answer["withholding_due_minor"], currency)),
         ("withheld", money(answer["withheld_minor"], currency)),
     ]
-    payments = [{**payment, "currency": currency} for payment in answer["payments"]]
+    payments = [payment.plus(currency=currency) for payment in answer["payments"]]
     columns = (
         text("reference", "reference"),
         minor("amount", "amount_minor"),
@@ -107,7 +107,7 @@ def _award(answer: Item) -> list[str]:
     return [*fields(rows), "", *table(STEPS, answer["steps"], indent="  "), *([""] if paid else []), *paid]
 
 
-@example('jackpot awards pay aw_3ec109e5f5d233bbed8118c8c5ede2f1 --reference "slip 7" --channel cash')
+@example('jackpot awards pay aw_3ec109e5f5d233bbed8118c8c5ede2f1 --reference "slip 7" --channel cage')
 @awards.command("pay")
 @award_argument
 @click.option("--reference", required=True, help="The casino's own; it names one payment of the award, for ever.")

@@ -7,7 +7,7 @@ import click
 from jackpot_service.cli import words
 from jackpot_service.cli.calls import jobs
 from jackpot_service.cli.lazy import example
-from jackpot_service.cli.options import Identifier, Instant, json_option
+from jackpot_service.cli.options import Identifier, Instant, json_option, request_id_option
 from jackpot_service.cli.printing import fields, moment, print_object, second, table, text
 from jackpot_service.cli.service_api import Item, ServiceError, at, configured
 from jackpot_service.cli.writing import output_option
@@ -27,12 +27,13 @@ def books() -> None:
 @click.option(
     "--as-of", type=Instant(), help="Only entries booked before this instant. Default: all that is committed."
 )
+@request_id_option
 @output_option
-def export_journal(jackpot_id: str, form: str, as_of: str | None, output: Path | None) -> None:
+def export_journal(jackpot_id: str, form: str, as_of: str | None, request_id: str, output: Path | None) -> None:
     """Write a jackpot's journal, which other programs add up. A job makes it: jackpot serve or jobs worker does it."""
     service = configured()
     stated = {"jackpot_id": jackpot_id, "format": form, **({} if as_of is None else {"as_of": as_of})}
-    job_id = str(jobs.created(service, "journal", stated)["job_id"])
+    job_id = str(jobs.created(service, "journal", stated, request_id=request_id)["job_id"])
     jobs.wait_for(service, job_id)
     job = service.get(at("jobs", job_id))
     if job["state"] != jobs.DONE:

@@ -104,8 +104,8 @@ def show_casino(casino_id: str, is_json: bool) -> None:  # noqa: FBT001
 @request_id_option
 def add_casino(casino_id: str, **stated: Any) -> None:  # noqa: ANN401  as click passes them
     """Add a casino, once; the same again changes nothing. Its gaming days never change."""
-    _, is_new = configured().act("POST", at("casinos"), {"casino_id": casino_id, **stated})
-    click.echo(f"Casino {casino_id}: {'added' if is_new else 'was there already'}.", err=True)
+    _, done = configured().act("POST", at("casinos"), {"casino_id": casino_id, **stated})
+    click.echo(f"Casino {casino_id}: {done.added()}.", err=True)
 
 
 @example("jackpot casinos balances riga")
@@ -214,5 +214,5 @@ def _table(answer: Item) -> list[str]:
 @request_id_option
 def add_table(table_id: str, **stated: Any) -> None:  # noqa: ANN401  as click passes them
     """Add a table, once; the same again changes nothing. Its casino, game and jackpot never change."""
-    _, is_new = configured().act("POST", at("tables"), {"table_id": table_id, **stated})
-    click.echo(f"Table {table_id}: {'added' if is_new else 'was there already'}.", err=True)
+    _, done = configured().act("POST", at("tables"), {"table_id": table_id, **stated})
+    click.echo(f"Table {table_id}: {done.added()}.", err=True)

@@ -32,7 +32,7 @@ from jackpot_service.cli.printing import (
     table,
     text,
 )
-from jackpot_service.cli.service_api import Item, Service, at, configured
+from jackpot_service.cli.service_api import Item, Service, at, configured, printable
 
 PENDING: Final = "pending"
 
@@ -145,9 +145,12 @@ def _ask(kind: str, options: dict[str, Any]) -> None:
 
 def ask(service: Service, body: Item, *, is_dry_run: bool, is_json: bool) -> None:
     """Request a change, print it, and say whether it was requested just now. Raises: ServiceError."""
-    change, is_new = service.act("POST", at("change-requests"), body, dry_run=is_dry_run or None)
+    change, done = service.act("POST", at("change-requests"), body, dry_run=is_dry_run or None)
     print_change(change, is_json=is_json)
-    outcome = "it waits for another user" if is_new else f"it was requested before, and is {change['state']}"
+    state = change["state"]
+    outcome = done.said(
+        now="it waits for another user", before=f"it was requested before, and is {state}", unsure=f"it is {state}"
+    )
     click.echo(f"Change request {change['request_id']}: {_stated(outcome, is_dry_run=is_dry_run)}.", err=True)
 
 
@@ -233,7 +236,7 @@ def _lines(change: Item) -> Iterator[str]:
     rows += [("made against", change["base_version"]), ("approvals due", str(change["approvals_due"]))]
     yield from fields(rows)
     yield ""
-    yield from fields((f"  {name}", shown(value)) for name, value in change["payload"].items())
+    yield from fields((f"  {name}", _member(name, value)) for name, value in change["payload"].items())
     if change["decisions"]:
         yield ""
         yield from table(DECISIONS, change["decisions"], indent="  ")
@@ -250,7 +253,7 @@ def _effect(effect: Item) -> Iterator[str]:
     """Write what there is before | after, a line a figure, those that change with a mark; and what is posted."""
     problem = effect["problem"]
     if problem is not None:
-        yield f"It cannot be done now: {problem['code']}: {problem['detail']}"
+        yield printable(f"It cannot be done now: {problem['code']}: {problem['detail']}")
         return
     before, after = dict(_flat(effect["before"] or {})), dict(_flat(effect["after"] or {}))
     names = list(dict.fromkeys([*before, *after]))
@@ -276,7 +279,11 @@ def _flat(value: Item, prefix: str = "") -> Iterator[tuple[str, str]]:
             for first, *rest in member:  # Behind a rate stand the decimals of its currency, which no change sets.
                 yield f"{prefix}{name}.{first}", " ".join(map(_figure, rest[:1] if name == "rates" else rest))
         else:
-            yield f"{prefix}{name}", shown(member) if name.endswith(NO_FIGURES) else _figure(member)
+            yield f"{prefix}{name}", _member(name, member)
+
+
+def _member(name: str, value: Any) -> str:  # noqa: ANN401  JSON
+    return shown(value) if name.endswith(NO_FIGURES) else _figure(value)
 
 
 def _is_named(part: Any) -> bool:  # noqa: ANN401  JSON

@@ -29,7 +29,6 @@ from jackpot_service.cli.printing import (
     minor,
     moment,
     money,
-    print_csv,
     print_items,
     print_list,
     print_object,
@@ -194,21 +193,17 @@ def _change_suspension(jackpot_id: str, what: str, *, reason: str, request_id: s
 @example("jackpot jackpots limits live")
 @jackpots.command("limits")
 @jackpot_argument
-@json_option
-def show_limits(jackpot_id: str, is_json: bool) -> None:  # noqa: FBT001
+@form_options
+def show_limits(jackpot_id: str, form: Form | None) -> None:
     """Show the limits that tables of a jackpot have of their own; two people set them: changes request table-limits."""
     service = configured()
     answer = service.get(at("jackpots", jackpot_id, "table-limits"))
-    if is_json:
-        print_object(answer)
-        return
     columns = (
         text("table", "table_id"),
         count("version", "version"),
         *(exact(name.replace("_", " "), f"limits.{name}") for name in ("token", "least_stake", "largest_stake")),
     )
-    for line in list(table(columns, answer["tables"])):
-        click.echo(line)
+    print_items(answer["tables"], columns, form=form)
 
 
 @example("jackpot meter live", "jackpot meter live --currency GBP --currency SEK")
@@ -290,15 +285,14 @@ def show_paytable(jackpot_id: str, currency: str | None, form: Form | None) -> N
     """Show the paytable of a jackpot, for one unit or token of a currency."""
     service = configured()
     answer = service.get(at("jackpots", jackpot_id, "paytable"), currency=currency)
-    lines = [{**line, "currency": answer["currency"]} for line in answer["lines"]]
+    lines = [line.plus(currency=answer["currency"]) for line in answer["lines"]]
     if form is Form.JSON:
         print_object(answer)
-    elif form is Form.CSV:
-        print_csv(lines)
-    else:
+        return
+    if form is None:
         click.echo(f"{jackpot_id}, {answer['rulebook']} version {answer['rules_version']}, {answer['policy']}")
-        columns = (text("tier", "tier"), Column("prize", _prize, is_figure=True), minor("amount now", "amount_minor"))
-        print_items(lines, columns, form=None)
+    columns = (text("tier", "tier"), Column("prize", _prize, is_figure=True), minor("amount now", "amount_minor"))
+    print_items(lines, columns, form=form)
 
 
 def _prize(line: Item) -> str:

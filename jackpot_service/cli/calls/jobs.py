@@ -14,7 +14,6 @@ from jackpot_service.cli.options import (
     JsonObject,
     json_option,
     list_options,
-    new_request_id,
     pairs,
     request_id_option,
 )
@@ -92,9 +91,9 @@ def create(kind: str, parameters: tuple[str, ...], document: Any, request_id: st
     click.echo(job["job_id"])
 
 
-def created(service: Service, kind: str, parameters: Item, *, request_id: str | None = None) -> Item:
+def created(service: Service, kind: str, parameters: Item, *, request_id: str) -> Item:
     """Create a job, or find it if this request created it before. Raises: ServiceError."""
-    body = {"request_id": request_id or new_request_id(), "kind": kind, "parameters": parameters}
+    body = {"request_id": request_id, "kind": kind, "parameters": parameters}
     return service.post(at("jobs"), body)
 
 

@@ -108,7 +108,9 @@ def create_key(table_ids: tuple[str, ...], **stated: Any) -> None:  # noqa: ANN4
     body = {name: value for name, value in stated.items() if value is not None}
     created = configured().post(at("keys"), {**body, "table_ids": table_ids})
     if created["key"] is None:
-        click.echo(f"Key {created['key_id']} was created by this request before, and shown then.", err=True)
+        key_id = created["key_id"]
+        click.echo(f"Key {key_id} was created by this request before.", err=True)
+        click.echo(f"If you did not see it, revoke it: jackpot keys revoke {key_id} --reason …", err=True)
         return
     click.echo(f"A key of role {created['role']} for {created['principal']}. It is shown once: keep it.", err=True)
     click.echo(created["key"])
@@ -211,8 +213,8 @@ def add_user(**stated: Any) -> None:  # noqa: ANN401  as click passes them
     The owner of the database adds those who request or approve changes: jackpot db user.
     """
     body = {name: value for name, value in stated.items() if value is not None}
-    answer, is_new = configured().act("POST", at("users"), body)
-    click.echo(f"{answer['principal']}: {'added' if is_new else 'was there already'}.", err=True)
+    answer, done = configured().act("POST", at("users"), body)
+    click.echo(f"{answer['principal']}: {done.added()}.", err=True)
 
 
 @example("jackpot whoami")

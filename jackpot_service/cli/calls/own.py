@@ -4,7 +4,7 @@ import click
 
 from jackpot_service.cli import address, sign_in
 from jackpot_service.cli.lazy import example
-from jackpot_service.cli.service_api import at, called
+from jackpot_service.cli.service_api import at, called, printable
 
 SHELLS = ("bash", "zsh", "fish")
 
@@ -22,10 +22,10 @@ def login() -> None:
     """
     url = address.service_url()
     about = called(url, None).get(at("service"))
-    signed_in = sign_in.sign_in(url, about, lambda message: click.echo(message, err=True))
+    signed_in = sign_in.sign_in(url, about, lambda message: click.echo(printable(message), err=True))
     name = called(url, signed_in.token).get(at("me"))["principal"]
     sign_in.keep(url, signed_in)
-    click.echo(f"Signed in at {url} as {name}.", err=True)
+    click.echo(printable(f"Signed in at {url} as {name}."), err=True)
     if address.own_key() is not None:
         click.echo(f"{address.KEY_VARIABLE} is set, and counts more: unset it.", err=True)
 

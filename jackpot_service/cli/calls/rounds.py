@@ -18,6 +18,7 @@ from jackpot_service.cli.printing import (
     Column,
     Form,
     count,
+    decimal,
     exact,
     fields,
     minor,
@@ -148,8 +149,9 @@ def _round(answer: Item) -> list[str]:
     if answer["hands"]:
         lines += ["", *table(HANDS, answer["hands"], indent="  ")]
     if settlement is not None:
-        names = ("policy", "meter_before", "meter_after", "carried", "reserve_after", "prize_fund_after")
-        lines += ["", *fields((name.replace("_", " "), shown(settlement[name])) for name in names)]
+        names = ("meter_before", "meter_after", "carried", "reserve_after", "prize_fund_after")
+        amounts = ((name.replace("_", " "), decimal(settlement[name])) for name in names)
+        lines += ["", *fields([("policy", shown(settlement["policy"])), *amounts])]
         awards = list(table(AWARDS, settlement["awards"], indent="  "))
         lines += ["", *awards] if awards else []
     return lines
