@@ -30,7 +30,7 @@ def is_over(outcome: Outcome) -> bool:
 
 
 def is_lost(outcome: Outcome) -> bool:
-    """Whether an act may have been done, for all that this tells."""
+    """Whether an act may have been done, as far as this shows."""
     if isinstance(outcome, httpx.RequestError):
         return not isinstance(outcome, NOT_SENT)
     return outcome.status_code in AGAIN and f'"{UNKNOWN}"' in outcome.text

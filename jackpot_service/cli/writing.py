@@ -12,7 +12,7 @@ from typing import BinaryIO, Final
 import click
 
 OWN: Final = 0o600
-"""What its owner alone reads and writes."""
+"""The permissions of a file that its owner alone reads and writes."""
 
 LONGEST_NAME: Final = 40
 
@@ -47,7 +47,7 @@ def opened(output: Path | None) -> Iterator[BinaryIO]:
 @contextmanager
 def replacing(place: Path, *, mode: int | None = None) -> Iterator[BinaryIO]:
     """
-    Write a file beside a place under a name that nobody else has, and move it there when it is whole and on the disk.
+    Write a file under a name that nobody else has, and move it to its place when it is whole and on the disk.
 
     Its permissions are `mode`, or those of the file that it replaces, or those that new files get.
 
