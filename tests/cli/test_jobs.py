@@ -64,6 +64,13 @@ def test_a_journal_ends_at_an_instant_if_it_is_asked_to(at_work: Jackpot) -> Non
     at_work(*export, "--as-of", "2026-01-01").refused(2, "must be a time such as")
 
 
+def test_an_export_that_is_repeated_with_its_id_is_the_same_job(at_work: Jackpot) -> None:
+    exports = [at_work(*EXPORT, "hledger", "--request-id", "q1").ok() for _ in range(2)]
+
+    assert exports[0] == exports[1]
+    assert len(at_work("jobs", "list", "--json").ok().splitlines()) == 1
+
+
 def test_an_export_that_is_refused_leaves_no_file(at_work: Jackpot, tmp_path: Path) -> None:
     file = tmp_path / "it"
 

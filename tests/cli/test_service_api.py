@@ -172,6 +172,17 @@ def test_an_item_without_a_member_is_no_ledgers(
     assert (ended.status, "or one of another version: its answer has no " in ended.err) == (3, True), ended
 
 
+def test_why_a_change_cannot_be_done_controls_no_terminal(stranger: Stranger, jackpot: Jackpot) -> None:
+    plain = dict.fromkeys(("request_id", "kind", "maker", "made_at", "expires_at", "subject", "reason"))
+    more = {"state": "pending", "base_version": "1", "approvals_due": 1, "payload": {}, "decisions": [], "confirm": {}}
+    effect = {"problem": {"code": "below-zero", "detail": "Too\x1b[2K much."}}
+    stranger.answers = lambda _path, _query: Reply(body={**plain, **more, "effect": effect})
+
+    shown = jackpot("changes", "show", "q1").ok()
+
+    assert shown.endswith("It cannot be done now: below-zero: Too\\x1b[2K much.\n")
+
+
 @pytest.mark.parametrize("name", [".", ".."])
 def test_what_a_path_loses_is_no_id(stranger: Stranger, jackpot: Jackpot, name: str) -> None:
     jackpot("casinos", "show", name).refused(2, f"'{name}' is no id")
