@@ -24,7 +24,8 @@ CONFIGURATION: Final = "literal_enums: true\npackage_name_override: jackpot_api\
 
 def test_a_generated_client_plays_a_round(database_url: str, tmp_path: Path) -> None:
     (tmp_path / "config.yaml").write_text(CONFIGURATION)
-    output = run(str(GENERATOR), "generate", "--path", str(OPENAPI), "--config", "config.yaml", at=tmp_path, output="client")
+    generate = ("generate", "--path", str(OPENAPI), "--config", "config.yaml")
+    output = run(str(GENERATOR), *generate, at=tmp_path, output="client")
     assert "Warning" not in output  # Of what it could not read, and left out.
 
     world = World(database_url)
