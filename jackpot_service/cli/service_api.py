@@ -65,9 +65,9 @@ class Done(Enum):
 
     def added(self) -> str:
         """Say it of what is added once."""
-        return self.said(now="added", before="was there already", unsure="is there")
+        return self.phrase(now="added", before="was there already", unsure="is there")
 
-    def said(self, *, now: str, before: str, unsure: str) -> str:
+    def phrase(self, *, now: str, before: str, unsure: str) -> str:
         """Choose the words for it."""
         return {Done.NOW: now, Done.BEFORE: before, Done.UNSURE: unsure}[self]
 

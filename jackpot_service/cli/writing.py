@@ -54,14 +54,16 @@ def replacing(place: Path, *, mode: int | None = None) -> Iterator[BinaryIO]:
     Raises: OSError.
     """
     unfinished = place.with_name(f".{place.name[:LONGEST_NAME]}.{os.getpid()}.{secrets.token_hex(4)}.part")
-    kept = _mode_of(place) if mode is None else mode
-    descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666 if kept is None else kept & OWN)
+    permissions = _mode_of(place) if mode is None else mode
+    descriptor = os.open(
+        unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666 if permissions is None else permissions & OWN
+    )
     try:
         with os.fdopen(descriptor, "wb") as file:
             yield file
             file.flush()
-            if kept is not None:
-                os.fchmod(descriptor, kept)
+            if permissions is not None:
+                os.fchmod(descriptor, permissions)
             os.fsync(descriptor)
         unfinished.replace(place)
     except BaseException:

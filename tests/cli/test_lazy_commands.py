@@ -111,10 +111,10 @@ def test_every_command_has_help_and_those_over_http_an_example(path: str) -> Non
 
 
 EXAMPLES: Final = [
-    pytest.param(path, found[1], id=line.strip())
+    pytest.param(path, match[1], id=line.strip())
     for path, command in ALL.items()
     for line in (command.epilog or "").splitlines()
-    if (found := re.search(r"\bjackpot ([^#>]+?)(?:\)\"?)?(?: +[#>].*)?$", line))
+    if (match := re.search(r"\bjackpot ([^#>]+?)(?:\)\"?)?(?: +[#>].*)?$", line))
 ]
 
 

@@ -151,7 +151,7 @@ def acknowledge(exception_id: str, reason: str, request_id: str) -> None:
     """Say what came of an exception."""
     path = at("exceptions", exception_id, "acknowledgement")
     _, done = configured().act("POST", path, {"request_id": request_id, "reason": reason})
-    outcome = done.said(
+    outcome = done.phrase(
         now="acknowledged", before="was acknowledged before, by this request", unsure="is acknowledged, by this request"
     )
     click.echo(f"Exception {exception_id}: {outcome}.", err=True)

@@ -148,7 +148,7 @@ def ask(service: Service, body: Item, *, is_dry_run: bool, is_json: bool) -> Non
     change, done = service.act("POST", at("change-requests"), body, dry_run=is_dry_run or None)
     print_change(change, is_json=is_json)
     state = change["state"]
-    outcome = done.said(
+    outcome = done.phrase(
         now="it waits for another user", before=f"it was requested before, and is {state}", unsure=f"it is {state}"
     )
     click.echo(f"Change request {change['request_id']}: {_stated(outcome, is_dry_run=is_dry_run)}.", err=True)
