@@ -349,13 +349,13 @@ def each(reader: Callable[[object], T], values: Iterable[tuple[Any, object]]) ->
         try:
             read[name] = reader(value)
         except ValidationError as error:
-            wrong[str(name)] = _messages_of_member(error.messages)
+            wrong[str(name)] = _marked(error.messages)
     if wrong:
         raise ValidationError(wrong)
     return read
 
 
-def _messages_of_member(messages: Any) -> Any:  # noqa: ANN401  marshmallow's messages
+def _marked(messages: Any) -> Any:  # noqa: ANN401  marshmallow's messages
     return [OfMember(message) for message in messages] if isinstance(messages, list) else messages
 
 

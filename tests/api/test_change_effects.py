@@ -316,8 +316,8 @@ SLOW: Final = {"statement-settlement": "entries", "retirement": "rounds"}
 
 def backends(owner: psycopg.Connection[Any]) -> set[int]:
     """The connections of the service to its database."""
-    query = "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND usename = 'jackpot_app'"
-    return {pid for (pid,) in owner.execute(query)}
+    statement = "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND usename = 'jackpot_app'"
+    return {pid for (pid,) in owner.execute(statement)}
 
 
 @pytest.mark.parametrize("kind", SLOW)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
@@ -92,6 +92,25 @@ def test_examples_of_an_operation_have_names_of_their_own() -> None:
     names = [(exchange.operation, exchange.name) for exchange in examples.exchanges()]
 
     assert len(names) == len(set(names))
+
+
+def times_in(value: Any) -> Iterator[datetime]:
+    """Yield the times in an answer at which the service did something."""
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            if name in {"made_at", "figured_at", "decided_at", "booked_at", "created_at"} and inner is not None:
+                yield datetime.fromisoformat(inner)
+            else:
+                yield from times_in(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from times_in(inner)
+
+
+def test_times_of_the_story_are_of_one_replay() -> None:
+    times = [at for exchange in examples.exchanges() for at in times_in([exchange.answer, exchange.again])]
+
+    assert max(times) - min(times) < timedelta(minutes=10)
 
 
 @pytest.mark.long
