@@ -4,6 +4,7 @@ import ssl
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import Any, Final
 
 import httpx
@@ -40,14 +41,24 @@ class Address:
             "headers": {"Accept": "application/json", "User-Agent": f"jackpot-client/{_version()}", **shown},
             "limits": httpx.Limits(max_connections=connections, max_keepalive_connections=connections),
             "trust_env": self.trust_env,
-            "verify": self.tls or _usual_tls(self.trust_env),
+            "verify": self.tls or usual_tls(self.trust_env),
         }
 
 
 @cache
-def _usual_tls(trust_env: bool) -> ssl.SSLContext:  # noqa: FBT001  it is what is remembered
-    """Make a context once: that reads all certificates that the machine trusts."""
-    return httpx.create_ssl_context(trust_env=trust_env)
+def usual_tls(trust_env: bool) -> ssl.SSLContext:  # noqa: FBT001  it is what is remembered
+    """
+    Make a context once: that reads all certificates that the machine trusts.
+
+    Usually OpenSSL lets variables name other ones. Where the environment is not trusted, its own places are read.
+    """
+    places = ssl.get_default_verify_paths()
+    file, folder = Path(places.openssl_cafile), Path(places.openssl_capath)
+    if trust_env or not (file.exists() or folder.exists()):  # Without such places, the system has its own store.
+        return ssl.create_default_context()
+    return ssl.create_default_context(
+        cafile=file if file.exists() else None, capath=folder if folder.exists() else None
+    )
 
 
 def _version() -> str:
