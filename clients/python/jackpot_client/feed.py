@@ -34,7 +34,8 @@ def followed_feed(call: Call[FeedFrame], policy: Policy, *, stale_after: float) 
     Hand out a FeedState for each frame, and for the last one again when it becomes stale and when it is not any more.
 
     Nothing is handed out before the first frame. It never gives up. A connection that says nothing for half of
-    `stale_after` is replaced, so a frame is called stale after one and a half of it at the latest.
+    `stale_after` is replaced, so a frame is called stale after one and a half of it at the latest. The pauses grow
+    until the service is heard: a stream that a proxy opens and ends without a word is no success.
 
     Raises: Refusal, ProtocolError.
     """
@@ -46,7 +47,8 @@ def followed_feed(call: Call[FeedFrame], policy: Policy, *, stale_after: float) 
         if isinstance(outcome, Listening):
             display.stream = ServerSentEvents()
             reason = yield from _hear(call, policy, display, stale_after)
-            attempts, spread = 0, display.stream.retry_ms / 1000
+            attempts = 0 if display.stream.has_spoken else attempts
+            spread = display.stream.retry_ms / 1000
         elif isinstance(outcome, Failed):
             reason = outcome.reason
         else:

@@ -18,10 +18,15 @@ _LINE_END: Final = re.compile(rb"\r\n|\n|\r(?=.)", re.DOTALL)
 
 @dataclass(slots=True)
 class ServerSentEvents:
-    """A stream as far as it came: `last_event_id` to resume after, `retry_ms` as the service asks for it."""
+    """
+    A stream as far as it came: `last_event_id` to resume after, `retry_ms` as the service asks for it.
+
+    `has_spoken` is whether an event or a comment came.
+    """
 
     last_event_id: str = ""
     retry_ms: int = 0
+    has_spoken: bool = False
     _rest: bytes = b""
     _data: list[bytes] = field(default_factory=list)
     _id: str = ""
@@ -36,6 +41,7 @@ class ServerSentEvents:
                 self.last_event_id = self._id
                 if self._data:
                     data, self._data = b"\n".join(self._data), []
+                    self.has_spoken = True
                     yield data
         if len(self._rest) + sum(map(len, self._data)) > _LARGEST_EVENT_BYTES:
             raise ProtocolError("an event of the stream does not end")
@@ -43,7 +49,9 @@ class ServerSentEvents:
     def _take(self, line: bytes) -> None:
         name, _, value = line.partition(b":")
         value = value.removeprefix(b" ")
-        if name == b"data":
+        if not name:
+            self.has_spoken = True
+        elif name == b"data":
             self._data.append(value)
         elif name == b"id" and b"\0" not in value:
             self._id = value.decode(errors="replace")

@@ -49,6 +49,28 @@ def test_after_a_break_it_listens_again_and_not_all_at_once(
     assert sum(clock.slept) == pytest.approx(sum(retry.delay_seconds for retry in retries))
 
 
+@pytest.mark.parametrize("words", [[], [b"retry: 3000\n\n"], [frame(2).removesuffix(b"\n")]])
+def test_streams_that_end_before_the_service_is_heard_are_begun_again_ever_later(
+    make_client: MakeClient, service: Scripted, words: list[bytes]
+) -> None:
+    retries: list[Retry] = []
+    service.script = [*[streamed(*words)] * 9, streamed(frame(1), 5.0)]
+    assert shown(make_client(on_retry=retries.append).feed(jackpot_id="live"), 1) == [(1, False)]
+    assert [retry.attempt for retry in retries] == list(range(2, 11))
+    # The last five may take up to 1.6, 3.2, 5, 5 and 5 seconds: that they come to so little has a chance of 1e-5.
+    assert sum(retry.delay_seconds for retry in retries[-5:]) > 0.7
+
+
+@pytest.mark.parametrize("word", [frame(1), ALIVE])
+def test_a_frame_or_a_comment_makes_the_pauses_short_again(
+    make_client: MakeClient, service: Scripted, word: bytes
+) -> None:
+    retries: list[Retry] = []
+    service.script = [*[streamed()] * 4, streamed(word), streamed(), streamed(frame(2), 5.0)]
+    shown(make_client(on_retry=retries.append).feed(jackpot_id="live"), 2 if word != ALIVE else 1)
+    assert [retry.attempt for retry in retries] == [2, 3, 4, 5, 2, 3]
+
+
 def test_a_frame_that_was_cut_off_is_not_shown(client: JackpotClient, service: Scripted) -> None:
     service.script = [streamed(frame(1) + frame(2).removesuffix(b"\n")), streamed(frame(3), 5.0)]
     assert shown(client.feed(jackpot_id="live"), 2) == [(1, False), (3, False)]
