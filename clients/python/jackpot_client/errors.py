@@ -7,11 +7,21 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class FieldError:
-    """One thing wrong with a request: where (a JSON pointer into its body), which code, in which words."""
+    """
+    One thing wrong with a request: where, which code, in which words.
+
+    `pointer` is a JSON pointer into its body. A parameter of the query, or a header, has its name in `parameter`; its
+    pointer is empty.
+    """
 
     pointer: str
     code: str
     detail: str
+    parameter: str | None = None
+
+    def __str__(self) -> str:
+        """Return the error in one line."""
+        return f"{self.parameter or self.pointer or 'the request'}: {self.detail}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +45,7 @@ class Problem:
 
     def __str__(self) -> str:
         """Return the problem in one line."""
-        errors = "".join(f"; {error.pointer}: {error.detail}" for error in self.errors)
+        errors = "".join(f"; {error}" for error in self.errors)
         return f"{self.status} {self.code}: {self.detail}{errors}"
 
 

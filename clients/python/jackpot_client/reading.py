@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import MISSING, fields, is_dataclass
 from datetime import date, datetime
 from decimal import Decimal
 from enum import StrEnum
@@ -38,8 +38,14 @@ def read(body: bytes) -> Content:
 
 
 def decoded(kind: type[T], content: Content, where: str = "") -> T:
-    """Make a dataclass of an object that has all of its fields, each of its type. Raises: ProtocolError."""
-    members = {name: member(content, name, hint, where) for name, hint in _hints(kind).items()}  # type: ignore[arg-type]  # a class is hashable
+    """
+    Make a dataclass of an object that has all of its fields, each of its type; one with a default may be absent.
+
+    Raises: ProtocolError.
+    """
+    hints = _hints(kind)  # type: ignore[arg-type]  # a class is hashable
+    absent = _optional(kind) - content.keys()  # type: ignore[arg-type]  # as above
+    members = {name: member(content, name, hint, where) for name, hint in hints.items() if name not in absent}
     # A generic class makes a value, which then cannot note its parameters: it has slots.
     return (get_origin(kind) or kind)(**members)
 
@@ -142,6 +148,12 @@ def _hints(kind: Any) -> Mapping[str, Any]:  # noqa: ANN401  a dataclass, perhap
     parameters = dict(zip(getattr(plain, "__parameters__", ()), get_args(kind), strict=True))
     hints = get_type_hints(plain)
     return {field.name: _with(parameters, hints[field.name]) for field in fields(plain)}
+
+
+@cache
+def _optional(kind: Any) -> frozenset[str]:  # noqa: ANN401  as above
+    plain = get_origin(kind) or kind
+    return frozenset(field.name for field in fields(plain) if field.default is not MISSING)
 
 
 def _with(parameters: Mapping[Any, Any], hint: Any) -> Any:  # noqa: ANN401  a type

@@ -49,8 +49,12 @@ SHOWN: Final = ("amount", str)
 def test_an_answer_has_the_members_of_the_contract_with_their_types(name: str) -> None:
     schema = SCHEMAS[OTHER_NAMES.get(name, name)]
     hints = get_type_hints(ANSWERS[name])
+    members = fields(ANSWERS[name])
     # A member that an answer need not have is none that the client waits for.
-    assert set(schema["required"]) <= {field.name for field in fields(ANSWERS[name])} <= schema["properties"].keys()
+    assert set(schema["required"]) <= {member.name for member in members} <= schema["properties"].keys()
+    optional = {member.name for member in members if member.default is None}
+    assert set(schema["required"]).isdisjoint(optional)
+    hints |= {member: without_none(hints[member]) for member in optional}
     wrong = {
         member: (hints[member], described)
         for member, described in schema["properties"].items()
@@ -92,6 +96,12 @@ def is_of(hint: Any, described: Any) -> bool:
         words = {word for word in schema.get("enum", ()) if word is not None}
         return type_ == "string" and (not words or words == {word.value for word in kind})
     return (kind in TYPES and TYPES[kind] == (type_, schema.get("format"))) or (kind, type_) == (datetime, "string")
+
+
+def without_none(hint: Any) -> Any:
+    """Return the type of a member that may be absent, where it is there."""
+    (kind,) = (kind for kind in get_args(hint) if kind is not NoneType)
+    return kind
 
 
 def schema_name(kind: Any) -> str:

@@ -78,10 +78,11 @@ def test_with_a_deadline_it_gives_up(make_client: MakeClient) -> None:
 
 @pytest.mark.parametrize("code", ["validation", "cursor-ahead"])
 def test_a_cursor_that_was_changed_is_a_refusal_at_once(client: JackpotClient, service: Scripted, code: str) -> None:
-    service.script = [problem(422, code, errors=[{"pointer": "?after", "code": code, "detail": "must be unchanged"}])]
-    with pytest.raises(Refusal, match=r"\?after: must be unchanged") as raised:
+    error = {"pointer": "", "parameter": "after", "code": code, "detail": "must be unchanged"}
+    service.script = [problem(422, code, errors=[error])]
+    with pytest.raises(Refusal, match="after: must be unchanged") as raised:
         next(client.events(after="c1x"))
-    assert raised.value.errors[0].pointer == "?after"
+    assert raised.value.errors[0].parameter == "after"
     assert len(service.received) == 1
 
 

@@ -32,6 +32,24 @@ def test_a_refusal_carries_the_problems_facts_and_errors(client: JackpotClient, 
     ]
 
 
+def test_an_error_of_a_parameter_or_a_header_names_it(client: JackpotClient, service: Scripted) -> None:
+    error = {"pointer": "", "parameter": "Idempotency-Key", "code": "validation", "detail": "Too long."}
+    service.script = [problem(422, "validation", errors=[error, {**error, "parameter": "limit"}])]
+    with pytest.raises(Refusal, match=r"; Idempotency-Key: Too long\.; limit: Too long\.") as raised:
+        place(client)
+    assert [(error.pointer, error.parameter) for error in raised.value.errors] == [
+        ("", "Idempotency-Key"),
+        ("", "limit"),
+    ]
+
+
+def test_an_error_of_the_body_names_no_parameter(client: JackpotClient, service: Scripted) -> None:
+    service.script = [problem(422, "validation", errors=[{"pointer": "", "code": "validation", "detail": "No JSON."}])]
+    with pytest.raises(Refusal, match=r"; the request: No JSON\.") as raised:
+        place(client)
+    assert raised.value.errors[0].parameter is None
+
+
 def test_a_refusal_after_a_lost_answer_says_that_one_was_lost(client: JackpotClient, service: Scripted) -> None:
     service.script = [Reply(429, {}), BUSY, problem(401, "unauthenticated")]
     with pytest.raises(Refusal) as raised:
