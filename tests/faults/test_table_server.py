@@ -1,16 +1,12 @@
 """The evening of docs/table-server.md, as it stands there: against a real service, with crashes and a lossy network."""
 
-import json
 import os
-import queue
 import re
-import subprocess
-import sys
-import threading
+import signal
+import stat
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, Final
@@ -21,131 +17,52 @@ import sqlalchemy
 from jackpot_service.database.transactions import transact
 from jackpot_service.domain.principals import SYSTEM_OPERATOR
 from jackpot_service.usecases.acts import Act
-from jackpot_service.usecases.keys import create_key
+from jackpot_service.usecases.keys import KeyCreated, create_key, revoke_key
 from tests.faults.service import Service
 from tests.races import books, scene
 from tests.support.lossy_proxy import lossy_proxy
+from tests.support.table_program import CODE, LONGEST_S, PAGE, PAY, Program, Table, line_of, lines_of
 
 pytestmark = pytest.mark.long
 
-PAGE: Final = Path(__file__).parents[2] / "docs" / "table-server.md"
-CODE: Final = "".join(re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL))
 MOST_LINES: Final = 80
-LONGEST_S: Final = 120.0
-
 ANN: Final = {"player_id": "ann", "currency": "EUR", "stake_minor": 100}
 BOB: Final = {"player_id": "bob", "currency": "GBP", "stake_minor": 100}
+CAT: Final = {"player_id": "cat", "currency": "EUR", "stake_minor": 100}
 ROYAL: Final = scene.ROYAL.split()
 NOTHING: Final = scene.NOTHING.split()
 
+PAYMENTS: Final = """
+SELECT currency, awards.amount_minor, sum(payments.amount_minor)::bigint, count(*)
+FROM awards JOIN payments USING (jackpot_id, round_key, bet_id, tier, correction)
+GROUP BY award_id, currency, awards.amount_minor ORDER BY currency
+"""
+"""Of each award that was paid: currency, amount, what was paid, in how many payments."""
+
+ENDED: Final = "SELECT count(*) FROM rounds WHERE state IN ('settled', 'cancelled')"
+
+ANSWERS: Final[dict[str, Any]] = {"another round": True, "bets": [ANN, BOB, CAT], "left": ["cat"]}
+
 
 @pytest.fixture
-def key(engine: sqlalchemy.Engine) -> str:
+def settings() -> dict[str, str]:
+    """Give the jackpot the rules that are usual; a test may have others."""
+    return {}
+
+
+@pytest.fixture
+def made_key(engine: sqlalchemy.Engine, settings: dict[str, str]) -> KeyCreated:
     """Set the table up, and give the test its server's key."""
     scene.open_house(engine)
-    scene.open_live(engine, "live", tables=["T1"], base_amount="1000")
+    scene.open_live(engine, "live", tables=["T1"], base_amount="1000", settings=settings)
     act = Act(SYSTEM_OPERATOR, scene.now())
-    return transact(engine, lambda session: create_key(session, act, scene.SERVER)).whole
-
-
-@dataclass
-class Program:
-    """The page's program as a process, and the lines that it printed."""
-
-    process: "subprocess.Popen[str]"
-    screen: Path
-    lines: list[str] = field(default_factory=list)
-    _lines: "queue.Queue[str | None]" = field(default_factory=queue.Queue)
-
-    def __post_init__(self) -> None:
-        threading.Thread(target=self._read, daemon=True).start()
-
-    def _read(self) -> None:
-        assert self.process.stdout is not None
-        for line in self.process.stdout:
-            self._lines.put(line.rstrip("\n"))
-        self._lines.put(None)
-
-    def line(self) -> str:
-        """Return the next line."""
-        try:
-            line = self._lines.get(timeout=LONGEST_S)
-        except queue.Empty:
-            raise AssertionError(f"nothing comes after {self.lines}") from None
-        assert line is not None, f"it ended after {self.lines}"
-        self.lines.append(line)
-        return line
-
-    def reach(self, question: str) -> list[str]:
-        """Return the lines up to a question, without it."""
-        lines = list(iter(self.line, question))
-        assert "another round" not in lines, lines
-        return lines
-
-    def answer(self, value: Any) -> None:
-        assert self.process.stdin is not None
-        self.process.stdin.write(f"{json.dumps(value)}\n")
-        self.process.stdin.flush()
-
-    def play(self, *bets: dict[str, Any], left: tuple[str, ...] = ()) -> None:
-        """Begin another round, up to the question for its cards."""
-        self.reach("another round")
-        self.answer(value=True)
-        self.reach("bets")
-        self.answer(bets)
-        self.reach("left")
-        self.answer(left)
-        self.reach("cards")
-
-    def kill(self) -> None:
-        """Kill it as a machine does that loses its power."""
-        self.process.kill()
-        self.process.wait()
-
-    def end(self) -> list[str]:
-        """End the evening, and return the lines before."""
-        lines = self.reach("another round")
-        self.answer(value=False)
-        assert self.process.wait(LONGEST_S) == 0
-        return lines
-
-    def until_shown(self, meter: str) -> None:
-        """Wait until the display shows a meter."""
-        until = time.monotonic() + LONGEST_S
-        while not self.screen.exists() or self.screen.read_text() != meter:
-            assert time.monotonic() < until, self.screen.read_text()
-            time.sleep(0.05)
-
-
-@dataclass
-class Table:
-    """Starts the program, again and again, with the notes that the one before left."""
-
-    base_url: str
-    key: str
-    notes: Path
-    programs: ExitStack
-
-    def start(self) -> Program:
-        screen = self.notes.with_name("screen")
-        environment = {"JACKPOT_URL": self.base_url, "JACKPOT_KEY": self.key}
-        environment |= {"TABLE_NOTES": str(self.notes), "TABLE_SCREEN": str(screen)}
-        process = subprocess.Popen(
-            [sys.executable, "-c", CODE],
-            env={**os.environ, **environment},
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        self.programs.enter_context(process)
-        self.programs.callback(process.kill)
-        return Program(process, screen)
+    return transact(engine, lambda session: create_key(session, act, scene.SERVER))
 
 
 @pytest.fixture
-def table(service: Service, key: str, tmp_path: Path) -> Iterator[Table]:
+def table(service: Service, made_key: KeyCreated, tmp_path: Path) -> Iterator[Table]:
     with ExitStack() as programs:
-        yield Table(service.base_url, key, tmp_path / "notes.json", programs)
+        yield Table(service.base_url, made_key.whole, tmp_path / "notes.json", programs)
 
 
 def test_the_page_needs_few_lines() -> None:
@@ -164,7 +81,7 @@ def test_an_evening_with_a_crash_comes_to_the_right_figures(table: Table, engine
     # A misdeal gives Ann her stake back.
     program.play(ANN)
     program.answer([])
-    assert program.line() == "refund ann EUR 100"
+    assert program.refund() == "ann EUR 100"
 
     # The process is killed between the bets and the result, and the dealer deals on while it starts again.
     program.play(ANN, BOB)
@@ -175,72 +92,185 @@ def test_an_evening_with_a_crash_comes_to_the_right_figures(table: Table, engine
     program.answer(ROYAL)
 
     # W = 1 + 1.17, M = 1000.45 + 0.45 W = 1001.4265: each of the two wins M / W = 461.48 times the stake.
-    lines = program.end()
-    assert lines == ["award ann EUR 46148 payable", "award bob GBP 46148 payable"]
+    assert [program.pay() for _ in range(2)] == ["ann EUR 46148 paid", "bob GBP 46148 paid"]
+    assert program.end() == []
     assert books.ask(engine, "SELECT state, count(*) FROM rounds GROUP BY state ORDER BY state") == [
         ("cancelled", 1),
         ("settled", 2),
     ]
     assert books.ask(engine, "SELECT count(*) FROM bets") == [(5,)]
-    assert books.ask(engine, "SELECT currency, amount_minor FROM awards ORDER BY 1") == [("EUR", 46148), ("GBP", 46148)]
+    assert books.ask(engine, PAYMENTS) == [("EUR", 46148, 46148, 1), ("GBP", 46148, 46148, 1)]
     assert books.balance(engine, f"casino:{scene.CASINO}") == Decimal("461.48") - 2
     assert books.balance(engine, f"casino:{scene.CASINO}", "GBP") == Decimal("461.48") - 1
     books.require_clean(engine)
 
 
-@pytest.mark.parametrize(
-    ("cards", "ends"),
-    [
-        (ROYAL, ["award ann EUR 46127 payable", "award bob GBP 46127 payable"]),
-        ([], ["refund ann EUR 100", "refund bob GBP 100"]),
-    ],
-)
-def test_a_round_whose_notes_are_lost_is_found_by_the_service(
-    table: Table, engine: sqlalchemy.Engine, cards: list[str], ends: list[str]
-) -> None:
+def test_a_round_whose_notes_are_lost_is_found_and_settled(table: Table, engine: sqlalchemy.Engine) -> None:
+    program = table.start()
+    program.play(ANN, BOB)
+    program.kill()
+    table.notes.unlink()
+
+    # What is paid is not lost again with a crash: the round has notes again.
+    program = table.start(killed_before=line_of("for award in"), times=1)
+    lines = program.reach("cards")
+    program.answer(ROYAL)
+    assert program.rest() == []
+    assert re.fullmatch(r"open \S+ with 2 bets", lines[-1])
+
+    program = table.start()
+    program.reach_stakes()
+    assert sorted(program.pay() for _ in range(2)) == ["ann EUR 46127 paid", "bob GBP 46127 paid"]
+    assert program.end() == []
+    books.require_clean(engine)
+
+
+def test_a_round_whose_notes_are_lost_is_cancelled_without_cards(table: Table, engine: sqlalchemy.Engine) -> None:
     program = table.start()
     program.play(ANN, BOB)
     program.kill()
     table.notes.unlink()
 
     program = table.start()
-    lines = program.reach("cards")
+    program.reach("cards")
+    program.answer([])
+    assert sorted(program.refund() for _ in range(2)) == ["ann EUR 100", "bob GBP 100"]
+    assert program.end() == []
+    books.require_clean(engine)
+
+
+@pytest.mark.parametrize("settings", [{"close_required": "true"}])
+@pytest.mark.parametrize("cards", [ROYAL, []])
+def test_a_round_whose_notes_are_lost_while_it_is_open_is_closed_first(
+    table: Table, engine: sqlalchemy.Engine, cards: list[str]
+) -> None:
+    program = table.start()
+    program.reach("another round")
+    program.answer(value=True)
+    program.reach("bets")
+    program.answer([ANN, BOB])
+    program.reach("left")
+    program.kill()
+    table.notes.unlink()
+    assert books.ask(engine, "SELECT state FROM rounds") == [("open",)]
+
+    program = table.start()
+    program.reach("cards")
     program.answer(cards)
-
-    assert re.fullmatch(r"open \S+ with 2 bets", lines[-1])
-    assert sorted(program.end()) == ends
+    for _ in range(2):
+        _ = program.pay() if cards else program.refund()
+    assert program.end() == []
+    assert books.ask(engine, "SELECT state FROM rounds") == [("settled" if cards else "cancelled",)]
     books.require_clean(engine)
 
 
-def test_a_program_that_is_killed_at_any_moment_books_each_bet_once(table: Table, engine: sqlalchemy.Engine) -> None:
-    """From the moment that it hears the bets it notes, sends, and hears the answer: it is killed ever later."""
-    kills = 8
-    for kill in range(kills):
-        program = table.start()
-        program.reach("another round")
-        program.answer(value=True)
-        program.reach("bets")
-        program.answer([ANN, BOB])
-        time.sleep(kill * 0.005)
-        program.kill()
-        program = table.start()
-        line_ = program.line()
-        while line_ not in {"another round", "bets", "left"}:
-            line_ = program.line()
-        if line_ == "another round":  # It had not noted the round yet.
+NOTED: Final = 8
+"""How often a file is replaced in a round: round, bets, who left, bet count, cards, two payments, the end of it."""
+
+PAID: Final = (6, 7)
+"""The payments among them."""
+
+STEPS: Final = ("certain(", "left = ", "return len(", "hands = ", "for award in", "award = certain(", "question = ")
+"""The beginnings of lines that send something, or come after an answer, in the functions of a round."""
+
+MOMENTS: Final = [
+    *[(number, 1) for function in ("take_bets", "play", "pay") for number in lines_of(function, STEPS)],
+    *[(line_of(text), 1) for text in ("facts.clear(", 'replace(NOTES, "{}")', "for refund in", 'print("award"')],
+    *[(line_of("written.replace("), times) for times in range(1, NOTED + 1)],
+    *[(line_of("folder = "), times) for times in PAID],
+]
+"""The line before which it is killed, and the time that it comes there: the first, or a later one."""
+
+
+def attend(program: Program, engine: sqlalchemy.Engine, *, rounds: int, cards: list[str]) -> list[str]:
+    """Answer its questions until so many rounds have ended, or it is killed. Returns the awards that were paid."""
+    paid, answers = [], {**ANSWERS, "cards": cards}
+    while (line := program.next_line()) is not None:
+        if line == "another round" and books.ask(engine, ENDED) == [(rounds,)]:
+            break
+        if line in answers:
+            program.answer(answers[line])
+        elif payment := re.fullmatch(PAY, line):
+            paid.append(payment[1])
             program.answer(value=True)
-            line_ = program.line()
-        if line_ == "bets":
-            program.answer([ANN, BOB])
-            program.reach("left")
-        program.answer([])
-        program.reach("cards")
-        program.answer(NOTHING)
-        assert program.end() == []
+    return paid
 
-    assert books.ask(engine, "SELECT state, count(*) FROM rounds GROUP BY state") == [("settled", kills)]
-    assert books.ask(engine, "SELECT count(*) FROM bets") == [(2 * kills,)]
+
+def test_a_program_that_is_killed_before_any_of_its_steps_books_and_pays_once(
+    table: Table, engine: sqlalchemy.Engine
+) -> None:
+    asked_twice = []
+    for rounds, (number, times) in enumerate(MOMENTS, 1):
+        is_misdeal = "refund" in CODE.splitlines()[number - 1]
+        cards = [] if is_misdeal else ROYAL
+        program = table.start(killed_before=number, times=times)
+        paid = attend(program, engine, rounds=rounds, cards=cards)
+        assert program.process.wait(LONGEST_S) == -signal.SIGKILL, (number, times)
+        program = table.start()
+        paid += attend(program, engine, rounds=rounds, cards=cards)
+        program.kill()
+        assert len(set(paid)) == (0 if is_misdeal else 2)
+        asked_twice += [(number, times)] * (len(paid) - len(set(paid)))
+
+    # The question comes again only where its answer was not on the disk yet.
+    assert asked_twice == [(line_of("written.replace("), times) for times in PAID]
+    rounds = len(MOMENTS)
+    assert books.ask(engine, ENDED) == books.ask(engine, "SELECT count(*) FROM rounds") == [(rounds,)]
+    assert books.ask(engine, "SELECT count(*) FROM bets") == [(3 * rounds,)]
+    assert {(paid == amount, payments) for _, amount, paid, payments in books.ask(engine, PAYMENTS)} == {(True, 1)}
     books.require_clean(engine)
+
+
+def test_an_award_that_was_paid_before_a_crash_is_not_named_as_payable_again(
+    table: Table, engine: sqlalchemy.Engine
+) -> None:
+    program = table.start(killed_before=line_of("facts.clear()"))
+    program.play(ANN)
+    program.answer(ROYAL)
+    paid = program.pay()
+    assert program.rest() == []
+
+    program = table.start()
+    program.reach_stakes()
+    assert (program.award(), program.end()) == (paid, [])
+    assert [row[3] for row in books.ask(engine, PAYMENTS)] == [1]
+
+
+def test_a_replaced_file_is_on_the_disk_before_its_name_and_so_is_its_folder_afterwards(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (replace,) = re.findall(r"```python\n(def replace.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+    file, synchronized, really = tmp_path / "notes", [], os.fsync
+    file.write_text("old")
+
+    def fsync(descriptor: int) -> None:
+        really(descriptor)
+        synchronized.append((stat.S_ISDIR(os.fstat(descriptor).st_mode), file.read_text()))
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    names: dict[str, Any] = {"os": os}
+    exec(replace, names)  # noqa: S102  the page's own program
+    names["replace"](file, "new")
+
+    assert synchronized == [(False, "old"), (True, "new")]
+    assert list(tmp_path.iterdir()) == [file]
+
+
+def test_a_display_whose_key_is_revoked_shows_no_amount(
+    table: Table, service: Service, made_key: KeyCreated, engine: sqlalchemy.Engine
+) -> None:
+    program = table.start()
+    program.reach("another round")
+    program.until_shown("100000")
+    act = Act(SYSTEM_OPERATOR, scene.now())
+    transact(engine, lambda session: revoke_key(session, act, made_key.key_id))
+    service.kill()
+    service.start()
+
+    program.until_shown("unknown")
+    # It stays so, and is no frame that is only stale.
+    time.sleep(1)
+    assert program.screen.read_text() == "unknown"
 
 
 def test_a_service_that_is_away_books_the_bets_when_it_is_back(
@@ -254,7 +284,7 @@ def test_a_service_that_is_away_books_the_bets_when_it_is_back(
     while service.status_of("/healthz"):  # Its workers take a moment to die, and one of them might still read the bets.
         time.sleep(0.05)
     program.answer([ANN, BOB])
-    assert program.line() == "not sent, trying again"
+    assert re.fullmatch(r"repeating: .*; nothing can have been booked", program.line())
     service.start()
     program.reach("left")
     program.answer([])
@@ -277,7 +307,7 @@ def test_answers_that_are_lost_are_asked_for_until_they_come(
         program.reach("bets")
         proxy.loses_answers.set()
         program.answer([ANN, BOB])
-        assert program.line().startswith("unknown, repeating ")
+        assert re.fullmatch(r"repeating: .*; it may have been booked or not: repeat it with .*", program.line())
         proxy.loses_answers.clear()
         program.reach("left")
         program.answer([])
