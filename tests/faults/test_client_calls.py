@@ -202,10 +202,16 @@ def test_a_feed_over_a_restart_shows_the_meter_again(
     with opened(own_service.base_url, table_key, first_backoff=0.05) as display:
 
         def show() -> None:
+            """Show what is fed until the meter has moved, so that nobody listens any more when the client is closed."""
+            amounts = None
             for state in display.feed(jackpot_id="live", stale_after=LONGEST_S):
                 shown.put(state)
+                if amounts not in {None, state.frame.amounts}:
+                    return
+                amounts = state.frame.amounts
 
-        threading.Thread(target=show, daemon=True).start()
+        listener = threading.Thread(target=show, daemon=True)
+        listener.start()
         before = shown.get(timeout=LONGEST_S).frame
         own_service.kill()
         own_service.start()
@@ -213,5 +219,6 @@ def test_a_feed_over_a_restart_shows_the_meter_again(
         after = shown.get(timeout=LONGEST_S).frame
         while after.amounts == before.amounts:
             after = shown.get(timeout=LONGEST_S).frame
+        listener.join(LONGEST_S)
         # Of EUR 1, 45 % go to the meter.
         assert after.amounts[0].amount_minor == before.amounts[0].amount_minor + 45
