@@ -22,6 +22,11 @@ class Loop:
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._thread.start()
 
+    @property
+    def has_ended(self) -> bool:
+        """Whether it runs nothing any more; its generators are closed then."""
+        return self._loop.is_closed()
+
     def run(self, coroutine: Coroutine[Any, Any, T]) -> T:
         """Run a coroutine there, and wait for it."""
         return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result(LONGEST_S)
@@ -57,7 +62,8 @@ class _Blocking:
             while (item := self._loop.run(next_item())) is not _END:
                 yield item
         finally:
-            self._loop.run(close())
+            if not self._loop.has_ended:
+                self._loop.run(close())
 
 
 _END = object()
