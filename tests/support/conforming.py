@@ -41,5 +41,7 @@ def key_for(world: World, operation: Operation) -> str:
 def world_with_issuer(database_url: str) -> Iterator[World]:
     """A world that names an issuer of tokens, which nobody asks for anything."""
     world = World(database_url, oidc_issuer="https://issuer.invalid", oidc_audience="jackpot")
-    yield world
-    world.engine.dispose()
+    try:
+        yield world
+    finally:
+        world.close()
