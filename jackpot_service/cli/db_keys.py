@@ -13,7 +13,7 @@ import click
 from jackpot_service.cli import words
 from jackpot_service.cli.lazy import example
 from jackpot_service.cli.opening import act, opened_owner_url, pass_config, require_workable
-from jackpot_service.cli.options import Identifier, request_id_option
+from jackpot_service.cli.options import Identifier, casino_option, department_option, request_id_option
 from jackpot_service.cli.values import reason_option
 from jackpot_service.config.settings import Config
 from jackpot_service.database.connections import create_engine
@@ -23,11 +23,6 @@ from jackpot_service.records.keys import Subject
 from jackpot_service.usecases.keys import add_user, create_key
 
 T = TypeVar("T")
-
-casino_option = click.option("--casino", "casino_id", type=Identifier())
-department_option = click.option(
-    "--department", default="", help="The department, for ever; without it the role's name."
-)
 
 
 @example('export JACKPOT_KEY=$(jackpot db key --role operator --name Olga --reason "the first operator")')
@@ -47,7 +42,7 @@ def make_key(  # noqa: PLR0917  click passes what its options say
     config: Config,
     role: str,
     casino_id: str | None,
-    department: str,
+    department: str | None,
     table_ids: tuple[str, ...],
     name: str,
     is_service_account: bool,  # noqa: FBT001
@@ -59,7 +54,7 @@ def make_key(  # noqa: PLR0917  click passes what its options say
 
     Operators make all other keys: jackpot keys create.
     """
-    principal = Principal(name, Role(role), casino_id, frozenset(table_ids), is_service_account, department)
+    principal = Principal(name, Role(role), casino_id, frozenset(table_ids), is_service_account, department or "")
     done = act(request_id=request_id, reason=reason)
     created = _as_owner(config, lambda session: create_key(session, done, principal))
     if created.key is None:
@@ -79,7 +74,7 @@ def make_key(  # noqa: PLR0917  click passes what its options say
 @reason_option
 @pass_config
 def make_user(  # noqa: PLR0917  click passes what its options say
-    config: Config, name: str, role: str, casino_id: str | None, department: str, subject: str, reason: str
+    config: Config, name: str, role: str, casino_id: str | None, department: str | None, subject: str, reason: str
 ) -> None:
     """
     Let a subject of the issuer speak as NAME, who may request or approve changes.
@@ -89,7 +84,7 @@ def make_user(  # noqa: PLR0917  click passes what its options say
     if config.oidc_issuer is None:
         message = "set JACKPOT_OIDC_ISSUER to the issuer that knows this subject"
         raise click.ClickException(message)
-    principal = Principal(name, Role(role), casino_id, department=department)
+    principal = Principal(name, Role(role), casino_id, department=department or "")
     known_as = Subject(config.oidc_issuer, subject)
     added = _as_owner(config, lambda session: add_user(session, act(reason=reason), principal, known_as))
     click.echo(f"{name}: {'added' if added.is_new else 'was there already'}.", err=True)

@@ -58,6 +58,9 @@ request_id_option = click.option(
 
 reason_option = click.option("--reason", required=True, help="Why; it stands in the audit trail.")
 
+casino_option = click.option("--casino", "casino_id", type=Identifier())
+department_option = click.option("--department", help="The department, for ever; without it the role's name.")
+
 dry_run_option = click.option("--dry-run", is_flag=True, help="Show what it would do, and do nothing.")
 
 from_option = click.option("--from", "start", type=Instant(), help="Then or later.")

@@ -216,6 +216,15 @@ def print_object(value: Any) -> None:  # noqa: ANN401  JSON
     click.echo(json.dumps(value, ensure_ascii=False, indent=2))
 
 
+def print_one(value: Any, lines: Callable[[], Iterable[str]], *, is_json: bool) -> None:  # noqa: ANN401  JSON
+    """Print one thing: as JSON, or as lines for people, of which none is printed before all could be written."""
+    if is_json:
+        print_object(value)
+        return
+    for line in list(lines()):
+        click.echo(line)
+
+
 def _print_csv(items: Sequence[Item], columns: Sequence[Column]) -> None:
     """
     Print items as CSV (RFC 4180), with every field of theirs: `meter.amount` is a member of a member, a list is JSON.
@@ -250,6 +259,16 @@ def _cell(value: Any) -> str:  # noqa: ANN401  JSON
 
 def _is_figure(value: str) -> bool:
     return value.removeprefix("-").replace(".", "", 1).isdecimal()
+
+
+def titled(columns: Iterable[Column], item: Item) -> Iterator[tuple[str, str]]:
+    """Yield the cells of an item, each with the title of its column: one thing is shown by the words of its list."""
+    return ((column.title, column.cell(item)) for column in columns)
+
+
+def named(item: Item) -> Iterator[tuple[str, str]]:
+    """Yield the members of an item in words, each with its name."""
+    return ((name.replace("_", " "), shown(value)) for name, value in item.items())
 
 
 def fields(pairs: Iterable[tuple[str, str]]) -> Iterator[str]:

@@ -1,5 +1,6 @@
 """`jackpot audit|exceptions …`: the audit trail, and the cases that somebody must look into."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import click
@@ -23,9 +24,10 @@ from jackpot_service.cli.printing import (
     moment,
     money,
     print_list,
-    print_object,
+    print_one,
     shown,
     text,
+    titled,
 )
 from jackpot_service.cli.service_api import Item, ServiceError, at, configured
 
@@ -130,16 +132,13 @@ def show_exception(exception_id: str, is_json: bool) -> None:  # noqa: FBT001
     )
     if exception is None:
         raise ServiceError(f"there is no exception {exception_id}")
-    if is_json:
-        print_object(exception)
-        return
-    rows = ((column.title, column.cell(exception)) for column in EXCEPTIONS)
-    for line in (*fields(rows), "", *fields(_facts(exception))):
-        click.echo(line)
+    print_one(exception, lambda: _exception(exception), is_json=is_json)
 
 
-def _facts(exception: Item) -> list[tuple[str, str]]:
-    return [(f"  {name}", shown(value)) for name, value in exception["facts"].items()]
+def _exception(exception: Item) -> Iterator[str]:
+    yield from fields(titled(EXCEPTIONS, exception))
+    yield ""
+    yield from fields((f"  {name}", shown(value)) for name, value in exception["facts"].items())
 
 
 @example('jackpot exceptions acknowledge ex-17 --reason "the table\'s clock was wrong"')

@@ -25,9 +25,11 @@ from jackpot_service.cli.printing import (
     money,
     print_list,
     print_object,
+    print_one,
     shown,
     table,
     text,
+    titled,
 )
 from jackpot_service.cli.service_api import Item, at, configured
 from jackpot_service.cli.writing import opened, output_option
@@ -75,17 +77,13 @@ def show_award(award_id: str, is_json: bool) -> None:  # noqa: FBT001
     """Show an award: what it is worth, its steps and its payments."""
     service = configured()
     answer = service.get(at("awards", award_id))
-    if is_json:
-        print_object(answer)
-        return
-    for line in _award(answer):
-        click.echo(line)
+    print_one(answer, lambda: _award(answer), is_json=is_json)
 
 
 def _award(answer: Item) -> list[str]:
     currency = answer["currency"]
     rows = [
-        *((column.title, column.cell(answer)) for column in COLUMNS),
+        *titled(COLUMNS, answer),
         ("casino", answer["casino_id"]),
         ("cost, in the base currency", exact("", "cost_base").cell(answer)),
         ("funded by", answer["funded_by"]),
@@ -191,11 +189,7 @@ def evidence(  # noqa: PLR0917  click passes what its options say
     else:
         stated = {"request_id": request_id, "kind": kind, "statement": statement, "sha256": sha256}
         answer = service.post(path, {name: value for name, value in stated.items() if value is not None})
-    if is_json:
-        print_object(answer)
-        return
-    for line in _evidence(answer):
-        click.echo(line)
+    print_one(answer, lambda: _evidence(answer), is_json=is_json)
 
 
 def _evidence(answer: Item) -> list[str]:

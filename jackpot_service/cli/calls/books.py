@@ -1,5 +1,6 @@
 """`jackpot books …`: a jackpot's journal as a file, and how far the books are proved, sealed and closed."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
@@ -8,7 +9,7 @@ from jackpot_service.cli import words
 from jackpot_service.cli.calls import jobs
 from jackpot_service.cli.lazy import example
 from jackpot_service.cli.options import Identifier, Instant, json_option, request_id_option
-from jackpot_service.cli.printing import fields, moment, print_object, second, table, text
+from jackpot_service.cli.printing import fields, moment, print_one, second, table, text
 from jackpot_service.cli.service_api import Item, ServiceError, at, configured
 from jackpot_service.cli.writing import output_option
 
@@ -47,17 +48,19 @@ def export_journal(jackpot_id: str, form: str, as_of: str | None, request_id: st
 def show_checkpoints(is_json: bool) -> None:  # noqa: FBT001
     """Show when the books were last verified, sealed and closed, and how far each jackpot's is reconciled."""
     answer = configured().get(at("checkpoints"))
-    if is_json:
-        print_object(answer)
-        return
+    print_one(answer, lambda: _checkpoints(answer), is_json=is_json)
+
+
+def _checkpoints(answer: Item) -> Iterator[str]:
     rows = [
         ("last verification", _when(answer["last_verification"], "noted_at")),
         ("last whole verification", _when(answer["last_whole_verification"], "noted_at")),
         ("last seal", _when(answer["last_seal"], "booked_at")),
         ("last closed period", _when(answer["last_closed_period"], "to")),
     ]
-    for line in (*fields(rows), "", *table(BOOKS, answer["books"], indent="  ")):
-        click.echo(line)
+    yield from fields(rows)
+    yield ""
+    yield from table(BOOKS, answer["books"], indent="  ")
 
 
 def _when(answer: Item | None, name: str) -> str:

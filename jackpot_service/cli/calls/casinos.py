@@ -1,5 +1,6 @@
 """`jackpot casinos|tables …`: casinos and their tables, and what casinos owe."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import click
@@ -22,14 +23,16 @@ from jackpot_service.cli.printing import (
     fields,
     minor,
     moment,
+    named,
     print_items,
     print_list,
-    print_object,
+    print_one,
     shown,
     table,
     text,
+    titled,
 )
-from jackpot_service.cli.service_api import Item, at, configured
+from jackpot_service.cli.service_api import Item, Service, at, configured
 
 CASINOS = (text("casino", "casino_id"), text("zone", "zone"), text("day starts", "day_starts"), text("name", "name"))
 
@@ -83,13 +86,13 @@ def show_casino(casino_id: str, is_json: bool) -> None:  # noqa: FBT001
     """Show a casino: its gaming days, tables and claims."""
     service = configured()
     answer = service.get(at("casinos", casino_id))
-    if is_json:
-        print_object(answer)
-        return
-    tables = list(service.items(at("tables"), {"casino_id": casino_id}))
-    rows = [(column.title, column.cell(answer)) for column in CASINOS]
-    for line in [*fields(rows), "", *table(TABLES, tables, indent="  ")]:
-        click.echo(line)
+    print_one(answer, lambda: _casino(service, answer), is_json=is_json)
+
+
+def _casino(service: Service, answer: Item) -> Iterator[str]:
+    yield from fields(titled(CASINOS, answer))
+    yield ""
+    yield from table(TABLES, service.items(at("tables"), {"casino_id": answer["casino_id"]}), indent="  ")
 
 
 @example('jackpot casinos add riga "Casino Riga" --zone Europe/Riga --day-starts 06:00 --reason contract')
@@ -149,11 +152,7 @@ def show_withholding(casino_id: str, form: Form | None) -> None:
 
 def _show_fields(path: str, *, is_json: bool) -> None:
     answer: Item = configured().get(path)
-    if is_json:
-        print_object(answer)
-        return
-    for line in fields((name.replace("_", " "), shown(value)) for name, value in answer.items()):
-        click.echo(line)
+    print_one(answer, lambda: fields(named(answer)), is_json=is_json)
 
 
 @click.group("tables")
@@ -179,15 +178,11 @@ def show_table(table_id: str, is_json: bool) -> None:  # noqa: FBT001
     """Show a table: its jackpot, the stakes that it takes now, and its rounds that wait for an end."""
     service = configured()
     answer = service.get(at("tables", table_id))
-    if is_json:
-        print_object(answer)
-        return
-    for line in _table(answer):
-        click.echo(line)
+    print_one(answer, lambda: _table(answer), is_json=is_json)
 
 
 def _table(answer: Item) -> list[str]:
-    terms, rows = answer["terms"], [(column.title, column.cell(answer)) for column in TABLES]
+    terms, rows = answer["terms"], list(titled(TABLES, answer))
     if terms is None:
         return list(fields(rows))
     rows += [

@@ -27,10 +27,11 @@ from jackpot_service.cli.printing import (
     moment,
     print_items,
     print_list,
-    print_object,
+    print_one,
     shown,
     table,
     text,
+    titled,
 )
 from jackpot_service.cli.service_api import Item, Service, at, configured, printable
 
@@ -224,15 +225,11 @@ def show_policy(form: Form | None) -> None:
 
 def print_change(change: Item, *, is_json: bool) -> None:
     """Print a change request whole: as JSON, or its fields with what it does before | after."""
-    if is_json:
-        print_object(change)
-        return
-    for line in _lines(change):
-        click.echo(line)
+    print_one(change, lambda: _lines(change), is_json=is_json)
 
 
 def _lines(change: Item) -> Iterator[str]:
-    rows = [(column.title, column.cell(change)) for column in COLUMNS]
+    rows = list(titled(COLUMNS, change))
     rows += [("made against", change["base_version"]), ("approvals due", str(change["approvals_due"]))]
     yield from fields(rows)
     yield ""

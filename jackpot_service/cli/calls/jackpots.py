@@ -1,6 +1,7 @@
 """`jackpot jackpots|meter|hits|paytable|rules …`: jackpots, what they offer, and what one operator does with them."""
 
 import json
+from collections.abc import Iterator
 from typing import Any
 
 import click
@@ -32,10 +33,12 @@ from jackpot_service.cli.printing import (
     print_items,
     print_list,
     print_object,
+    print_one,
     second,
     shown,
     table,
     text,
+    titled,
 )
 from jackpot_service.cli.service_api import Item, at, configured
 
@@ -99,11 +102,7 @@ def show_jackpot(jackpot_id: str, is_json: bool) -> None:  # noqa: FBT001
     """Show a jackpot: its state, meter and pools."""
     service = configured()
     answer = service.get(at("jackpots", jackpot_id))
-    if is_json:
-        print_object(answer)
-        return
-    for line in list(fields(_pools(answer))):
-        click.echo(line)
+    print_one(answer, lambda: fields(_pools(answer)), is_json=is_json)
 
 
 def _pools(answer: Item) -> list[tuple[str, str]]:
@@ -215,11 +214,7 @@ def meter(jackpot_id: str, currency: tuple[str, ...], is_json: bool) -> None:  #
     """Show the meter of a jackpot, from the committed books."""
     service = configured()
     answer = service.get(at("jackpots", jackpot_id, "meter"), currency=",".join(currency) or None)
-    if is_json:
-        print_object(answer)
-        return
-    for line in list(fields(_meter(answer))):
-        click.echo(line)
+    print_one(answer, lambda: fields(_meter(answer)), is_json=is_json)
 
 
 def _meter(answer: Item) -> list[tuple[str, str]]:
@@ -261,14 +256,13 @@ def show_hit(jackpot_id: str, cycle: int | None, is_json: bool) -> None:  # noqa
     if answer is None:
         which = "was not won yet" if cycle is None else f"was not won in cycle {cycle}"
         raise click.ClickException(f"jackpot {jackpot_id} {which}")
-    if is_json:
-        print_object(answer)
-        return
-    rows = (
-        (column.title, column.cell(answer)) for column in (*HITS, text("cards", "cards"), text("payment", "payment"))
-    )
-    for line in [*fields(rows), "", *table(AWARDS, answer["awards"], indent="  ")]:
-        click.echo(line)
+    print_one(answer, lambda: _hit(answer), is_json=is_json)
+
+
+def _hit(answer: Item) -> Iterator[str]:
+    yield from fields(titled((*HITS, text("cards", "cards"), text("payment", "payment")), answer))
+    yield ""
+    yield from table(AWARDS, answer["awards"], indent="  ")
 
 
 @click.group("paytable")
@@ -318,11 +312,7 @@ def show_rules(jackpot_id: str, currency: str | None, lang: str | None, is_json:
     """Show the rules in force of a jackpot, in sentences and as settings, and those that wait for the next hit."""
     service = configured()
     answer = service.get(at("jackpots", jackpot_id, "rules"), currency=currency, lang=lang)
-    if is_json:
-        print_object(answer)
-        return
-    for line in _rules(answer):
-        click.echo(line)
+    print_one(answer, lambda: _rules(answer), is_json=is_json)
 
 
 def _rules(answer: Item) -> list[str]:

@@ -1,6 +1,7 @@
 """`jackpot jobs …`: long work that is done in the background, and the files that it leaves for a while."""
 
 import time
+from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, Final
@@ -17,7 +18,18 @@ from jackpot_service.cli.options import (
     pairs,
     request_id_option,
 )
-from jackpot_service.cli.printing import Column, Form, fields, moment, print_list, print_object, second, shown, text
+from jackpot_service.cli.printing import (
+    Column,
+    Form,
+    fields,
+    moment,
+    print_list,
+    print_one,
+    second,
+    shown,
+    text,
+    titled,
+)
 from jackpot_service.cli.progress import shown_progress
 from jackpot_service.cli.service_api import Item, NoAnswer, Service, at, configured
 from jackpot_service.cli.writing import opened, output_option
@@ -117,17 +129,15 @@ def list_jobs(state: str | None, limit: int | None, form: Form | None) -> None:
 def show_job(job_id: str, is_json: bool) -> None:  # noqa: FBT001
     """Show a job: its parameters, how far it is, and its file."""
     job = configured().get(at("jobs", job_id))
-    if is_json:
-        print_object(job)
-        return
-    rows = [
-        *((column.title, column.cell(job)) for column in COLUMNS),
-        ("parameters", shown(job["parameters"])),
-        ("ended at", second(job["ended_at"])),
-        *([] if job["file"] is None else [("kept until", second(job["file"]["kept_until"]))]),
-    ]
-    for line in fields(rows):
-        click.echo(line)
+    print_one(job, lambda: fields(_job(job)), is_json=is_json)
+
+
+def _job(job: Item) -> Iterator[tuple[str, str]]:
+    yield from titled(COLUMNS, job)
+    yield "parameters", shown(job["parameters"])
+    yield "ended at", second(job["ended_at"])
+    if job["file"] is not None:
+        yield "kept until", second(job["file"]["kept_until"])
 
 
 @example("jackpot jobs cancel 0123456789abcdef")

@@ -15,6 +15,8 @@ from jackpot_service.cli import words
 from jackpot_service.cli.lazy import example
 from jackpot_service.cli.options import (
     Identifier,
+    casino_option,
+    department_option,
     form_options,
     json_option,
     list_options,
@@ -27,13 +29,14 @@ from jackpot_service.cli.printing import (
     count,
     fields,
     moment,
+    named,
     print_items,
     print_list,
-    print_object,
+    print_one,
     second,
-    shown,
     table,
     text,
+    titled,
 )
 from jackpot_service.cli.service_api import Item, Service, ServiceError, at, configured
 
@@ -74,9 +77,6 @@ OF_ONE = (
 )
 
 PEOPLE = (*OWNER, count("live keys", "live_keys"), moment("since", "created_at"), moment("last used", "last_used_at"))
-
-casino_option = click.option("--casino", "casino_id", type=Identifier())
-department_option = click.option("--department", help="The department, for ever; without it the role's name.")
 
 
 @click.group("keys")
@@ -161,15 +161,13 @@ def show_person(name: str, is_json: bool) -> None:  # noqa: FBT001
     if name not in answer:
         raise ServiceError(f"there is nobody named {name} with a key")
     person, own = answer[name]
-    if is_json:
-        print_object({**person, "keys": own})
-        return
-    for line in [*_fields(person), "", *table(OF_ONE, own, indent="  ")]:
-        click.echo(line)
+    print_one({**person, "keys": own}, lambda: _person(person, own), is_json=is_json)
 
 
-def _fields(person: Item) -> Iterator[str]:
-    return fields((column.title, column.cell(person)) for column in PEOPLE)
+def _person(person: Item, own: Iterable[Item]) -> Iterator[str]:
+    yield from fields(titled(PEOPLE, person))
+    yield ""
+    yield from table(OF_ONE, own, indent="  ")
 
 
 def _people(listed: Iterable[Item]) -> Iterator[tuple[Item, list[Item]]]:
@@ -224,8 +222,4 @@ def whoami(is_json: bool) -> None:  # noqa: FBT001
     """Show who you are to the service: your name, role, and which changes you may request and decide."""
     service: Service = configured()
     answer = service.get(at("me"))
-    if is_json:
-        print_object(answer)
-        return
-    for line in fields((name.replace("_", " "), shown(value)) for name, value in answer.items()):
-        click.echo(line)
+    print_one(answer, lambda: fields(named(answer)), is_json=is_json)

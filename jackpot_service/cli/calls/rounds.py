@@ -1,5 +1,6 @@
 """`jackpot rounds|players|entries …`: rounds with their bets and cards, players' bets, and entries of the books."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import click
@@ -24,7 +25,7 @@ from jackpot_service.cli.printing import (
     minor,
     moment,
     print_list,
-    print_object,
+    print_one,
     second,
     shown,
     table,
@@ -123,11 +124,7 @@ def show_round(table_id: str, round_id: str, player_id: str | None, is_json: boo
     """Show the whole record of a round: bets, cards, settlement and entries."""
     service = configured()
     answer = service.get(at("tables", table_id, "rounds", round_id), player_id=player_id)
-    if is_json:
-        print_object(answer)
-        return
-    for line in _round(answer):
-        click.echo(line)
+    print_one(answer, lambda: _round(answer), is_json=is_json)
 
 
 def _round(answer: Item) -> list[str]:
@@ -199,10 +196,11 @@ def show_entry(book: str, stripe: int, seq: int, is_json: bool) -> None:  # noqa
     """Show an entry of a BOOK (a jackpot, or - for acts): what it posted, and its place in the chain."""
     service = configured()
     answer = service.get(at("entries", book, stripe, seq))
-    if is_json:
-        print_object(answer)
-        return
+    print_one(answer, lambda: _entry(answer), is_json=is_json)
+
+
+def _entry(answer: Item) -> Iterator[str]:
     names = ("book", "stripe", "seq", "kind", "principal", "booked_at", "rules_version", "digest", "head")
-    shown_fields = fields((name.replace("_", " "), shown(answer[name])) for name in names)
-    for line in (*shown_fields, "", *table(POSTINGS, answer["postings"], indent="  ")):
-        click.echo(line)
+    yield from fields((name.replace("_", " "), shown(answer[name])) for name in names)
+    yield ""
+    yield from table(POSTINGS, answer["postings"], indent="  ")
