@@ -139,7 +139,7 @@ def furnished(cluster: embedded.Cluster, administrator: psycopg.Connection[Any])
     name = f"furnished_{os.getpid()}"
     administrator.execute(_copying(name, TEMPLATE))
     world = World(cluster.service_url(name))
-    world.engine.dispose()
+    world.close()
     yield name, world
     _drop(administrator, name)
 

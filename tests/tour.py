@@ -74,7 +74,7 @@ def main() -> None:
             months.make(cluster.url(), now=datetime.now(UTC))
             world = World(cluster.service_url())
             _tour(world, steps)
-            world.engine.dispose()
+            world.close()
     _figures()
 
 

@@ -29,7 +29,7 @@ def slow(database_url: str) -> Any:
     world = World(database_url, key_rate=1.0, sign_in_rate=0.2, trusted_proxies=(ip_network(f"{PEER}/32"),))
     world.app = world.start(monotonic=lambda: 1000.0)
     yield world
-    world.engine.dispose()
+    world.close()
 
 
 def shown(world: World, key: str | None, *, address: str = "198.51.100.7") -> Answer:
@@ -161,7 +161,7 @@ def test_a_key_that_was_made_while_the_limit_is_reached_is_known_a_second_later(
     world.transact(lambda session: revoke_key(session, world.act(), key.split("_")[1]))
     now[0] += 16
     assert world.call("GET", JACKPOTS, key=key).status in {401, 429}
-    world.engine.dispose()
+    world.close()
 
 
 def asked_without_body(world: World, key: str | None, path: str = "/v1/tables/T1/rounds/r1/bets") -> int:

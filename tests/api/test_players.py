@@ -224,4 +224,4 @@ def test_a_history_that_takes_too_long_says_so(database_url: str) -> None:
         for path in (BETS, "/v1/awards?player_id=pat"):
             problem = world.get(path).problem(503, "history-took-too-long")
             assert problem["retryable"] is True
-    world.engine.dispose()
+    world.close()

@@ -202,7 +202,7 @@ def test_what_an_exception_is_was_settled_when_it_was_asked_for(database_url: st
 
     assert young["parameters"]["open_round_minutes"] == 60
     assert [len(of_job) for of_job in lines] == [1, 2]
-    world.engine.dispose()
+    world.close()
 
 
 def test_a_period_that_is_closed_later_does_not_change_the_file(opened: World) -> None:

@@ -354,7 +354,7 @@ def hurried(database_url: str) -> Iterator[World]:
     """A house that waits a fifth of a second for a report, and makes one at a time."""
     world = World(database_url, report_timeout_s=0.2, pool_size=3)
     yield world
-    world.engine.dispose()
+    world.close()
 
 
 def slow(rows: int, seconds: float) -> Any:

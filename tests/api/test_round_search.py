@@ -265,7 +265,7 @@ def test_a_search_that_takes_too_long_says_so(database_url: str) -> None:
         for query in ("", "ended=false", "state=cancelled", "bet_id=b1", "player_id=pat"):
             problem = world.get(f"{ROUNDS}?{query}").problem(503, "history-took-too-long")
             assert problem["retryable"] is True
-    world.engine.dispose()
+    world.close()
 
 
 def test_a_round_of_years_ago_is_found(opened: World) -> None:

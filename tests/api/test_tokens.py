@@ -43,7 +43,7 @@ def world(database_url: str, issuer: LocalIssuer) -> Iterator[World]:
     world = World(database_url, oidc_issuer=issuer.url, oidc_audience=AUDIENCE)
     register(world, issuer)
     yield world
-    world.engine.dispose()
+    world.close()
 
 
 def register(
@@ -98,7 +98,7 @@ def test_where_the_keys_are_may_be_stated(database_url: str, issuer: LocalIssuer
     register(world, issuer)
 
     assert show(world, issuer.token(world.clock.at)).status == 200
-    world.engine.dispose()
+    world.close()
     assert issuer.paths == ["/keys"]
 
 
@@ -412,7 +412,7 @@ def test_while_the_issuer_is_down_tokens_wait_and_keys_work(database_url: str) -
     assert world.get("/v1/keys").status == 200
     refused(world, "garbage")
     assert world.books.mismatches() == ()
-    world.engine.dispose()
+    world.close()
 
 
 def test_while_the_issuer_is_being_asked_nobody_else_waits_for_it(world: World, issuer: LocalIssuer) -> None:

@@ -35,7 +35,7 @@ def issuer() -> Iterator[LocalIssuer]:
 def world(database_url: str, issuer: LocalIssuer) -> Iterator[World]:
     world = World(database_url, oidc_issuer=issuer.url, oidc_audience=AUDIENCE)
     yield world
-    world.engine.dispose()
+    world.close()
 
 
 def post(world: World, body: Body = USER, *, by: str = "Ann") -> Answer:
@@ -116,4 +116,4 @@ def test_a_casinos_finance_is_added_as_such(world: World) -> None:
 def test_without_an_issuer_no_user_is_added(database_url: str) -> None:
     world = World(database_url)
     post(world).problem(422, "issuer-not-configured")
-    world.engine.dispose()
+    world.close()

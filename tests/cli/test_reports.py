@@ -30,7 +30,7 @@ def world(database_url: str) -> Iterator[World]:
     world.settle(hand("1", FLUSH), hand("2"))
     world.clock()
     yield world
-    world.engine.dispose()
+    world.close()
 
 
 @pytest.fixture
@@ -39,7 +39,7 @@ def jackpot(
 ) -> Iterator[Jackpot]:
     """The program, as an auditor of the house."""
     monkeypatch.setenv("JACKPOT_KEY", world.person("Ada", Role.AUDITOR))
-    world.engine.dispose()
+    world.close()
     with calling_service(monkeypatch, database_url):
         yield program(monkeypatch, capsys, database_url)
 

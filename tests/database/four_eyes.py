@@ -48,7 +48,7 @@ def world(database_url: str) -> Iterator[World]:
     world.key_of(Principal("Carl", Role.FINANCE, "c1"))
     world.person("Rita", Role.RATES)
     yield world
-    world.engine.dispose()
+    world.close()
 
 
 @pytest.fixture

@@ -56,5 +56,5 @@ def sent(cluster: Cluster, administrator: psycopg.Connection[Any], recorded_url:
                 with recorder.part(name):
                     play(world)
         finally:
-            world.engine.dispose()
+            world.close()
     return tuple(recorder.sent)

@@ -56,7 +56,7 @@ def write(url: str) -> None:
     random.seed(3)
     world = World(url)
     busy_day.play(world)
-    world.engine.dispose()
+    world.close()
 
 
 @pytest.fixture

@@ -47,7 +47,7 @@ def test_a_wrong_guess_leaves_no_error_in_the_databases_log(
             assert world.books.value("SELECT count(*) FROM entries WHERE kind = 'bets'") == booked + 1
             assert errors(durable) == before
     assert world.books.mismatches() == ()
-    world.engine.dispose()
+    world.close()
 
 
 def test_bets_of_a_suspended_jackpot_leave_no_error_in_the_databases_log(durable: embedded.Cluster) -> None:
@@ -65,4 +65,4 @@ def test_bets_of_a_suspended_jackpot_leave_no_error_in_the_databases_log(durable
 
     assert errors(durable) == before
     assert world.books.mismatches() == ()
-    world.engine.dispose()
+    world.close()

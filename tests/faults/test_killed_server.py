@@ -75,7 +75,7 @@ def test_a_database_stopped_under_load_loses_nothing_and_doubles_nothing(
         ledger.wait_for_more(CALLS_BETWEEN)
 
     assert service.status_of("/readyz") == httpx.codes.OK
-    assert ledger.retries["status 503"] > 0
+    assert any(reason.startswith("status 503") for reason in ledger.retries)
     require_no_surprises(ledger)
     engine.dispose()
     require_all_there(ledger, engine)
@@ -85,7 +85,8 @@ def test_a_database_stopped_under_load_loses_nothing_and_doubles_nothing(
 
 def require_no_surprises(ledger: Ledger) -> None:
     """The server may have said that it could not now, never that something unexpected happened to it."""
-    assert {reason for reason in ledger.retries if reason.startswith("status")} <= {"status 503"}
+    statuses = [reason for reason in ledger.retries if reason.startswith("status")]
+    assert [reason for reason in statuses if reason.partition(" ")[2][:3] != "503"] == []
 
 
 def require_all_there(ledger: Ledger, engine: sqlalchemy.Engine) -> None:

@@ -42,7 +42,7 @@ def engine(database_url: str) -> Iterator[sqlalchemy.Engine]:
     """A jackpot of three stripes, one of which has a million entries that nobody has analysed."""
     world = World(database_url)
     world.open(stripes=3)
-    world.engine.dispose()
+    world.close()
     owner = sqlalchemy.create_engine(database_url)
     with owner.begin() as writing:
         for statement in (ENTRIES, END):

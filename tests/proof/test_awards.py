@@ -59,7 +59,7 @@ def write(url: str) -> None:
         world.change("statement-settlement", statement(f"s{number}", amount), request_id=f"s{number}")
         world.bet(bet("a"), round_id=f"after-{number}")
     reinstate(world)
-    world.engine.dispose()
+    world.close()
 
 
 def reinstate(world: World) -> None:
@@ -374,7 +374,7 @@ def rejected(database_url: str) -> Iterator[World]:
     world.settle(hand("1", FOUR_OF_A_KIND))
     world.change("held-awards", about("r1") | {"decision": "reject"}, request_id="no")
     yield world
-    world.engine.dispose()
+    world.close()
 
 
 def test_a_reinstatement_after_a_correction_is_found(rejected: World, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -37,7 +37,7 @@ def write(url: str) -> None:
         world.clock.advance(timedelta(days=days))
         forfeiture = {"jackpot_id": "j1", "award_id": award["award_id"]}
         world.change("award-forfeiture", forfeiture, request_id=f"forfeit-{to}")
-    world.engine.dispose()
+    world.close()
 
 
 FIRST: Final = "version = 1"

@@ -29,7 +29,7 @@ def write(url: str) -> None:
     world.bet(bet("late"), round_id="r2")
     world.settle(hand("1"), round_id="r2")
     world.post_bets(bet("later"), round_id="r2").problem(409, "round-settled")
-    world.engine.dispose()
+    world.close()
 
 
 def of(decision: str) -> str:

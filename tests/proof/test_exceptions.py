@@ -109,7 +109,7 @@ def write(url: str) -> None:
     world.post_bets(bet("late-3")).problem(409, "round-cancelled")
     for number in (1, 2):
         world.post_bets(bet("zloty", currency="PLN"), round_id=f"zloty-{number}").problem(422, "no-rate")
-    world.engine.dispose()
+    world.close()
 
 
 def test_what_was_acknowledged_is_proved(superuser: Session) -> None:

@@ -28,7 +28,7 @@ def write(url: str) -> None:
         _play(world, f"month-{number}")
     months.make(owner_url(url), now=world.clock.at, ahead=1)
     _play(world, "late")
-    world.engine.dispose()
+    world.close()
 
 
 def _play(world: World, round_id: str) -> None:

@@ -40,7 +40,7 @@ def write(url: str) -> None:
     world.change("held-awards", release, request_id="release")
     rest = {"request_id": "p2", "reference": "slip 2", "withheld_minor": 400}
     world.put(f"{path}/payment", rest, key=world.key(Role.TABLE)).ok(201)
-    world.engine.dispose()
+    world.close()
 
 
 FIRST: Final = "reference = 'slip 0' AND reverses IS NULL"

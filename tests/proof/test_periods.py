@@ -35,7 +35,7 @@ def write(url: str) -> None:
         if number < 2:
             body = {"request_id": f"p{number}", "to": instant(world.clock()), "reason": "day end"}
             world.post("/v1/closed-periods", body, key=world.person("Fay", Role.FINANCE)).ok(201)
-    world.engine.dispose()
+    world.close()
 
 
 def test_closed_periods_that_nobody_touched_are_right(superuser: Session) -> None:

@@ -42,7 +42,7 @@ def write(url: str) -> None:
             world.clock.advance(timedelta(days=1))
         while reconcile_next(world.engine, now=world.clock()):
             pass
-    world.engine.dispose()
+    world.close()
 
 
 def test_days_that_nobody_touched_are_right(superuser: Session) -> None:
@@ -170,7 +170,7 @@ def test_one_that_goes_on_reads_the_days_again_that_were_reconciled_or_booked_on
                 verify(session, on_reached=reached.append)
         world.clock.at = world.clock.at.replace(hour=12)
         assert reconcile_next(world.engine, now=world.clock())
-    world.engine.dispose()
+    world.close()
     owner = sqlalchemy.create_engine(owner_url(database_url), isolation_level="REPEATABLE READ", poolclass=NullPool)
 
     codes_by_day = []
@@ -197,7 +197,7 @@ def test_one_that_goes_on_looks_at_past_days_that_were_written_since(database_ur
     with snapshot(world.engine) as session:
         verify(session, on_reached=reached.append)
     assert reconcile_next(world.engine, now=world.clock())
-    world.engine.dispose()
+    world.close()
     engine = sqlalchemy.create_engine(owner_url(database_url), poolclass=NullPool)
     with engine.connect() as superuser:
         superuser.execute(text("SET session_replication_role = replica"))

@@ -26,7 +26,7 @@ def write(url: str) -> None:
     for number, award in enumerate((awards[0], awards[1], awards[0])):
         path, body = f"/v1/awards/{award['award_id']}/slip", {"request_id": f"s{number}"}
         assert world.post(path, body, key=world.key(Role.TABLE)).status == 201
-    world.engine.dispose()
+    world.close()
 
 
 AGAIN: Final = "copy = 2"

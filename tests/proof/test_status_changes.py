@@ -89,7 +89,7 @@ def write(url: str) -> None:
     life.bet_and_settle("limited", table_id="T4")
     life.bet_and_settle("beside", table_id="T5")
     life.change("table-limits", "j4", table_id="T5", token="5")
-    world.engine.dispose()
+    world.close()
 
 
 def test_the_books_of_an_untouched_life_are_right(url: str) -> None:

@@ -26,7 +26,7 @@ def write(url: str) -> None:
         world.put(f"/v1/awards/{award['award_id']}/stop", body, key=world.person("Fay", Role.FINANCE)).ok(201)
     release = {"jackpot_id": "j1", "table_id": "T1", "round_id": "released", "decision": "release"}
     world.change("held-awards", release, request_id="release")
-    world.engine.dispose()
+    world.close()
 
 
 STOP: Final = f"step = 'stopped' AND {in_round('stopped')}"

@@ -34,7 +34,7 @@ def write(url: str) -> None:
     world.put(f"/v1/awards/{award['award_id']}/payment", body, key=world.key(Role.TABLE)).ok(201)
     later = (world.clock() + timedelta(days=1)).isoformat()
     world.change("casino-withholding", {**RULE, "percent": "30", "from": later}, request_id="second")
-    world.engine.dispose()
+    world.close()
 
 
 FIRST: Final = "version = 1"

@@ -46,7 +46,7 @@ def write(url: str) -> None:
         if number == HALF:
             rolling.roll_up(world.engine)
     _end(world)
-    world.engine.dispose()
+    world.close()
 
 
 def _play(world: World, name: str) -> None:

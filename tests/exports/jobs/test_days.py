@@ -143,6 +143,6 @@ def test_a_day_is_over_by_the_databases_clock(world: World, database_url: str) -
     with sqlalchemy.create_engine(owner_url(database_url), poolclass=NullPool).begin() as owner:
         owner.exec_driver_sql(FAST_CLOCK)
     event.listen(world.engine, "connect", look_in_public_first)
-    world.engine.dispose()
+    world.close()
 
     assert Days(world.engine, threading.Event()).reconcile_next()
