@@ -152,6 +152,7 @@ class PatroniCluster:
             dbname=database,
             autocommit=True,
             connect_timeout=3,
+            options=f"-c statement_timeout={LONGEST_WAIT_S}s",
         ) as connection:
             yield connection
 
