@@ -1,4 +1,4 @@
-"""The only wiring: configuration, database, clock and API become one Flask application."""
+"""The only wiring: configuration, database, clock, API and pages become one Flask application."""
 
 import time
 from collections.abc import Callable
@@ -68,6 +68,7 @@ from jackpot_service.database.async_executor import AsyncExecutor
 from jackpot_service.database.clocks import utc_now
 from jackpot_service.database.transactions import clock_guard, guarded, read
 from jackpot_service.domain.errors import LedgerError
+from jackpot_service.pages import install
 from jackpot_service.reports.displays import DisplayedHit, displayed_hit, displayed_jackpots
 from jackpot_service.reports.jackpots import JackpotState, jackpot_state
 
@@ -203,6 +204,7 @@ def create_app(
         api.register_blueprint(blueprint)
     app.register_blueprint(browsing.blueprint)
     authenticator = Authenticator.configured(config, engine, monotonic=monotonic, clock=clock)
+    install.install(app, engine, authenticator, clock=clock)
     routes = Routes(app)
     _guard(app, authenticator, routes)
     app.before_request_funcs.setdefault(None, []).insert(0, _name_request)

@@ -7,13 +7,11 @@ version, and its hashes). Nothing comes from another host.
 
 import json
 from functools import cache
-from http import HTTPStatus
 from pathlib import Path
 from typing import Any, Final
 
 import flask
 from werkzeug.exceptions import NotFound
-from werkzeug.wrappers import Response
 
 from jackpot_service.api.pages import HTML
 from jackpot_service.auth.authenticator import anyone
@@ -39,13 +37,6 @@ _POLICY: Final = (
 YAML: Final = "application/yaml"
 
 blueprint = flask.Blueprint("browsing", __name__)
-
-
-@blueprint.route("/", methods=["GET"])
-@anyone
-def show_beginning() -> Response:
-    """Lead to the API's description."""
-    return flask.redirect("/docs", HTTPStatus.SEE_OTHER)
 
 
 @blueprint.route("/docs", methods=["GET"])

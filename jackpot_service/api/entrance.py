@@ -186,8 +186,12 @@ class Entrance:
         require_role(caller, roles)
         return caller
 
+    def address(self, scope: Mapping[str, Any]) -> str:
+        """Name where a call comes from."""
+        return address_of(scope, trusted=self._trusted)
+
     async def _signed_in(self, scope: Mapping[str, Any], authorization: str, ends_at: float) -> Principal:
-        address = address_of(scope, trusted=self._trusted)
+        address = self.address(scope)
         # Before it is known whether it fails: many may try at the same time. Without a key, nothing is tried.
         has_token = bool(authorization) and self._failures.has_taken(address)
         with ExitStack() as unless_it_fails:

@@ -40,11 +40,11 @@ from jackpot_service.api.entrance import Entrance
 from jackpot_service.api.parsing import invalid_by
 from jackpot_service.api.places import Caller, Places
 from jackpot_service.api.problems import MEDIA_TYPE, Problem, problem_of
-from jackpot_service.api.request_context import END_TURN, PRINCIPAL, RequestContext
+from jackpot_service.api.request_context import ADDRESS, END_TURN, PRINCIPAL, RequestContext
 from jackpot_service.api.requests import ROOM, Body, Fallback, Gone, Request, length_of
 from jackpot_service.api.streams import HEADERS as STREAM_HEADERS
 from jackpot_service.api.streams import Listening, Stream
-from jackpot_service.auth.authenticator import roles_of
+from jackpot_service.auth.authenticator import is_page, roles_of
 from jackpot_service.domain.principals import Principal, Role
 from jackpot_service.domain.shapes import IDENTIFIER
 
@@ -56,15 +56,28 @@ class Routes:
         self.roles_of_endpoints: Mapping[str, frozenset[Role] | None] = {
             endpoint: roles_of(view) for endpoint, view in app.view_functions.items()
         }
+        self._pages = frozenset(endpoint for endpoint, view in app.view_functions.items() if is_page(view))
         self._adapter = app.url_map.bind("localhost")
 
-    def roles(self, method: str, path: str) -> frozenset[Role] | None:
-        """The roles that may make a call; None if anybody may, or if there is no such call, which Flask says."""
+    def access(self, method: str, path: str) -> "Access":
+        """How a call is let in; if there is no such call, anybody is, and Flask says so."""
         try:
             endpoint, _ = self._adapter.match(path, method)
         except HTTPException:
-            return None
-        return self.roles_of_endpoints[endpoint]
+            return Access(None)
+        return Access(self.roles_of_endpoints[endpoint], is_page=endpoint in self._pages)
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """
+    How a call is let in: by a key of one of the roles, or without a key if they are None.
+
+    The caller of a page is known by their address alone, until Flask has looked at their cookie.
+    """
+
+    roles: frozenset[Role] | None
+    is_page: bool = False
 
 
 ID: Final = f"({IDENTIFIER.pattern})"
@@ -194,13 +207,20 @@ class FastPath:
                     raise
                 return _refused(error, scope).closing()  # A crowd that is refused keeps no connection.
         call, ids = self._call_of(scope)
-        roles = self._routes.roles(scope["method"], path_of(scope)) if call is None else call.roles
-        if roles is None:
+        principal: Principal | None = None
+        access = self._routes.access(scope["method"], path_of(scope)) if call is None else Access(call.roles)
+        if access.is_page:
+            address = self._entrance.address(scope)
+            caller = Caller("", f"page {address}")
+            request.handed_on = {ADDRESS: address}
+        elif access.roles is None:
             return None
-        principal = await self._entrance.admitted(
-            scope, request.header(b"authorization"), roles, ends_at=request.ends_at
-        )
-        caller = Caller.of(principal)
+        else:
+            principal = await self._entrance.admitted(
+                scope, request.header(b"authorization"), access.roles, ends_at=request.ends_at
+            )
+            caller = Caller.of(principal)
+            request.handed_on = {PRINCIPAL: principal}
         if scope["method"] not in _WITHOUT_BODY and not self._is_too_long(request):
             body = Body(self._room)
             held.callback(body.forget)
@@ -208,12 +228,12 @@ class FastPath:
             await body.read(receive, caller, most_bytes=self._context.config.max_body_bytes)
             request.body = body.data
             request.ends_at += time.monotonic() - reads_since  # That was the client's time.
-        if call is not None and not request.has_header_twice:
+        if call is not None and principal is not None and not request.has_header_twice:
             with suppress(Fallback):
                 return await call.take(self._context, request, principal, *ids)
         turn = await self._context.calls.take(caller, ends_at=request.ends_at)
         held.callback(turn.end)
-        request.handed_on = {PRINCIPAL: principal, END_TURN: turn.end}
+        request.handed_on = {**request.handed_on, END_TURN: turn.end}
         return None
 
     def _call_of(self, scope: Scope) -> tuple[Call | None, Iterable[str]]:

@@ -36,6 +36,9 @@ EXTENSION = "jackpot"
 PRINCIPAL: Final = "jackpot.principal"
 """Under which the environment of a request holds who calls, if that was found before Flask was called."""
 
+ADDRESS: Final = "jackpot.address"
+"""Under which it holds where the caller of a page calls from."""
+
 END_TURN: Final = "jackpot.end-turn"
 """Under which it holds what lets another call have this one's turn of a thread."""
 

@@ -85,7 +85,11 @@ class Authenticator:
         shown = authorization or ""
         if self.tokens is not None and (token := _token_in(shown)) is not None:
             return self._principal_of_token(self.tokens, token)
-        key_id, secret = _key_in(shown)
+        return self.key(shown).principal
+
+    def key(self, authorization: str) -> LiveKey:
+        """Read the key that an Authorization header shows. Raises: BadKeyShown, also for a token."""
+        key_id, secret = _key_in(authorization)
         if key_id is None:
             message = "Send a key as «Authorization: Bearer jk_…»."
             raise BadKeyShown(message)
@@ -94,6 +98,11 @@ class Authenticator:
             message = "This key is not in force."
             raise BadKeyShown(message)
         return self._used(cached)
+
+    def key_in_force(self, key_id: str) -> LiveKey | None:
+        """Look up the key of an id, for a session that it began; None if it was revoked. Raises: Unavailable."""
+        cached = self._known(key_id, lambda session: keys.live(session, key_id))
+        return None if cached is None else cached.key
 
     def remembered(self, authorization: str) -> Principal | None:
         """Read a header without asking anybody: None unless it shows a key that was seen of late, and is believed."""
@@ -126,7 +135,7 @@ class Authenticator:
         if cached is None:
             message = "The subject of this token is not known here."
             raise BadKeyShown(message)
-        return self._used(cached)
+        return self._used(cached).principal
 
     def _known(self, shown: str | Subject, look: Callable[[Session], LiveKey | None]) -> _Cached | None:
         now = self.monotonic()  # Before it is looked up: what is revoked meanwhile is not believed for longer.
@@ -142,14 +151,14 @@ class Authenticator:
         cached = self._cache[shown] = _Cached(key, now + KEPT_S)
         return cached
 
-    def _used(self, cached: _Cached) -> Principal:
+    def _used(self, cached: _Cached) -> LiveKey:
         """Note that a key was used, if the database takes that now: nobody is refused for it."""
         if not cached.is_noted:
             cached.is_noted = True
             now, last = self.clock(), cached.key.last_used_at
             if last is None or now - last >= keys.USES_APART:
                 self._note_use(cached.key.key_id, now)
-        return cached.key.principal
+        return cached.key
 
     def _note_use(self, key_id: str, now: datetime) -> None:
         try:
@@ -198,6 +207,18 @@ def anyone(view: View) -> View:
     """State that a view needs no key."""
     view.roles = None  # type: ignore[attr-defined]
     return view
+
+
+def page(view: View) -> View:
+    """State that a view is a page, which no key opens: who may see it is found by the cookie of a session."""
+    view.roles = None  # type: ignore[attr-defined]
+    view.is_page = True  # type: ignore[attr-defined]
+    return view
+
+
+def is_page(view: Callable[..., Any]) -> bool:
+    """Whether a view is a page."""
+    return bool(getattr(view, "is_page", False))
 
 
 def roles_of(view: Callable[..., Any]) -> frozenset[Role] | None:

@@ -15,11 +15,6 @@ pytestmark = pytest.mark.slow
 CHECKOUT = Path(__file__).resolve().parents[2]
 
 
-def test_the_beginning_leads_to_the_viewer(world: World) -> None:
-    answer = world.call("GET", "/", key=None)
-    assert (answer.status, answer.headers["Location"]) == (303, "/docs")
-
-
 def test_the_viewer_and_all_that_it_names_are_there_and_of_this_host(world: World) -> None:
     page = world.call("GET", "/docs", key=None)
 

@@ -2,10 +2,10 @@
 The tables as statements name them: columns, their types, and which of them may be null.
 
 Laws, keys and indexes stand in `migrations/` alone. Every table but `stripes`, `days`, `rounds`, `keys`,
-`exception_chain`, `exception_counts` and those of jobs is append-only: the service's login may only insert, and
-triggers refuse the rest. Tables of a jackpot carry `jackpot_id` in every key; reference tables (casinos, tables, keys,
-rate sheets) never point at them. `entry_seq` is the entry of the reference stripe that wrote a reference row. `jackpot
-db check` compares all of it with the revisions.
+`exception_chain`, `exception_counts` and those of jobs and of sessions is append-only: the service's login may only
+insert, and triggers refuse the rest. Tables of a jackpot carry `jackpot_id` in every key; reference tables (casinos,
+tables, keys, rate sheets) never point at them. `entry_seq` is the entry of the reference stripe that wrote a reference
+row. `jackpot db check` compares all of it with the revisions.
 """
 
 from jackpot_service.database.models.administration import (
@@ -36,6 +36,7 @@ from jackpot_service.database.models.exceptions import (
 from jackpot_service.database.models.jackpots import JackpotRow, RateRow, RateSheetRow, RulesVersionRow, TableLimitsRow
 from jackpot_service.database.models.jobs import IS_TO_DO, IS_TO_REMOVE, JobChunkRow, JobRow
 from jackpot_service.database.models.parties import (
+    BrowserSessionRow,
     CasinoClaimsRow,
     CasinoRow,
     KeyRow,
@@ -55,6 +56,7 @@ __all__ = [
     "AwardStepRow",
     "Base",
     "BetRow",
+    "BrowserSessionRow",
     "CasinoClaimsRow",
     "CasinoRow",
     "ChangeDecisionRow",

@@ -1,4 +1,4 @@
-"""The tables of casinos with what is set for them, of gaming tables, and of principals and their keys."""
+"""The tables of casinos with what is set for them, of gaming tables, and of principals, their keys and sessions."""
 
 from datetime import datetime, time
 from decimal import Decimal
@@ -104,3 +104,19 @@ class KeyRow(Base):
     issuer: Mapped[str | None]
     subject: Mapped[str | None]
     last_used_at: Mapped[datetime | None]
+
+
+class BrowserSessionRow(Base):
+    """
+    A person who has signed in with a browser: the cookie holds a secret, of which only the hash is here.
+
+    `proved_at` is when they last showed their key. A session that has ended is removed: the books know nothing of it.
+    """
+
+    __tablename__ = "browser_sessions"
+
+    secret_hash: Mapped[bytes] = primary_key()
+    key_id: Mapped[str]
+    began_at: Mapped[datetime]
+    proved_at: Mapped[datetime]
+    seen_at: Mapped[datetime]

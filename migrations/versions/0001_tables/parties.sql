@@ -107,3 +107,17 @@ CREATE TABLE keys (
 
 CREATE INDEX ix_keys_principal_entry_seq ON keys (principal, entry_seq);
 CREATE UNIQUE INDEX uq_keys_issuer_subject ON keys (issuer, subject) WHERE revoked_at IS NULL;
+
+-- A person who has signed in with a browser, until they sign out: the cookie holds a secret, and here is its hash.
+CREATE TABLE browser_sessions (
+    secret_hash BYTEA NOT NULL,
+    key_id TEXT COLLATE "C" NOT NULL,
+    began_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    proved_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    seen_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    CONSTRAINT pk_browser_sessions PRIMARY KEY (secret_hash),
+    CONSTRAINT fk_browser_sessions_key_id_keys FOREIGN KEY (key_id) REFERENCES keys (key_id),
+    CONSTRAINT ck_browser_sessions_secret_hash CHECK (length(secret_hash) = 32)
+);
+
+CREATE INDEX ix_browser_sessions_key_id ON browser_sessions (key_id);

@@ -1,0 +1,131 @@
+"""
+Sessions: a person shows a key once, and their browser shows a cookie from then on.
+
+A cookie holds 256 random bits, of which the database has the hash. It opens the pages only: no call of the API takes
+one. A session ends by itself, when its person signs out, and within 15 seconds of its key being revoked.
+"""
+
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Final
+
+import psycopg
+import sqlalchemy
+import structlog
+from sqlalchemy.exc import SQLAlchemyError
+
+from jackpot_service.auth.authenticator import LONGEST_NOTE_S, Authenticator, BadKeyShown
+from jackpot_service.database import deadlines
+from jackpot_service.database.transactions import Session, read, transact
+from jackpot_service.domain.principals import Principal, UserRequired
+from jackpot_service.records import browser_sessions
+from jackpot_service.records.browser_sessions import BrowserSession
+from jackpot_service.usecases.keys import hash_of
+
+IDLE: Final = timedelta(minutes=30)
+"""After so long without a click a session ends."""
+
+LONGEST: Final = timedelta(hours=12)
+"""After so long it ends in any case."""
+
+PROVED_FOR: Final = timedelta(minutes=15)
+"""For so long after a key was shown its person may approve, pay and suspend; then they show it again."""
+
+SEEN_APART: Final = timedelta(minutes=1)
+"""How exactly it is known when a person was here."""
+
+SECRET_BYTES: Final = 32
+
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True)
+class SignedIn:
+    """A person in front of the pages; `secret_hash` names their session."""
+
+    principal: Principal
+    secret_hash: bytes
+    session: BrowserSession
+
+    @property
+    def ends_at(self) -> datetime:
+        """When they are signed out if they do nothing more."""
+        return self.session.ends_at(idle=IDLE, longest=LONGEST)
+
+    def has_proved(self, *, at: datetime) -> bool:
+        """Whether they have shown who they are of late."""
+        return at < self.session.proved_at + PROVED_FOR
+
+
+@dataclass(frozen=True, slots=True)
+class BrowserSessions:
+    """The sessions of a database, whose keys an authenticator knows."""
+
+    engine: sqlalchemy.Engine
+    authenticator: Authenticator
+    clock: Callable[[], datetime]
+
+    def begin(self, key: str) -> str:
+        """
+        Begin a session by a key; returns the secret of its cookie, which nobody else has.
+
+        Raises: BadKeyShown; UserRequired; Unavailable.
+        """
+        shown = self.authenticator.key(f"Bearer {key}")
+        if shown.principal.is_service_account:
+            message = f"{shown.principal.name} is a service account: nobody stands behind its key."
+            raise UserRequired(message)
+        secret = secrets.token_urlsafe(SECRET_BYTES)
+        transact(self.engine, partial(_begin, secret_hash=hash_of(secret), key_id=shown.key_id, at=self.clock()))
+        log.info("signed-in", principal=shown.principal.name, key_id=shown.key_id)
+        return secret
+
+    def find(self, secret: str) -> SignedIn | None:
+        """Return who a cookie's secret shows; None if the session has ended, or its key. Raises: Unavailable."""
+        secret_hash, now = hash_of(secret), self.clock()
+        session = read(self.engine, partial(browser_sessions.find, secret_hash=secret_hash))
+        if session is None or session.ends_at(idle=IDLE, longest=LONGEST) <= now:
+            return None
+        key = self.authenticator.key_in_force(session.key_id)
+        if key is None:
+            return None
+        if now - session.seen_at >= SEEN_APART:
+            session = self._seen(secret_hash, session, now)
+        return SignedIn(key.principal, secret_hash, session)
+
+    def prove(self, signed_in: SignedIn, key: str) -> None:
+        """Note that a person has shown their key again. Raises: BadKeyShown if it is not their own; Unavailable."""
+        shown = self.authenticator.key(f"Bearer {key}")
+        if shown.principal != signed_in.principal:
+            message = f"This is not a key of {signed_in.principal.name}."
+            raise BadKeyShown(message)
+        transact(self.engine, partial(browser_sessions.note_proof, secret_hash=signed_in.secret_hash, at=self.clock()))
+
+    def end(self, signed_in: SignedIn) -> None:
+        """Sign a person out here. Raises: Unavailable."""
+        transact(self.engine, partial(browser_sessions.remove, secret_hash=signed_in.secret_hash))
+        log.info("signed-out", principal=signed_in.principal.name)
+
+    def end_all(self, signed_in: SignedIn) -> int:
+        """Sign a person out everywhere; returns how many sessions they had. Raises: Unavailable."""
+        count = transact(self.engine, partial(browser_sessions.remove_all, principal=signed_in.principal.name))
+        log.info("signed-out-everywhere", principal=signed_in.principal.name, sessions=count)
+        return count
+
+    def _seen(self, secret_hash: bytes, session: BrowserSession, now: datetime) -> BrowserSession:
+        """Note that a session's person is here, if the database takes that now: nobody is refused for it."""
+        try:
+            with deadlines.within(LONGEST_NOTE_S), self.engine.begin() as connection:
+                browser_sessions.note_seen(connection, secret_hash, at=now)
+        except (SQLAlchemyError, psycopg.Error) as error:
+            log.debug("session-not-noted", detail=type(error).__name__)
+            return session
+        return BrowserSession(session.key_id, session.began_at, session.proved_at, now)
+
+
+def _begin(session: Session, *, secret_hash: bytes, key_id: str, at: datetime) -> None:
+    browser_sessions.remove_ended(session, key_id, seen_before=at - IDLE, begun_before=at - LONGEST)
+    browser_sessions.add(session, secret_hash, key_id=key_id, at=at)

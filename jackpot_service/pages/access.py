@@ -1,0 +1,132 @@
+"""
+Who may see a page: each states the roles of the people who may, or that it is open to all.
+
+What somebody may not see is answered as if it were not there. Who is not signed in is led to the sign-in, and from
+there to the page that they wanted.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Final, TypeVar
+
+import flask
+from flask_wtf.csrf import CSRFProtect
+from werkzeug.exceptions import BadRequest, NotFound
+from werkzeug.wrappers import Response
+
+from jackpot_service.api.request_context import now
+from jackpot_service.auth.authenticator import page
+from jackpot_service.auth.browser_sessions import SignedIn
+from jackpot_service.domain.principals import Role
+from jackpot_service.pages.context import pages
+from jackpot_service.pages.cookies import cookie
+
+View = TypeVar("View", bound=Callable[..., Any])
+
+PEOPLE: Final = frozenset({Role.FINANCE, Role.RATES, Role.OPERATOR, Role.AUDITOR})
+"""The roles that a person can have."""
+
+csrf = CSRFProtect()
+"""It is asked by `require`: the API takes no cookie, so nothing of it can be forged."""
+
+
+@dataclass(frozen=True, slots=True)
+class Audience:
+    """
+    Who may see a page: people of these roles, or everybody if they are None.
+
+    With `needs_proof` a form is taken only from somebody who has shown their key within a quarter of an hour.
+    """
+
+    roles: frozenset[Role] | None
+    needs_proof: bool = False
+
+
+def people(*roles: Role, needs_proof: bool = False) -> Callable[[View], View]:
+    """State which people may see a page; see `Audience`."""
+    return partial(_mark, Audience(frozenset(roles), needs_proof=needs_proof))
+
+
+def open_to_all(view: View) -> View:
+    """State that anybody may see a page."""
+    return _mark(Audience(None), view)
+
+
+def _mark(audience: Audience, view: View) -> View:
+    view.audience = audience  # type: ignore[attr-defined]
+    return page(view)
+
+
+def audience_of(endpoint: str) -> Audience:
+    """Return who may see the page of an endpoint."""
+    view: Any = flask.current_app.view_functions[endpoint]
+    audience: Audience = view.audience
+    return audience
+
+
+def require() -> Response | None:
+    """
+    Find who sees the page, and refuse or lead away those who may not. Before every view of the pages.
+
+    Raises: BadRequest for a form from elsewhere; NotFound; Unavailable.
+    """
+    audience = audience_of(flask.request.endpoint or "")
+    is_form = flask.request.method not in {"GET", "HEAD"}
+    if is_form:
+        _require_own_form()
+    shown = flask.g.signed_in = pages().sessions.find(cookie().secret)
+    if audience.roles is None:
+        return None
+    if shown is None:
+        return led_away("pages.show_sign_in")
+    flask.g.principal = shown.principal
+    if shown.principal.role not in audience.roles:
+        raise NotFound
+    if audience.needs_proof and is_form and not shown.has_proved(at=now()):
+        return led_away("pages.show_proof")
+    return None
+
+
+def signed_in() -> SignedIn | None:
+    """Return who sees the page; None if nobody is signed in."""
+    shown: SignedIn | None = flask.g.get("signed_in")
+    return shown
+
+
+def person() -> SignedIn:
+    """Return who sees the page. Raises: LookupError on a page that is open to all, if nobody is signed in."""
+    shown = signed_in()
+    if shown is None:
+        message = "Nobody is signed in."
+        raise LookupError(message)
+    return shown
+
+
+def led_away(endpoint: str) -> Response:
+    """
+    Lead to another page, which leads back to this one, or to the page of this form.
+
+    A part of a page, which htmx asks for, leads the whole page.
+    """
+    target = flask.url_for(endpoint, next=_page_in_front())
+    if "HX-Request" in flask.request.headers:
+        return Response(status=204, headers={"HX-Redirect": target})
+    return flask.redirect(target, 303)
+
+
+def _page_in_front() -> str:
+    """The address, within this service, of the page that somebody looks at."""
+    request = flask.request
+    if request.method in {"GET", "HEAD"} and "HX-Request" not in request.headers:
+        return request.full_path.rstrip("?")
+    before = request.referrer or ""
+    return before.removeprefix(request.host_url.rstrip("/")) if before.startswith(request.host_url) else "/"
+
+
+def _require_own_form() -> None:
+    """Raises: BadRequest (Flask-WTF's error) unless a form was sent from a page of this service."""
+    if flask.request.headers.get("Sec-Fetch-Site", "same-origin") != "same-origin":
+        message = "This form was sent from a page of another site."
+        raise BadRequest(message)
+    csrf.protect()

@@ -1,0 +1,70 @@
+"""The frame of every page: the navigation, of which everybody sees what they may open, and who is signed in."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+import flask
+
+from jackpot_service.domain.principals import Principal
+from jackpot_service.pages import access, assets
+from jackpot_service.pages.access import signed_in
+from jackpot_service.version import service_version
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A page in the navigation, by its endpoint."""
+
+    label: str
+    endpoint: str
+
+    def is_for(self, principal: Principal) -> bool:
+        """Whether somebody may open it."""
+        return principal.role in (access.audience_of(self.endpoint).roles or ())
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A group of pages in the navigation."""
+
+    title: str
+    items: tuple[Item, ...]
+
+
+NAVIGATION: Final[tuple[Section, ...]] = (Section("You", (Item("Account", "pages.show_account"),)),)
+
+
+def values() -> dict[str, Any]:
+    """Return what the templates of all pages use."""
+    shown = signed_in()
+    return {
+        "asset": assets.address_of,
+        "navigation": () if shown is None else tuple(_navigation(shown.principal)),
+        "signed_in": shown,
+        "scheme": scheme(),
+        "version": service_version(),
+    }
+
+
+def first_page(principal: Principal) -> str:
+    """Return the address at which somebody begins: the first page that they may open."""
+    section = next(_navigation(principal))
+    return flask.url_for(section.items[0].endpoint)
+
+
+SCHEMES: Final = ("light", "dark")
+SCHEME_COOKIE: Final = "jackpot-scheme"
+
+
+def scheme() -> str:
+    """Return the colours that somebody chose: light, dark, or empty for those of their machine."""
+    shown = flask.request.cookies.get(SCHEME_COOKIE, "")
+    return shown if shown in SCHEMES else ""
+
+
+def _navigation(principal: Principal) -> Iterator[Section]:
+    for section in NAVIGATION:
+        items = tuple(item for item in section.items if item.is_for(principal))
+        if items:
+            yield Section(section.title, items)

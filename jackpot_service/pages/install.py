@@ -1,0 +1,39 @@
+"""The pages as a part of the application: the third way in besides the API and the command line."""
+
+from collections.abc import Callable
+from datetime import datetime
+
+import flask
+import sqlalchemy
+from werkzeug.exceptions import NotFound
+
+from jackpot_service.auth.authenticator import Authenticator
+from jackpot_service.auth.browser_sessions import BrowserSessions
+from jackpot_service.pages import account, assets, figures, frame, problems, sign_in
+from jackpot_service.pages.access import csrf
+from jackpot_service.pages.blueprint import blueprint
+from jackpot_service.pages.context import EXTENSION, Attempts, PagesContext
+from jackpot_service.pages.cookies import Cookies
+
+SCREENS = (account, sign_in)
+"""Modules whose views are pages; to import one is to add them to the blueprint."""
+
+
+def install(
+    app: flask.Flask, engine: sqlalchemy.Engine, authenticator: Authenticator, *, clock: Callable[[], datetime]
+) -> None:
+    """Add the pages to an application."""
+    app.session_interface = Cookies()
+    app.config.update(
+        WTF_CSRF_CHECK_DEFAULT=False,  # The API takes no cookie; `access.require` asks for each form of a page.
+        WTF_CSRF_SSL_STRICT=False,  # A browser says itself whether a form is of this site: see `access.require`.
+        WTF_CSRF_TIME_LIMIT=None,  # A form is good for as long as its session.
+        WTF_CSRF_SECRET_KEY="the token is signed, and is secret by itself",  # noqa: S106  see `cookies`
+    )
+    csrf.init_app(app)
+    app.extensions[EXTENSION] = PagesContext(BrowserSessions(engine, authenticator, clock), Attempts())
+    app.context_processor(frame.values)
+    app.jinja_env.filters.update(figures.FILTERS)
+    app.register_blueprint(blueprint)
+    app.register_blueprint(assets.blueprint)
+    app.register_error_handler(NotFound, problems.show_missing)

@@ -1,0 +1,44 @@
+"""What somebody reads where a page cannot be shown: the problem that the API would answer, in the pages' frame."""
+
+from http import HTTPStatus
+from typing import Any, Final
+
+import flask
+import orjson
+from werkzeug.exceptions import HTTPException
+from werkzeug.wrappers import Response
+
+from jackpot_service.api.problems import problem_of, response_of
+from jackpot_service.domain.errors import LedgerError
+from jackpot_service.pages.blueprint import HEADERS, blueprint
+
+API: Final = ("/v1/", "/problems", "/health", "/readyz", "/metrics", "/openapi.yaml", "/docs")
+"""Where no person looks for a page: a wrong address under these is answered by a problem."""
+
+
+@blueprint.errorhandler(LedgerError)
+@blueprint.errorhandler(HTTPException)
+def show_problem(error: Exception) -> Response:
+    """Show a problem: what it is, what can be done, and the id of the request that support asks for."""
+    if isinstance(error, HTTPException) and isinstance(error.response, Response):
+        return error.response
+    problem = problem_of(error, instance=flask.request.path)
+    body: dict[str, Any] = orjson.loads(problem.body)
+    page = flask.render_template(
+        "problem.html", problem=body, is_missing=problem.status == HTTPStatus.NOT_FOUND, request_id=flask.g.request_id
+    )
+    response = flask.Response(page, status=problem.status)
+    for name, value in problem.headers:
+        response.headers[name] = value
+    return response
+
+
+def show_missing(error: HTTPException) -> Response:
+    """Answer an address that there is not: by a page where a person looks for one, and else by a problem."""
+    path, accepted = flask.request.path, flask.request.accept_mimetypes
+    is_page = not path.startswith(API) and accepted.accept_html and not accepted.accept_json
+    if not is_page:
+        return response_of(error)
+    response = show_problem(error)
+    response.headers.extend(HEADERS)
+    return response

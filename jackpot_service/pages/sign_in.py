@@ -1,0 +1,153 @@
+"""Signing in with a key, showing it again before what is grave, and signing out."""
+
+from collections.abc import Callable
+from http import HTTPStatus
+from typing import Final, TypeVar
+from urllib.parse import urlsplit
+
+import flask
+from werkzeug.wrappers import Response
+
+from jackpot_service.api.entrance import TooManyRequests
+from jackpot_service.api.request_context import ADDRESS
+from jackpot_service.domain.errors import LedgerError, Unauthenticated
+from jackpot_service.domain.principals import UserRequired
+from jackpot_service.pages.access import PEOPLE, open_to_all, people, person, signed_in
+from jackpot_service.pages.blueprint import blueprint
+from jackpot_service.pages.context import pages
+from jackpot_service.pages.cookies import cookie
+from jackpot_service.telemetry import counters
+from jackpot_service.telemetry.logs import Seldom
+
+T = TypeVar("T")
+
+MISSING_KEY: Final = "Paste your key: it begins with jk_."
+WRONG_KEY: Final = "This key is not in force. Check that it was pasted whole; it begins with jk_."
+WRONG_PERSON: Final = "This key is not in force, or not your own."
+NO_PERSON: Final = "This is the key of a machine. Pages are for people: show it with calls of the API."
+TOO_MANY: Final = "Too many sign-ins from your address have failed. Wait a minute, then try again."
+
+LONGEST_KEY: Final = 200
+"""Characters; nothing longer is looked at."""
+
+_seldom = Seldom()
+
+
+class WrongKey(Exception):
+    """What is wrong with the key of a form, as its person reads it."""
+
+    def __init__(self, message: str, *, status: HTTPStatus = HTTPStatus.UNPROCESSABLE_ENTITY) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+@blueprint.route("/sign-in", methods=["GET"])
+@open_to_all
+def show_sign_in() -> Response:
+    """Show the form in which a key is pasted."""
+    if signed_in() is not None:
+        return _on_to_next_page()
+    return _sign_in_form()
+
+
+@blueprint.route("/sign-in", methods=["POST"])
+@open_to_all
+def sign_in() -> Response:
+    """Begin a session, with a new cookie: the one before is worth nothing any more."""
+    try:
+        secret = _by_key(pages().sessions.begin, wrong=WRONG_KEY)
+    except WrongKey as error:
+        return _sign_in_form(error)
+    before = signed_in()
+    if before is not None:
+        pages().sessions.end(before)
+    cookie().renew(secret)
+    return _on_to_next_page()
+
+
+@blueprint.route("/sign-in/again", methods=["GET"])
+@people(*PEOPLE)
+def show_proof() -> Response:
+    """Show the form in which a person shows their key again."""
+    return _proof_form()
+
+
+@blueprint.route("/sign-in/again", methods=["POST"])
+@people(*PEOPLE)
+def prove() -> Response:
+    """Note that a person has shown their key again."""
+    try:
+        _by_key(lambda key: pages().sessions.prove(person(), key), wrong=WRONG_PERSON)
+    except WrongKey as error:
+        return _proof_form(error)
+    return _on_to_next_page()
+
+
+@blueprint.route("/sign-out", methods=["POST"])
+@people(*PEOPLE)
+def sign_out() -> Response:
+    """End the session, or with `everywhere` all sessions of the person."""
+    if flask.request.form.get("everywhere"):
+        pages().sessions.end_all(person())
+    else:
+        pages().sessions.end(person())
+    cookie().forget()
+    return flask.redirect(flask.url_for("pages.show_sign_in"), HTTPStatus.SEE_OTHER)
+
+
+def _by_key(use: Callable[[str], T], *, wrong: str) -> T:
+    """
+    Use the key of the form; one that fails counts against the address that it came from.
+
+    Raises: WrongKey, with `wrong` for a key that is not in force; Unavailable.
+    """
+    key = flask.request.form.get("key", "").strip()
+    if not key or len(key) > LONGEST_KEY:
+        raise WrongKey(wrong if key else MISSING_KEY)
+    address = str(flask.request.environ.get(ADDRESS, ""))
+    try:
+        pages().attempts.take(address)
+    except TooManyRequests as error:
+        raise WrongKey(TOO_MANY, status=HTTPStatus.TOO_MANY_REQUESTS) from error
+    try:
+        result = use(key)
+    except Unauthenticated as error:
+        counters.count(counters.SIGN_INS_REFUSED)
+        _seldom.warning("sign-in-refused", about=address, address=address)
+        raise WrongKey(wrong) from error
+    except LedgerError as error:
+        pages().attempts.give_back(address)
+        if isinstance(error, UserRequired):
+            raise WrongKey(NO_PERSON) from error
+        raise
+    pages().attempts.give_back(address)
+    return result
+
+
+def _sign_in_form(error: WrongKey | None = None) -> Response:
+    cookie().keep()
+    return _form("sign_in.html", error)
+
+
+def _proof_form(error: WrongKey | None = None) -> Response:
+    return _form("sign_in_again.html", error, principal=person().principal)
+
+
+def _form(template: str, error: WrongKey | None, **values: object) -> Response:
+    page = flask.render_template(template, error=error, next_page=_next_page(), **values)
+    return flask.Response(page, HTTPStatus.OK if error is None else error.status)
+
+
+def _on_to_next_page() -> Response:
+    return flask.redirect(_next_page(), HTTPStatus.SEE_OTHER)
+
+
+def _next_page() -> str:
+    """The page that somebody came from, if it is one of this service: else the first page of their role."""
+    page = flask.request.values.get("next", "")
+    try:
+        parts = urlsplit(page)
+    except ValueError:
+        return "/"
+    is_here = page.startswith("/") and not page.startswith(("//", "/\\")) and page.isprintable()
+    return page if is_here and not (parts.scheme or parts.netloc) else "/"

@@ -1,0 +1,46 @@
+// What the frame of a page does by itself: it warns before a session ends, and keeps a form that was sent too late.
+
+const MINUTE = 60_000;
+
+function warnBeforeEnd() {
+  const endsAt = Date.parse(document.body.dataset.endsAt ?? "");
+  const banner = document.querySelector(".ending");
+  if (!banner || Number.isNaN(endsAt)) return;
+  // By this machine's clock, which may be wrong: a session that has just been used has half an hour.
+  const warnIn = endsAt - Date.now() - 2 * MINUTE;
+  setTimeout(() => { banner.hidden = false; }, warnIn > 0 && warnIn < 28 * MINUTE ? warnIn : 28 * MINUTE);
+}
+
+// A form that is sent when the session has ended comes back from the sign-in as it was filled in. Keys are never kept.
+const KEPT = "jackpot-form:";
+const comesFromSignIn = document.referrer.startsWith(`${location.origin}/sign-in`);
+
+function keepForms() {
+  for (const form of document.querySelectorAll("form[data-keep]")) {
+    const place = KEPT + location.pathname + "#" + form.dataset.keep;
+    const kept = sessionStorage.getItem(place);
+    sessionStorage.removeItem(place);
+    if (kept && comesFromSignIn) fillIn(form, JSON.parse(kept));
+    form.addEventListener("submit", () => {
+      const values = [...new FormData(form)].filter(([name, value]) => !isSecret(form, name) && typeof value === "string");
+      sessionStorage.setItem(place, JSON.stringify(values));
+    });
+  }
+}
+
+function isSecret(form, name) {
+  return name === "csrf_token" || [...form.elements].some((field) => field.name === name && field.type === "password");
+}
+
+function fillIn(form, values) {
+  for (const [name, value] of values) {
+    const field = form.elements[name];
+    if (field && field.type !== "hidden") field.value = value;
+  }
+}
+
+if (!window.isSecureContext) {
+  for (const warning of document.querySelectorAll("[data-insecure]")) warning.hidden = false;
+}
+warnBeforeEnd();
+keepForms();

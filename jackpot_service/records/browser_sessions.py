@@ -1,0 +1,73 @@
+"""The sessions of people who have signed in with a browser, by the hash of the secret that each one's cookie holds."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sqlalchemy import delete, insert, or_, select, text, update
+
+from jackpot_service.database.models import BrowserSessionRow, KeyRow
+from jackpot_service.database.transactions import Session
+
+
+@dataclass(frozen=True, slots=True)
+class BrowserSession:
+    """
+    A session: whose key began it, when its person last showed who they are, and when they were last here.
+
+    `seen_at` is written once a minute at most, so it may be a minute behind.
+    """
+
+    key_id: str
+    began_at: datetime
+    proved_at: datetime
+    seen_at: datetime
+
+    def ends_at(self, *, idle: timedelta, longest: timedelta) -> datetime:
+        """When it ends if its person does nothing more."""
+        return min(self.seen_at + idle, self.began_at + longest)
+
+
+def add(session: Session, secret_hash: bytes, *, key_id: str, at: datetime) -> None:
+    """Begin a session."""
+    session.execute(
+        insert(BrowserSessionRow).values(secret_hash=secret_hash, key_id=key_id, began_at=at, proved_at=at, seen_at=at)
+    )
+
+
+def find(session: Session, secret_hash: bytes) -> BrowserSession | None:
+    """Return a session, which may have ended by time; None if there is none, or it was ended."""
+    question = select(
+        BrowserSessionRow.key_id, BrowserSessionRow.began_at, BrowserSessionRow.proved_at, BrowserSessionRow.seen_at
+    ).where(BrowserSessionRow.secret_hash == secret_hash)
+    row = session.execute(question).one_or_none()
+    return None if row is None else BrowserSession(*row)
+
+
+def note_seen(session: Session, secret_hash: bytes, *, at: datetime) -> None:
+    """Note that a session's person was here. A note that a crash loses is written again, so it waits for no disk."""
+    session.execute(text("SET LOCAL synchronous_commit = off"))
+    session.execute(update(BrowserSessionRow).where(BrowserSessionRow.secret_hash == secret_hash).values(seen_at=at))
+
+
+def note_proof(session: Session, secret_hash: bytes, *, at: datetime) -> None:
+    """Note that a session's person has shown again who they are."""
+    session.execute(
+        update(BrowserSessionRow).where(BrowserSessionRow.secret_hash == secret_hash).values(proved_at=at, seen_at=at)
+    )
+
+
+def remove(session: Session, secret_hash: bytes) -> None:
+    """End a session."""
+    session.execute(delete(BrowserSessionRow).where(BrowserSessionRow.secret_hash == secret_hash))
+
+
+def remove_all(session: Session, principal: str) -> int:
+    """End all sessions of a person; returns how many there were."""
+    keys = select(KeyRow.key_id).where(KeyRow.principal == principal).scalar_subquery()
+    return session.execute(delete(BrowserSessionRow).where(BrowserSessionRow.key_id.in_(keys))).rowcount
+
+
+def remove_ended(session: Session, key_id: str, *, seen_before: datetime, begun_before: datetime) -> None:
+    """Remove what has ended by time of the sessions that a key began."""
+    is_over = or_(BrowserSessionRow.seen_at <= seen_before, BrowserSessionRow.began_at <= begun_before)
+    session.execute(delete(BrowserSessionRow).where(BrowserSessionRow.key_id == key_id, is_over))

@@ -1,0 +1,78 @@
+"""
+Fetch the files of others that the pages ship: `python tools/vendor.py`; needs npm.
+
+`LOCK.json` says which packages, of which version, and with which hashes: of the whole package (as npm publishes it) and
+of each file. Anything else is refused, and nothing is written then. With `--write` the hashes of new versions, which
+somebody has looked at, are written instead.
+"""
+
+import argparse
+import base64
+import hashlib
+import json
+import subprocess
+import sys
+import tarfile
+import tempfile
+from pathlib import Path
+from typing import Any, Final
+
+VENDOR: Final = Path(__file__).resolve().parents[1] / "jackpot_service/pages/static/vendor"
+LOCK: Final = VENDOR / "LOCK.json"
+
+
+class WrongHash(Exception):
+    """What was fetched is not what is locked."""
+
+
+def main() -> int:
+    """Fetch all packages."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--write", action="store_true", help="lock what is fetched, instead of holding it to the lock")
+    is_to_lock = parser.parse_args().write
+    packages = json.loads(LOCK.read_text())
+    try:
+        files = {name: content for package in packages for name, content in _fetched(package, is_to_lock=is_to_lock)}
+    except WrongHash as error:
+        print(error, file=sys.stderr)
+        return 1
+    for name, content in files.items():
+        (VENDOR / name).write_bytes(content)
+    LOCK.write_text(json.dumps(packages, indent=2) + "\n")
+    print(f"{len(files)} files of {len(packages)} packages")
+    return 0
+
+
+def _fetched(package: dict[str, Any], *, is_to_lock: bool) -> list[tuple[str, bytes]]:
+    """Return the files of a package. Raises: WrongHash."""
+    named = f"{package['package']}@{package['version']}"
+    with tempfile.TemporaryDirectory() as room:
+        packing = ["npm", "pack", "--silent", "--pack-destination", room, named]
+        subprocess.run(packing, check=True, stdout=subprocess.DEVNULL)  # noqa: S603  what the lock names
+        (packed,) = Path(room).iterdir()
+        digest = base64.b64encode(hashlib.sha512(packed.read_bytes()).digest()).decode()
+        _hold(package, "integrity", f"sha512-{digest}", named, is_to_lock=is_to_lock)
+        with tarfile.open(packed) as archive:
+            return [_file_of(archive, file, named, is_to_lock=is_to_lock) for file in package["files"]]
+
+
+def _file_of(archive: tarfile.TarFile, file: dict[str, str], named: str, *, is_to_lock: bool) -> tuple[str, bytes]:
+    member = archive.extractfile(f"package/{file['from']}")
+    if member is None:
+        message = f"{named} has no file {file['from']}."
+        raise WrongHash(message)
+    content = member.read()
+    _hold(file, "sha256", hashlib.sha256(content).hexdigest(), f"{file['from']} of {named}", is_to_lock=is_to_lock)
+    return file["name"], content
+
+
+def _hold(locked: dict[str, Any], key: str, value: str, what: str, *, is_to_lock: bool) -> None:
+    if is_to_lock:
+        locked[key] = value
+    elif locked[key] != value:
+        message = f"{what}: {key} is {value}, and {locked[key]} is locked."
+        raise WrongHash(message)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
