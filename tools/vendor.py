@@ -1,9 +1,9 @@
 """
-Fetch the files of others that the pages ship: `python tools/vendor.py`; needs npm.
+Fetch the files of others that the pages ship, and one that their tests need: `python tools/vendor.py`; needs npm.
 
-`LOCK.json` says which packages, of which version, and with which hashes: of the whole package (as npm publishes it) and
-of each file. Anything else is refused, and nothing is written then. With `--write` the hashes of new versions, which
-somebody has looked at, are written instead.
+Each folder has a `LOCK.json`, which says of which package and version its files are. It has the hash of the package, as
+npm publishes it, and of each file. Anything else is refused. With `--write` the hashes of new versions, which somebody
+has looked at, are written instead.
 """
 
 import argparse
@@ -17,8 +17,9 @@ import tempfile
 from pathlib import Path
 from typing import Any, Final
 
-VENDOR: Final = Path(__file__).resolve().parents[1] / "jackpot_service/pages/static/vendor"
-LOCK: Final = VENDOR / "LOCK.json"
+ROOT: Final = Path(__file__).resolve().parents[1]
+FOLDERS: Final = (ROOT / "jackpot_service/pages/static/vendor", ROOT / "tests/pages/browser/vendor")
+LOCK: Final = "LOCK.json"
 
 
 class WrongHash(Exception):
@@ -30,17 +31,23 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--write", action="store_true", help="lock what is fetched, instead of holding it to the lock")
     is_to_lock = parser.parse_args().write
-    packages = json.loads(LOCK.read_text())
     try:
-        files = {name: content for package in packages for name, content in _fetched(package, is_to_lock=is_to_lock)}
+        for folder in FOLDERS:
+            _fill(folder, is_to_lock=is_to_lock)
     except WrongHash as error:
         print(error, file=sys.stderr)
         return 1
-    for name, content in files.items():
-        (VENDOR / name).write_bytes(content)
-    LOCK.write_text(json.dumps(packages, indent=2) + "\n")
-    print(f"{len(files)} files of {len(packages)} packages")
     return 0
+
+
+def _fill(folder: Path, *, is_to_lock: bool) -> None:
+    """Write the files of a folder, when all are there. Raises: WrongHash."""
+    packages = json.loads((folder / LOCK).read_text())
+    files = {name: content for package in packages for name, content in _fetched(package, is_to_lock=is_to_lock)}
+    for name, content in files.items():
+        (folder / name).write_bytes(content)
+    (folder / LOCK).write_text(json.dumps(packages, indent=2) + "\n")
+    print(f"{folder.relative_to(ROOT)}: {len(files)} files of {len(packages)} packages")
 
 
 def _fetched(package: dict[str, Any], *, is_to_lock: bool) -> list[tuple[str, bytes]]:

@@ -40,6 +40,7 @@ def values() -> dict[str, Any]:
     shown = signed_in()
     return {
         "asset": assets.address_of,
+        "here": flask.request.full_path.rstrip("?"),
         "navigation": () if shown is None else tuple(_navigation(shown.principal)),
         "signed_in": shown,
         "scheme": scheme(),

@@ -36,7 +36,7 @@ def show_problem(error: Exception) -> Response:
 def show_missing(error: HTTPException) -> Response:
     """Answer an address that there is not: by a page where a person looks for one, and else by a problem."""
     path, accepted = flask.request.path, flask.request.accept_mimetypes
-    is_page = not path.startswith(API) and accepted.accept_html and not accepted.accept_json
+    is_page = not path.startswith(API) and accepted["text/html"] > accepted["application/json"]
     if not is_page:
         return response_of(error)
     response = show_problem(error)

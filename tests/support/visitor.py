@@ -14,6 +14,9 @@ from tests.support.world import World
 
 COOKIE = "__Host-jackpot"
 
+ACCEPTED = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
+"""As browsers ask for a page."""
+
 
 class Visitor:
     """Somebody who opens pages of a world's application."""
@@ -45,7 +48,7 @@ class Visitor:
 
     def _send(self, method: str, path: str, data: bytes | None, headers: Mapping[str, str]) -> Answer:
         cookies = "; ".join(f"{name}={value}" for name, value in self.cookies.items())
-        sent = {"Accept": "text/html", **({"Cookie": cookies} if cookies else {}), **headers}
+        sent = {"Accept": ACCEPTED, **({"Cookie": cookies} if cookies else {}), **headers}
         answer = answer_to(self.app.asgi, method, path, data=data, headers=sent)
         for line in answer.headers.getlist("Set-Cookie"):
             self._keep(line)
