@@ -8,7 +8,7 @@ from werkzeug.routing import Rule
 from jackpot_service.app import create_app
 from jackpot_service.database.connections import create_engine
 from jackpot_service.domain.principals import Principal, Role
-from jackpot_service.pages.access import PEOPLE, Audience
+from jackpot_service.pages.access import PEOPLE, Audience, audience_of
 from tests.support.visitor import Visitor
 from tests.support.world import World
 
@@ -19,11 +19,12 @@ HOSTILE = "<script>alert(1)</script>\"' &amp; " + "x" * 40
 
 def pages_of(world: World) -> dict[str, tuple[Rule, Audience]]:
     """The pages, by their endpoints."""
-    return {
-        rule.endpoint: (rule, world.app.view_functions[rule.endpoint].audience)  # type: ignore[attr-defined]
-        for rule in world.app.url_map.iter_rules()
-        if rule.endpoint.startswith("pages.")
-    }
+    with world.app.app_context():
+        return {
+            rule.endpoint: (rule, audience_of(rule.endpoint))
+            for rule in world.app.url_map.iter_rules()
+            if rule.endpoint.startswith("pages.")
+        }
 
 
 def test_every_page_has_the_strict_policy_and_is_kept_by_nobody(world: World) -> None:
