@@ -1,8 +1,8 @@
 """
-Who may see a page: each states the roles of the people who may, or that it is open to all.
+Access to pages: each states the roles of the people who may see it, or that it is open to all.
 
-What somebody may not see is answered as if it were not there. Who is not signed in is led to the sign-in, and from
-there to the page that they wanted.
+A page that somebody may not see is answered as if it were not there. A person who is not signed in is led to the
+sign-in, and from there to the page that they asked for.
 """
 
 from collections.abc import Callable
@@ -34,7 +34,7 @@ csrf = CSRFProtect()
 @dataclass(frozen=True, slots=True)
 class Audience:
     """
-    Who may see a page: people of these roles, or everybody if they are None.
+    The people who may see a page: those of these roles, or everybody if they are None.
 
     With `needs_proof` a form is taken only from somebody who has shown their key within a quarter of an hour.
     """

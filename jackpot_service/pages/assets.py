@@ -1,5 +1,5 @@
 """
-What pages load: styles, scripts and fonts, all under one address that changes with any of them.
+The files that pages load: styles, scripts and fonts, all under one address that changes with any of them.
 
 So browsers keep them for ever, and a page never mixes files of two versions. Files of others are in `static/vendor/`,
 with their licences; `LOCK.json` there says of which package and version each is, and holds its hash.

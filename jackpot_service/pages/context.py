@@ -1,4 +1,4 @@
-"""What the pages have at hand besides the context of a request that they share with the API."""
+"""All that the pages have at hand besides the context of a request that they share with the API."""
 
 import threading
 from dataclasses import dataclass

@@ -1,7 +1,7 @@
 """
 The one cookie of the pages, as Flask's session: it holds a secret, and its token against forged forms follows from it.
 
-The token is Flask-WTF's. What Flask-WTF signs is a hash of the secret that nobody else can know. So its own key need
+The token is Flask-WTF's. It signs a hash of the secret that nobody else can know. So its own key need
 not be secret, and workers that share nothing understand each other's forms.
 """
 
@@ -26,7 +26,7 @@ _SECRET: Final = re.compile(r"[A-Za-z0-9_-]{43}")
 
 
 class Cookie(dict[str, Any], SessionMixin):
-    """What a browser shows. Its secret is new if it shows nothing; then the browser has it only after `keep`."""
+    """A cookie as a browser shows it. If it shows none, the secret is new, and sent only after `keep`."""
 
     def __init__(self, secret: str | None) -> None:
         self.is_to_send = False

@@ -1,4 +1,4 @@
-"""What somebody reads where a page cannot be shown: the problem that the API would answer, in the pages' frame."""
+"""The answer where a page cannot be shown: the problem that the API would answer, in the pages' frame."""
 
 from http import HTTPStatus
 from typing import Any, Final

@@ -34,7 +34,7 @@ _seldom = Seldom()
 
 
 class WrongKey(Exception):
-    """What is wrong with the key of a form, as its person reads it."""
+    """The key of a form is wrong; the message is what its person reads."""
 
     def __init__(self, message: str, *, status: HTTPStatus = HTTPStatus.UNPROCESSABLE_ENTITY) -> None:
         super().__init__(message)

@@ -16,7 +16,7 @@ from jackpot_service.exports.jobs.requests import KINDS, CreateJob, create
 from jackpot_service.exports.jobs.runner import Runner
 from jackpot_service.ledger import days as kept_days
 from jackpot_service.ledger.verification import Reached
-from jackpot_service.records import checkpoints, exceptions, noted_exceptions
+from jackpot_service.records import browser_sessions, checkpoints, exceptions, noted_exceptions
 from jackpot_service.records.exceptions import ExceptionRecord
 from jackpot_service.records.noted_exceptions import ExceptionFilters
 from jackpot_service.records.rounds import RoundName
@@ -24,7 +24,7 @@ from jackpot_service.reports.reconciling import reconcile_next
 from jackpot_service.usecases.acknowledge_exception import AcknowledgeException, acknowledge_exception
 from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.changes.requests import DecideChange, RequestChange, decide_change, request_change
-from jackpot_service.usecases.keys import create_key
+from jackpot_service.usecases.keys import create_key, hash_of
 from jackpot_service.usecases.print_slip import PrintSlip, print_slip
 from jackpot_service.usecases.record_payment import RecordPayment, record_payment
 from jackpot_service.usecases.seal_books import SealBooks, seal_books
@@ -38,7 +38,8 @@ def write(engine: sqlalchemy.Engine) -> None:
     now = datetime.now(UTC)
     play(engine, now=now)
     auditor = Principal("auditor", Role.AUDITOR)
-    transact(engine, lambda session: create_key(session, Act(SYSTEM_OPERATOR, now), auditor))
+    key = transact(engine, lambda session: create_key(session, Act(SYSTEM_OPERATOR, now), auditor))
+    transact(engine, lambda session: browser_sessions.add(session, hash_of("secret"), key_id=key.key_id, at=now))
     _administer(engine)
     close_a_period(engine, now)
     requester = Requester(auditor, now, timedelta(minutes=15))
