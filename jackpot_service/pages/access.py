@@ -75,7 +75,7 @@ def require() -> Response | None:
     is_form = flask.request.method not in {"GET", "HEAD"}
     if is_form:
         _require_own_form()
-    shown = flask.g.signed_in = pages().sessions.find(cookie().secret)
+    shown = flask.g.signed_in = pages().sessions.find(cookie().secret) if cookie().is_shown else None
     if audience.roles is None:
         return None
     if shown is None:

@@ -29,6 +29,7 @@ class Cookie(dict[str, Any], SessionMixin):
     """A cookie as a browser shows it. If it shows none, the secret is new, and sent only after `keep`."""
 
     def __init__(self, secret: str | None) -> None:
+        self.is_shown = secret is not None
         self.is_to_send = False
         self.is_to_forget = False
         self._set(secret or secrets.token_urlsafe(SECRET_BYTES))

@@ -79,7 +79,7 @@ def test_a_person_sees_a_page_for_what_is_not_there_and_a_program_a_problem(worl
 
 def test_a_method_that_no_page_takes_is_refused_in_words(world: World) -> None:
     answer = Visitor(world).sign_in().submit("/account", {})
-    assert (answer.status, answer.headers["Allow"]) == (405, "GET, HEAD, OPTIONS")
+    assert (answer.status, {*answer.headers["Allow"].split(", ")}) == (405, {"GET", "HEAD", "OPTIONS"})
 
 
 def test_a_name_that_means_harm_is_written_as_it_is(world: World) -> None:
