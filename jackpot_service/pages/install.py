@@ -9,13 +9,13 @@ from werkzeug.exceptions import NotFound
 
 from jackpot_service.auth.authenticator import Authenticator
 from jackpot_service.auth.browser_sessions import BrowserSessions
-from jackpot_service.pages import account, assets, figures, frame, problems, sign_in
+from jackpot_service.pages import account, assets, figures, frame, problems, sign_in, wall
 from jackpot_service.pages.access import csrf
 from jackpot_service.pages.blueprint import blueprint
 from jackpot_service.pages.context import EXTENSION, Attempts, PagesContext
 from jackpot_service.pages.cookies import Cookies
 
-SCREENS = (account, sign_in)
+SCREENS = (account, sign_in, wall)
 """Modules whose views are pages; to import one is to add them to the blueprint."""
 
 
