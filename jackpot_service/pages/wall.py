@@ -7,9 +7,11 @@ The page holds the figures of its first moment. Its script listens to the feed o
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
+from urllib.parse import urlencode
 
 import flask
-from marshmallow import EXCLUDE, fields, validate
+from marshmallow import fields, validate
+from werkzeug.datastructures import MultiDict
 from werkzeug.exceptions import NotFound
 
 from jackpot_service.api.displays import ALL
@@ -48,10 +50,7 @@ class Others(CurrencyCodes):
 
 
 class WallQuerySchema(RequestSchema):
-    """In which currencies, and how it looks. A player of signage may add what it likes."""
-
-    class Meta:  # noqa: D106  marshmallow's options
-        unknown = EXCLUDE
+    """In which currencies, and how it looks."""
 
     currency = CurrencyCode(load_default=None)
     others = Others(load_default=None)
@@ -80,7 +79,7 @@ def show_wall(jackpot_id: str) -> flask.Response:
     """
     if jackpot_id not in context().displayed.get(ALL):
         raise NotFound
-    query = read_query(_QUERY, flask.request.query_string)
+    query = read_query(_QUERY, _own_part(flask.request.args))
     state = context().meters.get(jackpot_id)
     if not state.displayed or state.life is Life.RETIRED:
         raise NotFound
@@ -104,6 +103,11 @@ def show_wall(jackpot_id: str) -> flask.Response:
         at=now(),
     )
     return _embeddable(flask.Response(page))
+
+
+def _own_part(args: MultiDict[str, str]) -> bytes:
+    """Return the part of a query that is ours: a player of signage may add what it likes."""
+    return urlencode([item for item in args.items(multi=True) if item[0] in _QUERY.fields]).encode()
 
 
 def _embeddable(response: flask.Response) -> flask.Response:

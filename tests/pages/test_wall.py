@@ -5,9 +5,11 @@ from decimal import Decimal
 from typing import Any, Final
 
 import pytest
+import sqlalchemy
 
 from jackpot_service.domain.principals import Role
 from jackpot_service.pages import assets
+from jackpot_service.usecases.casinos import add_casino
 from tests.support.bets import bet
 from tests.support.hands import NOTHING, ROYAL_FLUSH, hand
 from tests.support.visitor import Visitor
@@ -66,7 +68,7 @@ def test_only_a_jackpot_that_is_displayed_has_a_wall(shown: World) -> None:
 
 def test_a_retired_jackpot_has_none(shown: World) -> None:
     shown.open(jackpot_id="j2", base_amount="1", tables=("T2",))
-    shown.change("retirement", {"jackpot_id": "j1", "target": {"jackpot_id": "j2"}})
+    shown.change("retirement", {"jackpot_id": "j1", "to": "j2"})
     assert Visitor(shown).open(WALL).status == 404
 
 
@@ -162,8 +164,6 @@ def test_the_last_hit_is_shown_and_nobody_is_named(shown: World) -> None:
 def test_the_last_hit_is_read_once_a_cycle_however_many_look(shown: World) -> None:
     assert "Last won" not in page_of(shown)
     read: list[str] = []
-    import sqlalchemy
-
     sqlalchemy.event.listen(shown.engine, "before_cursor_execute", lambda *parameters: read.append(parameters[2]))
     for _ in range(5):
         page_of(shown)
@@ -206,11 +206,8 @@ def test_the_script_is_small_and_the_first_visit_light(shown: World) -> None:
 
 
 def test_a_casino_whose_name_means_harm_is_written_as_it_is(world: World) -> None:
-    world.transact(
-        lambda session: __import__("jackpot_service.usecases.casinos", fromlist=["add_casino"]).add_casino(
-            session, world.act(), casino_id="c2", name="<script>alert(1)</script>\"'", zone="UTC"
-        )
-    )
+    name = "<script>alert(1)</script>\"'"
+    world.transact(lambda session: add_casino(session, world.act(), casino_id="c2", name=name))
     world.open(base_amount="100", settings={"displayed": "true"}, tables=())
     world.add_table("T9", jackpot_id="j1", casino_id="c2")
     world.bet(bet("a"), table_id="T9")
