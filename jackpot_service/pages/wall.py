@@ -37,6 +37,8 @@ USUAL_OTHERS: Final = ("EUR", "GBP", "USD", "SEK", "JPY", "CHF", "NOK", "DKK", "
 
 MOST_USUAL_OTHERS: Final = 4
 
+TIMES: Final = "\N{MULTIPLICATION SIGN}"
+
 HITS: Final = "jackpot-wall-hits"
 """Under which the application keeps last hits: that before a running cycle never changes."""
 
@@ -164,7 +166,6 @@ def _prize(line: PaytableLine, currency: str, sheet: RateSheet) -> Prize:
     if line.meter_part is not None:
         return Prize(hand, figures.percent(line.meter_part), "%")
     if line.stake_multiple is not None:
-        return Prize(hand, figures.count(line.stake_multiple), "×")
+        return Prize(hand, figures.count(line.stake_multiple), TIMES)
     amount = figures.in_units(line.amount_minor, sheet.rate(currency).exponent, without_zeros=True)
     return Prize(hand, f"{figures.sign(currency)}{amount}", "")
-

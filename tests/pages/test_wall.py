@@ -9,6 +9,7 @@ import sqlalchemy
 
 from jackpot_service.domain.principals import Role
 from jackpot_service.pages import assets
+from jackpot_service.pages.wall import TIMES
 from jackpot_service.usecases.casinos import add_casino
 from tests.support.bets import bet
 from tests.support.hands import NOTHING, ROYAL_FLUSH, hand
@@ -107,7 +108,7 @@ def test_without_a_word_it_shows_the_base_currency_and_a_few_usual_others(shown:
 
 
 def test_a_currency_of_three_decimals_and_nine_figures_is_written_out(world: World) -> None:
-    world.publish(**{"GBP": "1.17", "KWD": "3.05"})
+    world.publish(GBP="1.17", KWD="3.05")
     world.open(base_amount="375000000", settings={"displayed": "true"})
     page = page_of(world, "?currency=KWD&others=")
     assert figure_of(page) == "122,950,819.672"
@@ -128,7 +129,11 @@ def test_what_a_player_of_signage_adds_is_passed_over(shown: World) -> None:
 @pytest.mark.parametrize(
     ("rulebook", "royal_flush", "prizes"),
     [
-        (None, "shared by every jackpot bettor of the round", ["2,500× Straight flush", "3× Three of a kind"]),
+        (
+            None,
+            "shared by every jackpot bettor of the round",
+            [f"2,500{TIMES} Straight flush", f"3{TIMES} Three of a kind"],
+        ),
         (CYBER, "wins the whole jackpot", ["10% Straight flush", "€50 Flush"]),
         (SENECA, "wins the whole jackpot", ["10% Straight flush"]),
     ],
