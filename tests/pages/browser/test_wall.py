@@ -8,10 +8,12 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Page
+from playwright.sync_api import Browser, ConsoleMessage, FloatRect, Page
 
 from jackpot_service.domain.principals import Role
 from jackpot_service.pages import assets
+from jackpot_service.pages.wall import THEMES
+from tests.pages.browser.screens import violations
 from tests.support.bets import bet
 from tests.support.hands import NOTHING, ROYAL_FLUSH_TOO, hand
 from tests.support.served import served
@@ -216,7 +218,13 @@ def test_without_motion_the_amount_changes_in_steps(browser: Browser, shown: Wor
         assert page.locator(".confetti i").count() == 0
 
 
-# How it fits.
+# How it looks, and how it fits.
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_axe_finds_nothing(browser: Browser, shown: World, theme: str) -> None:
+    with displaying(browser, shown, f"?theme={theme}") as page:
+        assert violations(page) == []
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -254,13 +262,19 @@ def test_amounts_fit_every_screen(
         ends = max(box[2] + box[4] for box in row)
 
 
+def box_of(page: Page, selector: str) -> FloatRect:
+    box = page.locator(selector).bounding_box()
+    assert box, selector
+    return box
+
+
 def test_nothing_of_the_jackpot_lies_under_the_foot_or_the_head(browser: Browser, shown: World) -> None:
     suspend(shown)
     for size in SIZES:
         with displaying(browser, shown, "?others=GBP,SEK,JPY,KWD", size=size) as page:
             page.evaluate(FULL)
             head, jackpot, others, foot = (
-                page.locator(selector).bounding_box() or {} for selector in (".head", ".jackpot h2", ".others", ".foot")
+                box_of(page, selector) for selector in (".head", ".jackpot h2", ".others", ".foot")
             )
             assert jackpot["y"] >= head["y"] + head["height"], size
             assert others["y"] + others["height"] <= foot["y"], size
