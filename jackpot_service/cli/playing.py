@@ -66,8 +66,8 @@ def _welcome(base_url: str, config: Config) -> str:
     file = config.data_dir / demo_keys.FILE
     people = ", ".join(f"{person.name.split()[0]} ({person.role})" for person in scene.PEOPLE)
     return (
-        f"The ledger is at {base_url}: sign in with a key. The API to browse is at {base_url}/docs, and a display's\n"
-        f"feed at {base_url}/v1/jackpots/live/feed. {file} has a key of each table server and of\n{people}:\n"
+        f"The ledger is at {base_url}: sign in with a key. The wall is at {base_url}/wall/live, and the API to\n"
+        f"browse at {base_url}/docs. {file} has a key of each table server and of\n{people}:\n"
         f"    . {file}; export JACKPOT_URL={base_url} JACKPOT_KEY=$OLGA; jackpot jackpots list\n"
         "Ctrl-C ends all of it."
     )
