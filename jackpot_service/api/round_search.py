@@ -1,7 +1,7 @@
 """Rounds of all tables: those that wait for their end, and those of a game number, a player or a bet."""
 
 from collections.abc import Mapping, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, Final
 
 from marshmallow import fields
@@ -91,9 +91,19 @@ def get_rounds(query: Mapping[str, Any]) -> Mapping[str, Any]:
     if any(query[name] is not None for name in OF_PEOPLE):
         require_role(principal(), frozenset(READERS))
     at = now()
+    filters = filters_of(query, at=at)
+
+    def rows(session: Session, limit: int) -> Sequence[FoundRound]:
+        return latest_rounds(session, principal(), filters, limit=limit, now=at)
+
+    return page(query, rows, lambda round_: cursor_at(*round_.position))
+
+
+def filters_of(query: Mapping[str, Any], *, at: datetime) -> RoundFilters:
+    """Put a query together, as its schema reads it, that is asked at an instant."""
     age = query["older_than"]
     ends = [query["end"], None if age is None else at - timedelta(seconds=age)]
-    filters = RoundFilters(
+    return RoundFilters(
         game_number=query["game_number"],
         state=query["state"],
         has_ended=query["ended"],
@@ -106,8 +116,3 @@ def get_rounds(query: Mapping[str, Any]) -> Mapping[str, Any]:
         end=min((end for end in ends if end is not None), default=None),
         after=query["after"],
     )
-
-    def rows(session: Session, limit: int) -> Sequence[FoundRound]:
-        return latest_rounds(session, principal(), filters, limit=limit, now=at)
-
-    return page(query, rows, lambda round_: cursor_at(*round_.position))

@@ -1,19 +1,36 @@
 """The one place where pages write what a person reads: amounts, numbers and times."""
 
-from datetime import UTC, datetime
-from decimal import Decimal
+from datetime import UTC, date, datetime, timedelta
+from decimal import ROUND_DOWN, Decimal
 from typing import Final
 
-from jackpot_service.domain.money import from_minor, plain
+from markupsafe import Markup
+
+from jackpot_service.domain.casinos import Casino
+from jackpot_service.domain.currencies import CURRENCIES
+from jackpot_service.domain.languages import Language
+from jackpot_service.domain.money import Rate, from_minor, plain
+from jackpot_service.reports.round_calculation import Quotient
+from jackpot_service.translations import words_in
+
+MINUS: Final = "\N{MINUS SIGN}"
+
+SPACE: Final = "\N{NO-BREAK SPACE}"
+"""Between a number and its unit: no line breaks there."""
 
 _MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 """Written out: the names of months follow the language of the page, not of the machine."""
+
+_WORDS: Final = words_in(Language.ENGLISH)
+
+_MINUTES_AN_HOUR: Final = 60
+_HOURS_A_DAY: Final = 24
 
 
 def moment(at: datetime) -> str:
     """Write a time to the second, in UTC: 23 Nov 2026, 19:45:53 UTC."""
     at = at.astimezone(UTC)
-    return f"{at.day} {_MONTHS[at.month - 1]} {at.year}, {at:%H:%M:%S} UTC"
+    return f"{day(at.date())}, {at:%H:%M:%S} UTC"
 
 
 _WHOLE_MONTHS: Final = (
@@ -33,7 +50,7 @@ def day_and_month(at: datetime) -> str:
 
 def sign(currency: str) -> str:
     """Write what stands close before an amount: a currency's sign, or its code and a space that does not break."""
-    return _SIGNS.get(currency, f"{currency}\u00a0")
+    return _SIGNS.get(currency, f"{currency}{SPACE}")
 
 
 def in_units(amount_minor: int, exponent: int, *, without_zeros: bool = False) -> str:
@@ -44,29 +61,112 @@ def in_units(amount_minor: int, exponent: int, *, without_zeros: bool = False) -
     """
     units = from_minor(amount_minor, exponent)
     is_short = without_zeros and amount_minor % 10**exponent == 0
-    return f"{units:,.{0 if is_short else exponent}f}"
+    return _signed(f"{units:,.{0 if is_short else exponent}f}")
 
 
-def count(number: int) -> str:
-    """Write a number with its thousands apart."""
-    return f"{number:,}"
+def title(identifier: str) -> str:
+    """Write an identifier of ours as a title: live-caribbean-stud is Live Caribbean Stud."""
+    return label(identifier).title()
 
 
-def percent(part: Decimal) -> str:
-    """Write a part of one as a percentage, exactly, without the sign behind it."""
-    return plain(part * 100)
+def clock(at: datetime) -> str:
+    """Write the time of the day of an instant, to the second, in UTC: 19:45:53."""
+    return f"{at.astimezone(UTC):%H:%M:%S}"
 
 
-def words(identifier: str) -> str:
-    """Write an identifier of ours as words: live-caribbean-stud is Live Caribbean Stud."""
-    return identifier.replace("-", " ").replace("_", " ").title()
+def day(of: date) -> str:
+    """Write a day: 23 Nov 2026."""
+    return f"{of.day} {_MONTHS[of.month - 1]} {of.year}"
+
+
+def gaming_day(of: date, casino: Casino) -> str:
+    """Write a gaming day with its casino's zone, and when it begins: 23 Nov 2026, Europe/Riga from 06:00."""
+    return f"{day(of)}, {casino.zone} from {casino.day_starts:%H:%M}"
+
+
+def age(passed: timedelta) -> str:
+    """Write how long ago something was, to the unit that matters, rounded down: 40 s, 12 min, 3 h 5 min, 2 d 4 h."""
+    seconds = max(0, int(passed.total_seconds()))
+    minutes = seconds // 60
+    if not minutes:
+        return f"{seconds}{SPACE}s"
+    if minutes < _MINUTES_AN_HOUR:
+        return f"{minutes}{SPACE}min"
+    hours, minutes = divmod(minutes, _MINUTES_AN_HOUR)
+    if hours < _HOURS_A_DAY:
+        return f"{hours}{SPACE}h {minutes}{SPACE}min"
+    days, hours = divmod(hours, _HOURS_A_DAY)
+    return f"{days}{SPACE}d {hours}{SPACE}h"
+
+
+def number(value: Decimal | int | str) -> str:
+    """Write an exact number, of a fact too, with marks of thousands and without trailing zeros: 169,320.29425255."""
+    return _signed(_WORDS.number(Decimal(value)))
+
+
+def quotient(value: Quotient) -> str:
+    """Write the result of a division with up to 18 decimals; "…" says that there are more."""
+    return number(value.rounded) + ("" if value.is_exact else "…")
+
+
+def per_cent(part: Decimal) -> str:
+    """Write an exact part as per cent of a whole: 31.84 %."""
+    return _signed(_WORDS.per_cent(part)).replace(" ", SPACE)
+
+
+def money(amount_minor: int, rate: Rate) -> str:
+    """Write an amount in minor units of a rate's currency, with all its decimals: EUR 1,785.75."""
+    return f"{rate.currency}{SPACE}{_signed(_WORDS.scaled(amount_minor, rate.exponent))}"
+
+
+def exact(amount: Decimal | str, currency: str) -> str:
+    """Write an exact amount in units of a currency, with at least its own decimals: EUR 169,320.29425255."""
+    return f"{currency}{SPACE}{_with_decimals(Decimal(amount), CURRENCIES[currency].exponent)}"
+
+
+def about(amount: Decimal | str, currency: str) -> Markup:
+    """
+    Write an amount in units of a currency, cut to the currency's decimals; the exact one is its title and its value.
+
+    It is cut towards zero, so nothing is ever shown larger than it is.
+    """
+    amount = Decimal(amount)
+    exponent = CURRENCIES[currency].exponent
+    cut = amount.scaleb(exponent).to_integral_value(ROUND_DOWN).scaleb(-exponent)
+    shown = f"{currency}{SPACE}{_with_decimals(cut, exponent)}"
+    return Markup('<data value="{}" title="{}">{}</data>').format(plain(amount), exact(amount, currency), shown)
+
+
+def label(word: str) -> str:
+    """Write a word of the contract as people write it: royal_flush is royal flush."""
+    return word.replace("_", " ").replace("-", " ")
+
+
+def _with_decimals(amount: Decimal, least: int) -> str:
+    whole, _, decimals = number(amount).partition(".")
+    padded = decimals.ljust(least, "0")
+    return f"{whole}.{padded}" if padded else whole
+
+
+def _signed(text: str) -> str:
+    return text.replace("-", MINUS)
 
 
 FILTERS: Final = {
-    "moment": moment,
+    "about": about,
+    "age": age,
+    "clock": clock,
+    "day": day,
     "day_and_month": day_and_month,
-    "sign": sign,
+    "exact": exact,
+    "gaming_day": gaming_day,
     "in_units": in_units,
-    "count": count,
+    "label": label,
+    "moment": moment,
+    "money": money,
+    "number": number,
+    "per_cent": per_cent,
+    "quotient": quotient,
+    "sign": sign,
 }
 """By their names in templates."""

@@ -32,7 +32,17 @@ class Section:
     items: tuple[Item, ...]
 
 
-NAVIGATION: Final[tuple[Section, ...]] = (Section("You", (Item("Account", "pages.show_account"),)),)
+NAVIGATION: Final[tuple[Section, ...]] = (
+    Section(
+        "Now",
+        (
+            Item("Floor", "pages.show_floor"),
+            Item("Rounds", "pages.show_rounds"),
+            Item("Jackpots", "pages.show_jackpots"),
+        ),
+    ),
+    Section("You", (Item("Account", "pages.show_account"),)),
+)
 
 
 def values() -> dict[str, Any]:

@@ -9,13 +9,26 @@ from werkzeug.exceptions import NotFound
 
 from jackpot_service.auth.authenticator import Authenticator
 from jackpot_service.auth.browser_sessions import BrowserSessions
-from jackpot_service.pages import account, assets, figures, frame, problems, sign_in, wall
+from jackpot_service.pages import (
+    account,
+    assets,
+    chips,
+    figures,
+    floor,
+    frame,
+    jackpots,
+    one_round,
+    problems,
+    rounds,
+    sign_in,
+    wall,
+)
 from jackpot_service.pages.access import csrf
 from jackpot_service.pages.blueprint import blueprint
 from jackpot_service.pages.context import EXTENSION, Attempts, PagesContext
 from jackpot_service.pages.cookies import Cookies
 
-SCREENS = (account, sign_in, wall)
+SCREENS = (account, floor, jackpots, one_round, rounds, sign_in, wall)
 """Modules whose views are pages; to import one is to add them to the blueprint."""
 
 
@@ -33,7 +46,7 @@ def install(
     csrf.init_app(app)
     app.extensions[EXTENSION] = PagesContext(BrowserSessions(engine, authenticator, clock), Attempts())
     app.context_processor(frame.values)
-    app.jinja_env.filters.update(figures.FILTERS)
+    app.jinja_env.filters.update({**figures.FILTERS, "chip_kind": chips.chip_kind})
     app.register_blueprint(blueprint)
     app.register_blueprint(assets.blueprint)
     app.register_error_handler(NotFound, problems.show_missing)

@@ -92,7 +92,7 @@ def show_wall(jackpot_id: str) -> flask.Response:
     feed = flask.url_for("displays.get_feed", jackpot_id=jackpot_id, currency=",".join(currencies))
     page = flask.render_template(
         "wall.html",
-        name=figures.words(state.rules.rulebook),
+        name=figures.title(state.rules.rulebook),
         theme=query["theme"],
         frame=frame,
         shown=shown,
@@ -162,10 +162,10 @@ def _lines(state: JackpotState, currency: str) -> tuple[PaytableLine, ...]:
 
 
 def _prize(line: PaytableLine, currency: str, sheet: RateSheet) -> Prize:
-    hand = figures.words(line.tier.value).capitalize()
+    hand = figures.label(line.tier.value).capitalize()
     if line.meter_part is not None:
-        return Prize(hand, figures.percent(line.meter_part), "%")
+        return Prize(hand, figures.number(line.meter_part * 100), "%")
     if line.stake_multiple is not None:
-        return Prize(hand, figures.count(line.stake_multiple), TIMES)
+        return Prize(hand, figures.number(line.stake_multiple), TIMES)
     amount = figures.in_units(line.amount_minor, sheet.rate(currency).exponent, without_zeros=True)
     return Prize(hand, f"{figures.sign(currency)}{amount}", "")

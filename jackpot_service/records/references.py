@@ -104,6 +104,18 @@ def tables(
     return [Table(*row) for row in session.execute(question.order_by(TableRow.table_id).limit(limit))]
 
 
+def count_tables(session: Session, casino_id: str) -> int:
+    """Count the tables of a casino that take jackpot bets."""
+    question = select(func.count()).where(TableRow.casino_id == casino_id, TableRow.jackpot_id.is_not(None))
+    return session.scalar(question) or 0
+
+
+def jackpots_at(session: Session, casino_id: str) -> frozenset[str]:
+    """The jackpots that tables of a casino play for."""
+    question = select(TableRow.jackpot_id).where(TableRow.casino_id == casino_id).distinct()
+    return frozenset(jackpot_id for jackpot_id in session.scalars(question) if jackpot_id is not None)
+
+
 def add_table(session: Session, new: Table, *, entry_seq: int) -> None:
     """Write a table."""
     session.execute(

@@ -1,0 +1,174 @@
+"""Jackpots: the list, and of each its state, rules, hits and history."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import flask
+from werkzeug.wrappers import Response
+
+from jackpot_service.api.audit import AuditQuerySchema
+from jackpot_service.api.jackpots import HitsQuerySchema
+from jackpot_service.api.lists import cursor, page
+from jackpot_service.api.request_context import look, now, principal
+from jackpot_service.database.transactions import Session
+from jackpot_service.domain.languages import Language
+from jackpot_service.domain.paytables import PaytableLine
+from jackpot_service.domain.principals import Role
+from jackpot_service.domain.printed_limits import limits_text
+from jackpot_service.domain.printed_rules import odds_text, prize_text, return_text, sections, tier_name
+from jackpot_service.pages.access import people
+from jackpot_service.pages.blueprint import blueprint
+from jackpot_service.pages.cards import shown_cards
+from jackpot_service.pages.lists import address_with, read_query
+from jackpot_service.pages.roles import WATCHERS
+from jackpot_service.records import references
+from jackpot_service.records.settings_in_force import UnknownJackpot
+from jackpot_service.reports.audit import ActQuery, latest_acts, shown
+from jackpot_service.reports.jackpots import JackpotState, jackpot_state, jackpot_states, last_hits
+from jackpot_service.reports.rules_sheet import RulesQuestion, RulesSheet, rules_sheet
+from jackpot_service.translations import words_in
+
+_WORDS = words_in(Language.ENGLISH)
+
+
+@blueprint.route("/jackpots", methods=["GET"])
+@people(*WATCHERS)
+def show_jackpots() -> str:
+    """List jackpots as they stand; somebody of a casino sees those that its tables play for."""
+    states = look(_seen_states)
+    return flask.render_template("jackpots.html", states=states)
+
+
+@blueprint.route("/jackpots/<id:jackpot_id>", methods=["GET"])
+@people(*WATCHERS)
+def show_jackpot(jackpot_id: str) -> str:
+    """Show a jackpot: meter, pools, state, paytable, and the rules that wait. Raises: UnknownJackpot."""
+    sheet = _sheet(jackpot_id)
+    hits = look(lambda session: last_hits(session, jackpot_id, limit=1))
+    return flask.render_template(
+        "jackpot.html",
+        **_head(sheet.state),
+        sheet=sheet,
+        prizes=[_prize(line, sheet) for line in sheet.lines],
+        last_hit=hits[0] if hits else None,
+        tables=look(
+            lambda session: references.tables(session, principal(), jackpot_id=jackpot_id, limit=200, after=None)
+        ),
+    )
+
+
+@blueprint.route("/jackpots/<id:jackpot_id>/rules", methods=["GET"])
+@people(*WATCHERS)
+def show_rules(jackpot_id: str) -> str:
+    """Show the rules in sentences, as the ledger prints them. Raises: UnknownJackpot."""
+    sheet = _sheet(jackpot_id)
+    pending = sheet.pending
+    return flask.render_template(
+        "jackpot_rules.html",
+        **_head(sheet.state),
+        sheet=sheet,
+        whole_return=return_text(sheet.state.rules, _WORDS),
+        sections=sections(sheet.state.rules, _WORDS, sheet.conversion, periods=sheet.claim_periods),
+        limits=[
+            limits_text(table.table_id, table.limits, _WORDS, base=sheet.state.rules.base) for table in sheet.tables
+        ],
+        pending_sections=() if pending is None else sections(pending.rules, _WORDS, periods=sheet.claim_periods),
+    )
+
+
+@blueprint.route("/jackpots/<id:jackpot_id>/hits", methods=["GET"])
+@people(*WATCHERS)
+def show_hits(jackpot_id: str) -> str:
+    """List the hits of a jackpot, the latest first. Raises: UnknownJackpot."""
+    state = _state(jackpot_id)
+    query = _listed(HitsQuerySchema())
+    found = page(
+        query,
+        lambda session, limit: last_hits(session, jackpot_id, limit=limit, before=query["after"]),
+        lambda hit: cursor(hit.settlement["cycle"]),
+    )
+    return flask.render_template(
+        "jackpot_hits.html",
+        **_head(state),
+        hits=[(hit, shown_cards(hit.cards), principal().sees_casino(hit.round.casino_id)) for hit in found["items"]],
+        next_page=address_with({}, after=found["next"]) if found["next"] else None,
+    )
+
+
+@blueprint.route("/jackpots/<id:jackpot_id>/history", methods=["GET"])
+@people(Role.AUDITOR)
+def show_history(jackpot_id: str) -> str | Response:
+    """List the acts about a jackpot, the latest first: who did what, when and why. Raises: UnknownJackpot."""
+    state = _state(jackpot_id)
+    query = _listed(AuditQuerySchema())
+    found = page(
+        query,
+        lambda session, limit: [
+            shown(act)
+            for act in latest_acts(session, ActQuery(jackpot_id=jackpot_id), limit=limit, before=query["after"])
+        ],
+        lambda act: cursor(act["seq"]),
+    )
+    return flask.render_template(
+        "jackpot_history.html",
+        **_head(state),
+        acts=found["items"],
+        next_page=address_with({}, after=found["next"]) if found["next"] else None,
+    )
+
+
+def _seen_states(session: Session) -> tuple[JackpotState, ...]:
+    states = jackpot_states(session, at=now())
+    casino_id = principal().casino_id
+    if casino_id is None:
+        return states
+    own = references.jackpots_at(session, casino_id)
+    return tuple(state for state in states if state.jackpot_id in own)
+
+
+def _require_seen(session: Session, jackpot_id: str) -> None:
+    """Raises: UnknownJackpot for one that no table of the casino plays for, if somebody of a casino asks."""
+    casino_id = principal().casino_id
+    if casino_id is not None and jackpot_id not in references.jackpots_at(session, casino_id):
+        message = f"There is no jackpot {jackpot_id}."
+        raise UnknownJackpot(message, jackpot_id=jackpot_id)
+
+
+def _state(jackpot_id: str) -> JackpotState:
+    """Raises: UnknownJackpot."""
+
+    def read(session: Session) -> JackpotState:
+        _require_seen(session, jackpot_id)
+        return jackpot_state(session, jackpot_id, at=now())
+
+    return look(read)
+
+
+def _sheet(jackpot_id: str) -> RulesSheet:
+    """Raises: UnknownJackpot."""
+
+    def read(session: Session) -> RulesSheet:
+        _require_seen(session, jackpot_id)
+        return rules_sheet(session, RulesQuestion(principal(), jackpot_id, None, None), at=now())
+
+    return look(read)
+
+
+def _head(state: JackpotState) -> dict[str, Any]:
+    """The values of the head that all pages of a jackpot have."""
+    return {"state": state, "base": state.rules.base, "sees_history": principal().role is Role.AUDITOR}
+
+
+def _prize(line: PaytableLine, sheet: RulesSheet) -> Mapping[str, Any]:
+    return {
+        "name": tier_name(line.tier, _WORDS),
+        "prize": prize_text(sheet.state.rules, line.tier, _WORDS),
+        "odds": odds_text(line.tier, _WORDS),
+        "amount_minor": line.amount_minor,
+    }
+
+
+def _listed(schema: HitsQuerySchema | AuditQuerySchema) -> Mapping[str, Any]:
+    """Read where a list goes on; from its beginning for anything that is no such place."""
+    query = read_query(schema, {"after": flask.request.args.get("after", "")})
+    return read_query(schema, {}).values if query.errors else query.values

@@ -1,0 +1,78 @@
+"""A round as one reads it: cards, stakes, the sharing of the jackpot, bets with their awards, and its entries."""
+
+from typing import Final
+
+import flask
+from marshmallow import ValidationError
+
+from jackpot_service.api.request_context import act, look, principal
+from jackpot_service.pages.access import people
+from jackpot_service.pages.blueprint import blueprint
+from jackpot_service.pages.lists import address_with
+from jackpot_service.pages.roles import WATCHERS
+from jackpot_service.pages.shown_rounds import hands_of_cancelled, shown_bets, shown_verdict
+from jackpot_service.reports.player_rounds import record_of_player
+from jackpot_service.reports.round_calculation import calculation_of
+from jackpot_service.reports.rounds import round_record
+from jackpot_service.usecases.fields import identifier
+from jackpot_service.usecases.record_evidence import RoundEvidence, evidence_of
+
+BETS_A_PAGE: Final = 200
+
+LONGEST_PLACE: Final = 9
+"""Digits of the place of a bet; no round has so many."""
+
+
+@blueprint.route("/tables/<id:table_id>/rounds/<id:round_id>", methods=["GET"])
+@people(*WATCHERS)
+def show_round(table_id: str, round_id: str) -> str:
+    """Show a round whole; with `player_id`, only that player's bets and awards."""
+    record = act(lambda session: round_record(session, principal(), table_id=table_id, round_id=round_id))
+    evidence = look(lambda session: evidence_of(session, principal(), table_id, round_id))
+    calculation = calculation_of(record)
+    player_id = _player_id()
+    bets = shown_bets(record if player_id is None else record_of_player(record, player_id), calculation)
+    first = _first()
+    verdicts = tuple(shown_verdict(verdict, record) for verdict in calculation.verdicts)
+    return flask.render_template(
+        "round.html",
+        record=record,
+        round=record.view.round,
+        base=record.rules.base,
+        calculation=calculation,
+        in_force=verdicts[-1] if verdicts else None,
+        earlier=verdicts[-2::-1],
+        hands_of_cancelled=hands_of_cancelled(record),
+        bets=bets[first : first + BETS_A_PAGE],
+        bets_listed=len(bets),
+        first_bet=first,
+        player_id=player_id,
+        has_won_jackpot=any(verdict.is_hit for verdict in calculation.verdicts),
+        knows_people=principal().casino_id is None,
+        evidence=evidence if _is_to_show(evidence) else None,
+        next_page=_page_of_bets(first + BETS_A_PAGE) if first + BETS_A_PAGE < len(bets) else None,
+        previous_page=_page_of_bets(max(0, first - BETS_A_PAGE)) if first else None,
+    )
+
+
+def _player_id() -> str | None:
+    """The player of the query; None for what no id is, so that the whole round is shown."""
+    try:
+        return identifier(flask.request.args.get("player_id", ""))
+    except ValidationError:
+        return None
+
+
+def _first() -> int:
+    """The place of the first bet to show, of the query; 0 for anything that is no such place."""
+    text = flask.request.args.get("first", "")
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= LONGEST_PLACE else 0
+
+
+def _page_of_bets(first: int) -> str:
+    player_id = _player_id()
+    return address_with({} if player_id is None else {"player_id": player_id}, first=str(first)) + "#bets"
+
+
+def _is_to_show(evidence: RoundEvidence) -> bool:
+    return evidence.requirement is not None or bool(evidence.recorded)
