@@ -26,12 +26,12 @@ def show_floor() -> str:
     at, query = now(), read_query(CasinosQuerySchema(), _after())
     if query.errors:
         query = read_query(CasinosQuerySchema(), {})
-    found = page(
+    listed = page(
         query.values,
         lambda session, limit: casinos_on_floor(session, principal(), at=at, limit=limit, after=query.values["after"]),
         lambda shown: shown.casino.casino_id,
     )
-    return flask.render_template("floor.html", casinos=found["items"], **_common(found["next"]), at=at)
+    return flask.render_template("floor.html", casinos=listed["items"], **_common(listed["next"]), at=at)
 
 
 @blueprint.route("/floor/<id:casino_id>", methods=["GET"])
@@ -46,7 +46,7 @@ def _casino(casino_id: str) -> str:
     at, query = now(), read_query(TablesQuerySchema(), _after())
     if query.errors:
         query = read_query(TablesQuerySchema(), {})
-    found = page(
+    listed = page(
         query.values,
         lambda session, limit: tables_on_floor(
             session, principal(), casino_id, at=at, limit=limit, after=query.values["after"]
@@ -56,8 +56,8 @@ def _casino(casino_id: str) -> str:
     return flask.render_template(
         "floor_casino.html",
         casino=casino,
-        tables=found["items"],
-        **_common(found["next"]),
+        tables=listed["items"],
+        **_common(listed["next"]),
         at=at,
         is_only_casino=principal().casino_id is not None,
     )

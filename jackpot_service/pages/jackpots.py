@@ -82,7 +82,7 @@ def show_hits(jackpot_id: str) -> str:
     """List the hits of a jackpot, the latest first. Raises: UnknownJackpot."""
     state = _state(jackpot_id)
     query = _listed(HitsQuerySchema())
-    found = page(
+    listed = page(
         query,
         lambda session, limit: last_hits(session, jackpot_id, limit=limit, before=query["after"]),
         lambda hit: cursor(hit.settlement["cycle"]),
@@ -90,8 +90,8 @@ def show_hits(jackpot_id: str) -> str:
     return flask.render_template(
         "jackpot_hits.html",
         **_head(state),
-        hits=[(hit, shown_cards(hit.cards), principal().sees_casino(hit.round.casino_id)) for hit in found["items"]],
-        next_page=address_with({}, after=found["next"]) if found["next"] else None,
+        hits=[(hit, shown_cards(hit.cards), principal().sees_casino(hit.round.casino_id)) for hit in listed["items"]],
+        next_page=address_with({}, after=listed["next"]) if listed["next"] else None,
     )
 
 
@@ -101,7 +101,7 @@ def show_history(jackpot_id: str) -> str | Response:
     """List the acts about a jackpot, the latest first: who did what, when and why. Raises: UnknownJackpot."""
     state = _state(jackpot_id)
     query = _listed(AuditQuerySchema())
-    found = page(
+    listed = page(
         query,
         lambda session, limit: [
             shown(act)
@@ -112,8 +112,8 @@ def show_history(jackpot_id: str) -> str | Response:
     return flask.render_template(
         "jackpot_history.html",
         **_head(state),
-        acts=found["items"],
-        next_page=address_with({}, after=found["next"]) if found["next"] else None,
+        acts=listed["items"],
+        next_page=address_with({}, after=listed["next"]) if listed["next"] else None,
     )
 
 

@@ -32,6 +32,6 @@ def read_query(schema: Schema, typed: Mapping[str, str]) -> ReadQuery:
 
 def address_with(typed: Mapping[str, str], **more: str | None) -> str:
     """Return the address of the page in hand with another query: the fields that were typed, and more."""
-    asked = {**typed, **more}
-    query = urlencode([(name, value) for name, value in asked.items() if value])
+    stated = {**typed, **more}
+    query = urlencode([(name, value) for name, value in stated.items() if value])
     return quote(flask.request.path) + (f"?{query}" if query else "")

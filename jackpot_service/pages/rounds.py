@@ -56,15 +56,15 @@ def show_rounds() -> Response:
             return _to_award(award_id)
         except (NotFound, ValidationError):
             query = ReadQuery({**query.typed, "award_id": award_id}, {}, {**query.errors, "award_id": NO_AWARD})
-    found: Mapping[str, Any] = {"items": (), "next": None} if query.errors else _find(query)
+    listed: Mapping[str, Any] = {"items": (), "next": None} if query.errors else _find(query)
     html = flask.render_template(
         "rounds.html",
         query=query,
         fields=FIELDS,
         states=STATES,
-        rounds=found["items"],
-        bases=_bases(found["items"]),
-        next_page=address_with(query.typed, after=found["next"]) if found["next"] else None,
+        rounds=listed["items"],
+        bases=_bases(listed["items"]),
+        next_page=address_with(query.typed, after=listed["next"]) if listed["next"] else None,
         first_page=address_with({**query.typed, "after": ""}) if "after" in query.typed else None,
         is_filtered=bool(query.typed.keys() - {"after"}),
     )
@@ -73,18 +73,18 @@ def show_rounds() -> Response:
 
 def _read(typed: Mapping[str, str]) -> ReadQuery:
     """Read the form in the words of the API: days become instants, of which the last day is a whole one."""
-    asked = {name: value.strip() for name, value in typed.items()}
+    fields = {name: value.strip() for name, value in typed.items()}
     errors: dict[str, str] = {}
-    if asked.get("state") == WAITING:
-        asked = {**asked, "state": "", "ended": "false"}
+    if fields.get("state") == WAITING:
+        fields = {**fields, "state": "", "ended": "false"}
     for name, days in (("from", 0), ("to", 1)):
-        if asked.get(name):
+        if fields.get(name):
             try:
-                asked[name] = _instant(asked[name], days)
+                fields[name] = _instant(fields[name], days)
             except ValidationError as error:
                 errors[name] = " ".join(map(str, error.messages))
-                del asked[name]
-    read = read_query(RoundSearchQuerySchema(), asked)
+                del fields[name]
+    read = read_query(RoundSearchQuerySchema(), fields)
     stated = {name: value.strip() for name, value in typed.items() if value.strip()}
     errors = {**read.errors, **errors}
     return ReadQuery(stated, {} if errors else read.values, errors)

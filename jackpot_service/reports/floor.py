@@ -96,11 +96,11 @@ def tables_on_floor(
     for round_ in _open_rounds(session, principal, casino_id, at=at):
         waiting[round_.table_id].append(round_)
     latest = _latest_rounds(session, tables)
-    heard = {table_id: found[0] for table_id, found in latest.items() if found}
+    heard = {table_id: rows[0] for table_id, rows in latest.items() if rows}
     ended = {
         table_id: last
-        for table_id, found in latest.items()
-        if (last := next((round_ for round_ in found if round_.has_ended), None)) is not None
+        for table_id, rows in latest.items()
+        if (last := next((round_ for round_ in rows if round_.has_ended), None)) is not None
     }
     with pipelined(session) as pipe:
         cursors: Mapping[int, Cursor] = {

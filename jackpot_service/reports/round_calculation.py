@@ -41,15 +41,16 @@ class CalculatedAward:
     """
     An award, and the exact amount that was due for it, in units of its own currency, before it was rounded down.
 
-    `stake` is in units of that currency too. `entitled` is the part of the meter that its hand was entitled to, in the
-    base currency; None where the round shares, and of a prize that is a multiple of the stake.
+    `before_rounding` is that amount, and `stake` is in units of the same currency. `entitled` is the part of the meter
+    that its hand was entitled to, in the base currency. It is None where the round shares, and of a multiple of the
+    stake.
     """
 
     award: BookedAward
     rate: Rate
     stake: Decimal
     formula: str
-    due: Quotient
+    before_rounding: Quotient
     entitled: Quotient | None
 
     @property
@@ -217,6 +218,6 @@ def _calculated(
         rate=rate,
         stake=stake,
         formula=payoff.formula,
-        due=Quotient.of(payoff.due),
+        before_rounding=Quotient.of(payoff.due),
         entitled=None if entitled is None else Quotient.of(entitled),
     )

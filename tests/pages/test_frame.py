@@ -54,9 +54,10 @@ def test_everybody_who_is_not_signed_in_is_led_to_the_sign_in(world: World) -> N
     closed = [rule for rule, audience in pages_of(world).values() if audience.roles is not None]
     assert closed
     for rule in closed:
-        method = "POST" if "POST" in (rule.methods or ()) else "GET"
+        path = re.sub(r"<[^>]+>", "x", rule.rule)
         visitor = Visitor(world)
-        answer = visitor.submit(rule.rule, {}, page="/sign-in") if method == "POST" else visitor.open(rule.rule)
+        is_form = "POST" in (rule.methods or ())
+        answer = visitor.submit(path, {}, page="/sign-in") if is_form else visitor.open(path)
         assert (answer.status, answer.headers["Location"].partition("?")[0]) == (303, "/sign-in"), rule
 
 
@@ -79,7 +80,7 @@ def test_a_person_sees_a_page_for_what_is_not_there_and_a_program_a_problem(worl
 
 def test_a_method_that_no_page_takes_is_refused_in_words(world: World) -> None:
     answer = Visitor(world).sign_in().submit("/account", {})
-    assert (answer.status, {*answer.headers["Allow"].split(", ")}) == (405, {"GET", "HEAD", "OPTIONS"})
+    assert (answer.status, set(answer.headers["Allow"].split(", "))) == (405, {"GET", "HEAD", "OPTIONS"})
 
 
 def test_a_name_that_means_harm_is_written_as_it_is(world: World) -> None:

@@ -26,7 +26,7 @@ def opened(world: World) -> World:
     return world
 
 
-def of_casino(world: World, casino_id: str) -> Visitor:
+def finance_of_casino(world: World, casino_id: str) -> Visitor:
     return Visitor(world).sign_in(key=world.key(Role.FINANCE, casino_id=casino_id))
 
 
@@ -114,7 +114,7 @@ def test_hits_are_listed_with_cards_and_lead_to_their_rounds(opened: World) -> N
 
 
 def test_finance_of_a_casino_sees_the_jackpots_of_its_tables_only(opened: World) -> None:
-    visitor = of_casino(opened, "c2")
+    visitor = finance_of_casino(opened, "c2")
     page = visitor.open("/jackpots").text
     assert "/jackpots/j2" in links_of(page)
     assert "/jackpots/j1" not in links_of(page)
@@ -127,7 +127,7 @@ def test_a_hit_at_another_casino_names_neither_table_nor_round(opened: World) ->
     opened.add_table("T3", jackpot_id="j1", casino_id="c2")
     opened.bet(bet("a"), round_id="secret")
     opened.settle(hand("1", ROYAL_FLUSH), round_id="secret")
-    page = of_casino(opened, "c2").open("/jackpots/j1/hits").text
+    page = finance_of_casino(opened, "c2").open("/jackpots/j1/hits").text
     assert "at another casino" in page
     assert "secret" not in page
     assert "T1" not in content_of(page)

@@ -23,7 +23,7 @@ pytestmark = pytest.mark.slow
 WATCHERS = (Role.FINANCE, Role.OPERATOR, Role.AUDITOR)
 
 
-def of_casino(world: World, casino_id: str) -> Visitor:
+def finance_of_casino(world: World, casino_id: str) -> Visitor:
     """Somebody of the finance of a casino."""
     return Visitor(world).sign_in(key=world.key(Role.FINANCE, casino_id=casino_id))
 
@@ -205,7 +205,7 @@ def test_a_casino_is_not_shown_who_of_the_house_decided(world: World) -> None:
     world.bet(bet("a"))
     world.settle(hand("1", STRAIGHT))
     correct(world, hand("1", NOTHING))
-    page = shown(of_casino(world, "c1"))
+    page = shown(finance_of_casino(world, "c1"))
     assert "Correction 1" in page
     assert "decided by" not in page
 
@@ -241,7 +241,7 @@ def test_held_awards_show_which_evidence_is_missing(world: World) -> None:
     assert "surveillance recorded" in page
     assert "surveillance : tape 7 <b>" in page
     assert "Eve" in page
-    assert "Eve" not in shown(of_casino(world, "c1"))
+    assert "Eve" not in shown(finance_of_casino(world, "c1"))
 
 
 def test_a_round_with_many_bets_is_shown_in_pages_of_bets(world: World) -> None:
@@ -282,7 +282,7 @@ def test_finance_of_a_casino_sees_rounds_of_its_own_casino_only(shared: World) -
     shared.add_casino("c2")
     shared.add_table("T2", jackpot_id="j1", casino_id="c2")
     shared.bet(bet("z"), round_id="r2", table_id="T2")
-    own, other = of_casino(shared, "c1"), of_casino(shared, "c2")
+    own, other = finance_of_casino(shared, "c1"), finance_of_casino(shared, "c2")
     assert own.open("/tables/T1/rounds/r1").status == 200
     assert own.open("/tables/T2/rounds/r2").status == 404
     assert "T2 · r2" not in shown(own, "/rounds")
@@ -323,8 +323,8 @@ def test_rounds_are_searched_for_in_the_words_of_the_api(shared: World) -> None:
         (f"to={day - timedelta(days=1)}", first),
     ):
         answer = visitor.open(f"/rounds?{query}")
-        found = {name for name in both if f"/tables/T1/rounds/{name}" in links_of(answer.text)}
-        assert (answer.status, found) == (200, expected), query
+        rounds = {name for name in both if f"/tables/T1/rounds/{name}" in links_of(answer.text)}
+        assert (answer.status, rounds) == (200, expected), query
 
 
 def test_an_awards_id_leads_to_its_round(shared: World) -> None:

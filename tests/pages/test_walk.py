@@ -51,28 +51,28 @@ def played(world: World) -> World:
 
 def walk(visitor: Visitor) -> dict[str, int]:
     """Open every page that can be reached from the first one; their statuses."""
-    found: dict[str, int] = {}
+    statuses: dict[str, int] = {}
     waiting = deque(["/"])
     while waiting:
         path = waiting.popleft()
-        if path in found:
+        if path in statuses:
             continue
         answer = visitor.open(path)
-        found[path] = answer.status
-        assert len(found) < MOST, f"{len(found)} pages, and there is no end"
+        statuses[path] = answer.status
+        assert len(statuses) < MOST, f"{len(statuses)} pages, and there is no end"
         if answer.status == 303:
             waiting.append(answer.headers["Location"].partition("#")[0])
         elif answer.media_type == "text/html":
             waiting.extend(sorted(links_of(answer.text)))
-    return found
+    return statuses
 
 
 @pytest.mark.parametrize("somebody", PEOPLE, ids=lambda somebody: somebody.name)
 def test_no_link_leads_to_what_is_not_there_or_not_theirs(played: World, somebody: Principal) -> None:
-    found = walk(Visitor(played).sign_in(key=played.key_of(somebody)))
+    statuses = walk(Visitor(played).sign_in(key=played.key_of(somebody)))
 
-    assert {path: status for path, status in found.items() if status not in {200, 303}} == {}
-    assert len({urlsplit(path).path for path in found}) >= (2 if somebody.role is Role.RATES else 10)
+    assert {path: status for path, status in statuses.items() if status not in {200, 303}} == {}
+    assert len({urlsplit(path).path for path in statuses}) >= (2 if somebody.role is Role.RATES else 10)
 
 
 def test_finance_of_a_casino_reaches_nothing_of_another(played: World) -> None:

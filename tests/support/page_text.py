@@ -19,5 +19,5 @@ def content_of(page: str) -> str:
 
 def links_of(page: str) -> set[str]:
     """The addresses within the service that a page leads to, without their places on the page."""
-    found = {unescape(link).partition("#")[0] for link in re.findall(r'<a\b[^>]* href="([^"]*)"', page)}
-    return {link for link in found if link.startswith("/")}
+    links = {unescape(link).partition("#")[0] for link in re.findall(r'<a\b[^>]* href="([^"]*)"', page)}
+    return {link for link in links if link.startswith("/")}
