@@ -1,8 +1,10 @@
 """The one place where pages write what a person reads: amounts, numbers and times."""
 
+import json
+from collections.abc import Mapping
 from datetime import UTC, date, datetime, timedelta
 from decimal import ROUND_DOWN, Decimal
-from typing import Final
+from typing import Any, Final
 
 from markupsafe import Markup
 
@@ -142,6 +144,11 @@ def label(word: str) -> str:
     return word.replace("_", " ").replace("-", " ")
 
 
+def document(facts: Mapping[str, Any]) -> str:
+    """Write facts as JSON that a person reads: indented, by name. A template escapes it."""
+    return json.dumps(facts, indent=2, sort_keys=True, ensure_ascii=False)
+
+
 def _with_decimals(amount: Decimal, least: int) -> str:
     whole, _, decimals = number(amount).partition(".")
     padded = decimals.ljust(least, "0")
@@ -158,6 +165,7 @@ FILTERS: Final = {
     "clock": clock,
     "day": day,
     "day_and_month": day_and_month,
+    "document": document,
     "exact": exact,
     "gaming_day": gaming_day,
     "in_units": in_units,

@@ -14,10 +14,11 @@ from jackpot_service.version import service_version
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A page in the navigation, by its endpoint."""
+    """A page in the navigation, by its endpoint; it is marked on the pages of its `details` too."""
 
     label: str
     endpoint: str
+    details: tuple[str, ...] = ()
 
     def is_for(self, principal: Principal) -> bool:
         """Whether somebody may open it."""
@@ -36,9 +37,13 @@ NAVIGATION: Final[tuple[Section, ...]] = (
     Section(
         "Now",
         (
-            Item("Floor", "pages.show_floor"),
-            Item("Rounds", "pages.show_rounds"),
-            Item("Jackpots", "pages.show_jackpots"),
+            Item("Floor", "pages.show_floor", ("pages.show_casino_floor",)),
+            Item("Rounds", "pages.show_rounds", ("pages.show_round",)),
+            Item(
+                "Jackpots",
+                "pages.show_jackpots",
+                ("pages.show_jackpot", "pages.show_rules", "pages.show_hits", "pages.show_history"),
+            ),
         ),
     ),
     Section("You", (Item("Account", "pages.show_account"),)),

@@ -4,11 +4,10 @@ from collections.abc import Mapping
 from typing import Any
 
 import flask
-from werkzeug.wrappers import Response
 
 from jackpot_service.api.audit import AuditQuerySchema
 from jackpot_service.api.jackpots import HitsQuerySchema
-from jackpot_service.api.lists import cursor, page
+from jackpot_service.api.lists import MOST_LISTED, cursor, page
 from jackpot_service.api.request_context import look, now, principal
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain.languages import Language
@@ -23,7 +22,7 @@ from jackpot_service.pages.lists import address_with, read_query
 from jackpot_service.pages.roles import WATCHERS
 from jackpot_service.records import references
 from jackpot_service.records.settings_in_force import UnknownJackpot
-from jackpot_service.reports.audit import ActQuery, latest_acts, shown
+from jackpot_service.reports.audit import ActQuery, AuditedAct, latest_acts, shown
 from jackpot_service.reports.jackpots import JackpotState, jackpot_state, jackpot_states, last_hits
 from jackpot_service.reports.rules_sheet import RulesQuestion, RulesSheet, rules_sheet
 from jackpot_service.translations import words_in
@@ -52,7 +51,9 @@ def show_jackpot(jackpot_id: str) -> str:
         prizes=[_prize(line, sheet) for line in sheet.lines],
         last_hit=hits[0] if hits else None,
         tables=look(
-            lambda session: references.tables(session, principal(), jackpot_id=jackpot_id, limit=200, after=None)
+            lambda session: references.tables(
+                session, principal(), jackpot_id=jackpot_id, limit=MOST_LISTED, after=None
+            )
         ),
     )
 
@@ -97,14 +98,14 @@ def show_hits(jackpot_id: str) -> str:
 
 @blueprint.route("/jackpots/<id:jackpot_id>/history", methods=["GET"])
 @people(Role.AUDITOR)
-def show_history(jackpot_id: str) -> str | Response:
+def show_history(jackpot_id: str) -> str:
     """List the acts about a jackpot, the latest first: who did what, when and why. Raises: UnknownJackpot."""
     state = _state(jackpot_id)
     query = _listed(AuditQuerySchema())
     listed = page(
         query,
         lambda session, limit: [
-            shown(act)
+            _shown_act(act)
             for act in latest_acts(session, ActQuery(jackpot_id=jackpot_id), limit=limit, before=query["after"])
         ],
         lambda act: cursor(act["seq"]),
@@ -166,6 +167,11 @@ def _prize(line: PaytableLine, sheet: RulesSheet) -> Mapping[str, Any]:
         "odds": odds_text(line.tier, _WORDS),
         "amount_minor": line.amount_minor,
     }
+
+
+def _shown_act(act: AuditedAct) -> Mapping[str, Any]:
+    """Write an act without secrets, and when it was booked as an instant."""
+    return {**shown(act), "booked_at": act.act.booked_at}
 
 
 def _listed(schema: HitsQuerySchema | AuditQuerySchema) -> Mapping[str, Any]:

@@ -45,7 +45,7 @@ def test_a_wrong_key_is_said_and_the_field_is_ready_again(screens: Screens) -> N
 def test_the_keyboard_alone_is_enough(screens: Screens, world: World) -> None:
     page = screens.window()
     page.goto("/sign-in")
-    page.keyboard.type(world.key(Role.FINANCE))
+    page.keyboard.type(world.key(Role.RATES))
     page.keyboard.press("Enter")
     page.wait_for_url("**/account")
     page.keyboard.press("Tab")
@@ -59,6 +59,7 @@ def test_the_keyboard_alone_is_enough(screens: Screens, world: World) -> None:
 
 def test_it_works_without_scripts(screens: Screens, world: World) -> None:
     page = screens.signed_in(world.key(Role.OPERATOR), java_script_enabled=False)
+    page.get_by_role("link", name="Account").click()
     expect(page.get_by_role("heading", name="Account")).to_be_visible()
     page.get_by_role("button", name="Dark").click()
     assert page.locator("html").get_attribute("data-scheme") == "dark"
@@ -98,5 +99,5 @@ def test_a_session_that_is_about_to_end_says_so_and_can_be_kept(screens: Screens
     page.clock.run_for("01:01")
     expect(banner).to_be_visible()
     page.get_by_role("link", name="Stay signed in").click()
-    expect(page).to_have_url(re.compile("/account$"))
+    expect(page).to_have_url(re.compile("/floor$"))
     expect(page.get_by_role("status")).to_be_hidden()

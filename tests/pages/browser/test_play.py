@@ -1,0 +1,96 @@
+"""Floor, rounds and jackpots in a browser: seen by axe in both schemes, on every width, without scripts, on paper."""
+
+import pytest
+from playwright.sync_api import expect
+
+from jackpot_service.domain.principals import Role
+from tests.pages.browser.screens import Screens, violations
+from tests.support.bets import bet
+from tests.support.correcting import correct
+from tests.support.hands import FLUSH, NOTHING, ROYAL_FLUSH, STRAIGHT, dead, hand
+from tests.support.world import World
+
+pytestmark = [pytest.mark.browser, pytest.mark.long]
+
+SCHEMES = ("light", "dark")
+WIDTHS = (1440, 1024, 390, 320)
+LONG = "w" * 64
+
+ROUND = "/tables/T1/rounds/r1"
+PAGES = (
+    "/floor",
+    "/floor/c1",
+    "/rounds",
+    "/rounds?table_id=%22",
+    ROUND,
+    "/tables/T1/rounds/corrected",
+    f"/tables/{LONG}/rounds/{LONG}",
+    "/jackpots",
+    "/jackpots/j1",
+    "/jackpots/j1/rules",
+    "/jackpots/j1/hits",
+    "/jackpots/j1/history",
+)
+
+
+@pytest.fixture
+def played(world: World) -> World:
+    """A hit, a corrected round, one that waits, and names as long as they may be."""
+    world.open(base_amount="987654321.123456", tables=("T1", LONG))
+    world.bet(bet("a"), bet("b", hand="2", currency="SEK", stake_minor=1000))
+    world.settle(hand("1", ROYAL_FLUSH), dead("2"))
+    world.bet(bet("a"), round_id="corrected")
+    world.settle(hand("1", STRAIGHT), round_id="corrected")
+    correct(world, hand("1", FLUSH), round_id="corrected")
+    world.bet(bet(LONG, player_id=LONG, hand=LONG), round_id=LONG, table_id=LONG)
+    world.settle(hand(LONG, NOTHING), round_id=LONG, table_id=LONG)
+    world.bet(bet("a"), round_id="waits")
+    return world
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_axe_finds_nothing_in_either_scheme(screens: Screens, played: World, scheme: str) -> None:
+    screens.expected = {422}
+    page = screens.signed_in(played.key(Role.AUDITOR), color_scheme=scheme)
+    for path in PAGES:
+        page.goto(path)
+        assert violations(page) == [], path
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_nothing_is_wider_than_the_window(screens: Screens, played: World, width: int) -> None:
+    screens.expected = {422}
+    page = screens.signed_in(played.key(Role.AUDITOR), viewport={"width": width, "height": 800})
+    for path in PAGES:
+        page.goto(path)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, path
+
+
+def test_targets_of_the_floor_are_big_enough_for_a_finger(screens: Screens, played: World) -> None:
+    page = screens.signed_in(played.key(Role.OPERATOR), viewport={"width": 820, "height": 1180})
+    page.goto("/floor/c1")
+    links = page.locator(".tile a").all()
+    assert links
+    for link in links:
+        box = link.bounding_box()
+        assert box is not None
+        assert box["height"] >= 44, link.inner_text()
+
+
+def test_a_bettors_arithmetic_opens_by_keyboard_and_without_scripts(screens: Screens, played: World) -> None:
+    page = screens.signed_in(played.key(Role.FINANCE), java_script_enabled=False)
+    page.goto(ROUND)
+    cost = page.get_by_text("It costs").first
+    expect(cost).to_be_hidden()
+    page.locator("details.own summary").first.focus()
+    page.keyboard.press("Enter")
+    expect(cost).to_be_visible()
+
+
+def test_a_round_is_printed_without_its_navigation(screens: Screens, played: World) -> None:
+    page = screens.signed_in(played.key(Role.FINANCE))
+    page.goto(ROUND)
+    page.emulate_media(media="print")
+    expect(page.get_by_role("navigation", name="Pages", exact=True)).to_be_hidden()
+    expect(page.get_by_role("heading", name="How the jackpot was shared")).to_be_visible()
+    assert page.pdf(format="A4").startswith(b"%PDF")
