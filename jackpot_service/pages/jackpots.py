@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import flask
+from marshmallow import ValidationError
 
 from jackpot_service.api.audit import AuditQuerySchema
 from jackpot_service.api.jackpots import HitsQuerySchema
@@ -26,6 +27,7 @@ from jackpot_service.reports.audit import ActQuery, AuditedAct, latest_acts, sho
 from jackpot_service.reports.jackpots import JackpotState, jackpot_state, jackpot_states, last_hits
 from jackpot_service.reports.rules_sheet import RulesQuestion, RulesSheet, rules_sheet
 from jackpot_service.translations import words_in
+from jackpot_service.usecases.fields import currency_code
 
 _WORDS = words_in(Language.ENGLISH)
 
@@ -41,8 +43,12 @@ def show_jackpots() -> str:
 @blueprint.route("/jackpots/<id:jackpot_id>", methods=["GET"])
 @people(*WATCHERS)
 def show_jackpot(jackpot_id: str) -> str:
-    """Show a jackpot: meter, pools, state, paytable, and the rules that wait. Raises: UnknownJackpot."""
-    sheet = _sheet(jackpot_id)
+    """
+    Show a jackpot: meter, pools, state, paytable in a currency of the query, and the rules that wait.
+
+    Raises: UnknownJackpot; NoRate.
+    """
+    sheet = _sheet(jackpot_id, currency=_currency())
     hits = look(lambda session: last_hits(session, jackpot_id, limit=1))
     return flask.render_template(
         "jackpot.html",
@@ -145,12 +151,20 @@ def _state(jackpot_id: str) -> JackpotState:
     return look(read)
 
 
-def _sheet(jackpot_id: str) -> RulesSheet:
-    """Raises: UnknownJackpot."""
+def _currency() -> str | None:
+    """The currency of the query; None, for the base currency, where there is none or no code of one."""
+    try:
+        return currency_code(flask.request.args.get("currency"))
+    except ValidationError:
+        return None
+
+
+def _sheet(jackpot_id: str, *, currency: str | None = None) -> RulesSheet:
+    """Raises: UnknownJackpot; NoRate."""
 
     def read(session: Session) -> RulesSheet:
         _require_seen(session, jackpot_id)
-        return rules_sheet(session, RulesQuestion(principal(), jackpot_id, None, None), at=now())
+        return rules_sheet(session, RulesQuestion(principal(), jackpot_id, currency, None), at=now())
 
     return look(read)
 

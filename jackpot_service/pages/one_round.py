@@ -1,5 +1,6 @@
 """A round as one reads it: cards, stakes, the sharing of the jackpot, bets with their awards, and its entries."""
 
+from collections.abc import Sequence
 from typing import Final
 
 import flask
@@ -10,7 +11,7 @@ from jackpot_service.pages.access import people
 from jackpot_service.pages.blueprint import blueprint
 from jackpot_service.pages.lists import address_with
 from jackpot_service.pages.roles import WATCHERS
-from jackpot_service.pages.shown_rounds import hands_of_cancelled, shown_bets, shown_verdict
+from jackpot_service.pages.shown_rounds import ShownBet, hands_of_cancelled, shown_bets, shown_verdict
 from jackpot_service.reports.player_rounds import record_of_player
 from jackpot_service.reports.round_calculation import calculation_of
 from jackpot_service.reports.rounds import round_record
@@ -32,7 +33,7 @@ def show_round(table_id: str, round_id: str) -> str:
     calculation = calculation_of(record)
     player_id = _player_id()
     bets = shown_bets(record if player_id is None else record_of_player(record, player_id), calculation)
-    first = _first()
+    first = _first(bets)
     verdicts = tuple(shown_verdict(verdict, record) for verdict in calculation.verdicts)
     return flask.render_template(
         "round.html",
@@ -63,10 +64,14 @@ def _player_id() -> str | None:
         return None
 
 
-def _first() -> int:
-    """The place of the first bet to show, of the query; 0 for anything that is no such place."""
-    text = flask.request.args.get("first", "")
-    return int(text) if text.isascii() and text.isdigit() and len(text) <= LONGEST_PLACE else 0
+def _first(bets: Sequence[ShownBet]) -> int:
+    """Return the place of the first bet to show, by the query: `bet_id` is on the page, or `first`; otherwise 0."""
+    bet_id, text = flask.request.args.get("bet_id"), flask.request.args.get("first", "")
+    if bet_id is not None:
+        place = next((place for place, shown in enumerate(bets) if shown.booked.bet.bet_id == bet_id), 0)
+        return place - place % BETS_A_PAGE
+    place = int(text) if text.isascii() and text.isdigit() and len(text) <= LONGEST_PLACE else 0
+    return place if place < len(bets) else 0
 
 
 def _page_of_bets(first: int) -> str:

@@ -122,6 +122,12 @@ def _to_award(award_id: str) -> Response:
     """Raises: NotFound; ValidationError for what no id is."""
     identifier(award_id)
     record = look(lambda session: awards.visible(session, principal(), award_id))
-    anchor = f"bet-{record.award.bet_id}"
-    address = flask.url_for("pages.show_round", table_id=record.table_id, round_id=record.round_id, _anchor=anchor)
+    bet_id = record.award.bet_id
+    address = flask.url_for(
+        "pages.show_round",
+        table_id=record.table_id,
+        round_id=record.round_id,
+        bet_id=bet_id,
+        _anchor=f"bet-{bet_id}",
+    )
     return flask.redirect(address, HTTPStatus.SEE_OTHER)

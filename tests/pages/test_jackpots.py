@@ -72,6 +72,19 @@ def test_each_figure_of_a_jackpot_is_that_of_the_api(opened: World) -> None:
         assert f"EUR {line['amount_minor'] / 100:,.2f}" in page
 
 
+def test_the_paytable_is_shown_in_each_currency_of_the_sheet(opened: World) -> None:
+    visitor = Visitor(opened).sign_in()
+    assert {f"/jackpots/j1?currency={code}" for code in ("EUR", "GBP", "JPY", "SEK")} <= links_of(
+        visitor.open("/jackpots/j1").text
+    )
+    paytable = opened.get("/v1/jackpots/j1/paytable?currency=JPY").ok()
+    page = shown(visitor, "/jackpots/j1?currency=JPY")
+    for line in paytable["lines"]:
+        assert f"JPY {line['amount_minor']:,}" in page
+    assert "EUR 2,500.00" in shown(visitor, "/jackpots/j1?currency=%3Cscript%3E")
+    assert visitor.open("/jackpots/j1?currency=CHF").status == 422
+
+
 def test_the_rules_are_the_sentences_of_the_ledger(opened: World) -> None:
     rules = opened.get("/v1/jackpots/j1/rules").ok()
     page = shown(Visitor(opened).sign_in(), "/jackpots/j1/rules")

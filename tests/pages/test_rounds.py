@@ -255,6 +255,9 @@ def test_a_round_with_many_bets_is_shown_in_pages_of_bets(world: World) -> None:
     assert "Bets 201 to 250 of 250" in page
     assert "player-of-b249" in page
     assert "player-of-b001" not in page
+    assert "player-of-b249" in shown(visitor, "/tables/T1/rounds/r1?bet_id=b249")
+    for place in ("first=9999", "first=-1", "first=x", "bet_id=none"):
+        assert "Bets 1 to 200 of 250" in shown(visitor, f"/tables/T1/rounds/r1?{place}")
 
 
 def test_one_players_bets_are_shown_alone(shared: World) -> None:
@@ -331,7 +334,7 @@ def test_an_awards_id_leads_to_its_round(shared: World) -> None:
     award: Body = shared.round()["settlement"]["awards"][0]
     answer = Visitor(shared).sign_in().open(f"/rounds?award_id={award['award_id']}")
     assert answer.status == 303
-    assert answer.headers["Location"] == f"/tables/T1/rounds/r1#bet-{award['bet_id']}"
+    assert answer.headers["Location"] == f"/tables/T1/rounds/r1?bet_id={award['bet_id']}#bet-{award['bet_id']}"
 
 
 @pytest.mark.parametrize(
