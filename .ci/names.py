@@ -53,6 +53,7 @@ ALLOWED: Final[dict[tuple[str, str], str]] = {
     ("tests/properties/award_model.py", "due"): "money that is due",
     ("tests/properties/model.py", "due"): "money that is due",
     ("jackpot_service/api/job_parameters.py", "kept"): "a name of the API's JSON",
+    ("jackpot_service/pages/wall.py", "others"): "a name of the wall's query",
     ("jackpot_service/proof/decoding.py", "one"): "one and other, compared",
     ("jackpot_service/proof/people.py", "one"): "one and other, compared",
     ("tests/domain/test_months.py", "one"): "one and other, compared",

@@ -238,8 +238,8 @@ def test_amounts_fit_every_screen(
     world.publish(GBP="1.17", SEK="0.0873", JPY="0.0061", KWD="3.05", USD="0.92", DKK="0.13", NOK="0.09")
     world.open(base_amount=amount, settings={"displayed": "true"})
     suspend(world)
-    others = "EUR,GBP,USD,SEK,DKK,NOK,KWD"
-    with displaying(browser, world, f"?currency={currency}&others={others}", size=size) as page:
+    named = "EUR,GBP,USD,SEK,DKK,NOK,KWD"
+    with displaying(browser, world, f"?currency={currency}&others={named}", size=size) as page:
         page.evaluate(FULL)
         boxes = page.evaluate("""() => [...document.querySelectorAll(
             ".head h1, .link, .jackpot h2, .meter > *, .closed, .others li, .royal, .prizes li, .last")]
@@ -273,11 +273,11 @@ def test_nothing_of_the_jackpot_lies_under_the_foot_or_the_head(browser: Browser
     for size in SIZES:
         with displaying(browser, shown, "?others=GBP,SEK,JPY,KWD", size=size) as page:
             page.evaluate(FULL)
-            head, jackpot, others, foot = (
+            head, jackpot, chips, foot = (
                 box_of(page, selector) for selector in (".head", ".jackpot h2", ".others", ".foot")
             )
             assert jackpot["y"] >= head["y"] + head["height"], size
-            assert others["y"] + others["height"] <= foot["y"], size
+            assert chips["y"] + chips["height"] <= foot["y"], size
 
 
 # A hit.
