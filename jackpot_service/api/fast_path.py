@@ -64,7 +64,7 @@ class Routes:
         try:
             endpoint, _ = self._adapter.match(path, method)
         except HTTPException:
-            return Access(None)
+            return Access(None, is_page=method in _WITHOUT_BODY)  # It may be answered by a page, which takes a turn.
         return Access(self.roles_of_endpoints[endpoint], is_page=endpoint in self._pages)
 
 
@@ -82,6 +82,12 @@ class Access:
 
 ID: Final = f"({IDENTIFIER.pattern})"
 """An id in a path of a call."""
+
+STRANGERS: Final = "callers of pages"
+"""As a casino, whose name none can have: those who open pages share what one casino has, by their addresses."""
+
+MOST_FORM_BYTES: Final = 64 * 1024
+"""Of a page's form; one byte more is read, and refused."""
 
 _WITHOUT_BODY: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 """Methods whose calls look at no body: what is sent as one is left where it is."""
@@ -211,7 +217,7 @@ class FastPath:
         access = self._routes.access(scope["method"], path_of(scope)) if call is None else Access(call.roles)
         if access.is_page:
             address = self._entrance.address(scope)
-            caller = Caller("", f"page {address}")
+            caller = Caller(STRANGERS, address)
             request.handed_on = {ADDRESS: address}
         elif access.roles is None:
             return None
@@ -225,7 +231,8 @@ class FastPath:
             body = Body(self._room)
             held.callback(body.forget)
             reads_since = time.monotonic()
-            await body.read(receive, caller, most_bytes=self._context.config.max_body_bytes)
+            most_bytes = MOST_FORM_BYTES if access.is_page else self._context.config.max_body_bytes
+            await body.read(receive, caller, most_bytes=most_bytes)
             request.body = body.data
             request.ends_at += time.monotonic() - reads_since  # That was the client's time.
         if call is not None and principal is not None and not request.has_header_twice:

@@ -2,12 +2,13 @@
 Sessions: a person shows a key once, and their browser shows a cookie from then on.
 
 A cookie holds 256 random bits, of which the database has the hash. It opens the pages only: no call of the API takes
-one. A session ends by itself, when its person signs out, and within 15 seconds of its key being revoked.
+one. A session ends by itself, when its person signs out, and within 15 seconds of its key being revoked. The next
+sign-in of anybody removes the rows of those that have ended.
 """
 
 import secrets
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Final
@@ -37,6 +38,11 @@ PROVED_FOR: Final = timedelta(minutes=15)
 SEEN_APART: Final = timedelta(minutes=1)
 """How exactly it is known when a person was here."""
 
+MOST_OF_A_KEY: Final = 20
+"""Sessions that a key may have at a time; one more ends the one that began first."""
+
+MOST_NOT_NOTED: Final = 10_000
+
 SECRET_BYTES: Final = 32
 
 log = structlog.get_logger()
@@ -62,11 +68,16 @@ class SignedIn:
 
 @dataclass(frozen=True, slots=True)
 class BrowserSessions:
-    """The sessions of a database, whose keys an authenticator knows."""
+    """
+    The sessions of a database, whose keys an authenticator knows.
+
+    `not_noted` are sessions of a replica, which takes no notes: when their people were last in front of this process.
+    """
 
     engine: sqlalchemy.Engine
     authenticator: Authenticator
     clock: Callable[[], datetime]
+    not_noted: dict[bytes, datetime] = field(default_factory=dict)
 
     def begin(self, key: str) -> str:
         """
@@ -87,14 +98,17 @@ class BrowserSessions:
         """Return who a cookie's secret shows; None if the session has ended, or its key. Raises: Unavailable."""
         secret_hash, now = hash_of(secret), self.clock()
         session = read(self.engine, partial(browser_sessions.find, secret_hash=secret_hash))
-        if session is None or session.ends_at(idle=IDLE, longest=LONGEST) <= now:
+        if session is None:
+            return None
+        session = session.seen(self.not_noted.get(secret_hash, session.seen_at))
+        if session.ends_at(idle=IDLE, longest=LONGEST) <= now:
             return None
         key = self.authenticator.key_in_force(session.key_id)
         if key is None:
             return None
         if now - session.seen_at >= SEEN_APART:
-            session = self._seen(secret_hash, session, now)
-        return SignedIn(key.principal, secret_hash, session)
+            self._note_seen(secret_hash, now)
+        return SignedIn(key.principal, secret_hash, session.seen(now))
 
     def prove(self, signed_in: SignedIn, key: str) -> None:
         """Note that a person has shown their key again. Raises: BadKeyShown if it is not their own; Unavailable."""
@@ -115,17 +129,19 @@ class BrowserSessions:
         log.info("signed-out-everywhere", principal=signed_in.principal.name, sessions=count)
         return count
 
-    def _seen(self, secret_hash: bytes, session: BrowserSession, now: datetime) -> BrowserSession:
-        """Note that a session's person is here, if the database takes that now: nobody is refused for it."""
+    def _note_seen(self, secret_hash: bytes, now: datetime) -> None:
+        """Note that a session's person is here: in this process alone, if the database does not take that now."""
         try:
-            with deadlines.within(LONGEST_NOTE_S), self.engine.begin() as connection:
-                browser_sessions.note_seen(connection, secret_hash, at=now)
+            with deadlines.within(LONGEST_NOTE_S), self.engine.begin() as session:
+                browser_sessions.note_seen(session, secret_hash, at=now)
         except (SQLAlchemyError, psycopg.Error) as error:
             log.debug("session-not-noted", detail=type(error).__name__)
-            return session
-        return BrowserSession(session.key_id, session.began_at, session.proved_at, now)
+            if len(self.not_noted) >= MOST_NOT_NOTED:
+                self.not_noted.clear()
+            self.not_noted[secret_hash] = now
 
 
 def _begin(session: Session, *, secret_hash: bytes, key_id: str, at: datetime) -> None:
-    browser_sessions.remove_ended(session, key_id, seen_before=at - IDLE, begun_before=at - LONGEST)
+    browser_sessions.remove_ended(session, seen_before=at - IDLE, begun_before=at - LONGEST)
+    browser_sessions.remove_eldest(session, key_id, but=MOST_OF_A_KEY - 1)
     browser_sessions.add(session, secret_hash, key_id=key_id, at=at)

@@ -9,12 +9,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final, TypeVar
+from urllib.parse import urlsplit, urlunsplit
 
 import flask
-from flask_wtf.csrf import CSRFProtect
+from flask_wtf.csrf import CSRFError, CSRFProtect
 from werkzeug.exceptions import BadRequest, NotFound
 from werkzeug.wrappers import Response
 
+from jackpot_service.api.fast_path import MOST_FORM_BYTES
 from jackpot_service.api.request_context import now
 from jackpot_service.auth.authenticator import page
 from jackpot_service.auth.browser_sessions import SignedIn
@@ -26,6 +28,16 @@ View = TypeVar("View", bound=Callable[..., Any])
 
 PEOPLE: Final = frozenset({Role.FINANCE, Role.RATES, Role.OPERATOR, Role.AUDITOR})
 """The roles that a person can have."""
+
+SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
+"""Methods that change nothing, so they are no forms."""
+
+
+class OldForm(BadRequest):
+    """A form that was made for another session: the person has signed in or out since, or keeps no cookies."""
+
+    description = "This form is of an earlier session. Open the page again, and send it from there."
+
 
 csrf = CSRFProtect()
 """It is asked by `require`: the API takes no cookie, so nothing of it can be forged."""
@@ -69,10 +81,10 @@ def require() -> Response | None:
     """
     Find who sees the page, and refuse or lead away those who may not. Before every view of the pages.
 
-    Raises: BadRequest for a form from elsewhere; NotFound; Unavailable.
+    Raises: BadRequest for a form from elsewhere; OldForm; NotFound; Unavailable.
     """
     audience = audience_of(flask.request.endpoint or "")
-    is_form = flask.request.method not in {"GET", "HEAD"}
+    is_form = flask.request.method not in SAFE
     if is_form:
         _require_own_form()
     shown = flask.g.signed_in = pages().sessions.find(cookie().secret) if cookie().is_shown else None
@@ -116,17 +128,28 @@ def led_away(endpoint: str) -> Response:
 
 
 def _page_in_front() -> str:
-    """The address, within this service, of the page that somebody looks at."""
+    """
+    The address, within this service, of the page that somebody looks at.
+
+    Of the page before, its host says nothing: a proxy in front has another one than the service sees.
+    """
     request = flask.request
-    if request.method in {"GET", "HEAD"} and "HX-Request" not in request.headers:
+    if request.method in SAFE and "HX-Request" not in request.headers:
         return request.full_path.rstrip("?")
-    before = request.referrer or ""
-    return before.removeprefix(request.host_url.rstrip("/")) if before.startswith(request.host_url) else "/"
+    try:
+        before = urlsplit(request.referrer or "")
+    except ValueError:
+        return "/"
+    return urlunsplit(("", "", before.path or "/", before.query, ""))
 
 
 def _require_own_form() -> None:
-    """Raises: BadRequest (Flask-WTF's error) unless a form was sent from a page of this service."""
+    """Raises: BadRequest unless a form was sent from a page of this service, to the browser that it was made for."""
     if flask.request.headers.get("Sec-Fetch-Site", "same-origin") != "same-origin":
         message = "This form was sent from a page of another site."
         raise BadRequest(message)
-    csrf.protect()
+    flask.request.max_content_length = MOST_FORM_BYTES
+    try:
+        csrf.protect()
+    except (CSRFError, TypeError) as error:  # The second of a token that is signed, and is no text in ASCII.
+        raise OldForm from error

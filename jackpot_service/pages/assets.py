@@ -1,7 +1,8 @@
 """
 The files that pages load: styles, scripts and fonts, all under one address that changes with any of them.
 
-So browsers keep them for ever, and a page never mixes files of two versions. Files of others are in `static/vendor/`,
+So browsers keep them for ever. A page of another version, which two services show for a while when they are upgraded
+one after the other, gets the files of this one, and keeps them for no time. Files of others are in `static/vendor/`,
 with their licences; `LOCK.json` there says of which package and version each is, and holds its hash.
 """
 
@@ -14,7 +15,7 @@ from typing import Final
 import flask
 from werkzeug.exceptions import NotFound
 
-from jackpot_service.auth.authenticator import anyone
+from jackpot_service.auth.authenticator import page
 
 STATIC: Final = Path(__file__).parent / "static"
 
@@ -34,16 +35,16 @@ blueprint = flask.Blueprint("assets", __name__)
 
 
 @blueprint.route("/assets/<tag>/<path:name>", methods=["GET"])
-@anyone
+@page
 def show_asset(tag: str, name: str) -> flask.Response:
-    """Send a file; under another tag it is another version's, so it is not there. Raises: NotFound."""
+    """Send a file; under the tag of another version only for now. Raises: NotFound."""
     file = _files().get(name)
-    if tag != current_tag() or file is None:
+    if file is None:
         raise NotFound
     plain, packed = _read(file)
     takes_packed = packed is not None and flask.request.accept_encodings.quality("gzip") > 0
     response = flask.Response(packed if takes_packed else plain, mimetype=TYPES[file.suffix])
-    response.headers["Cache-Control"] = FOR_EVER
+    response.headers["Cache-Control"] = FOR_EVER if tag == current_tag() else "no-store"
     if packed is not None:
         response.headers["Vary"] = "Accept-Encoding"
     if takes_packed:
@@ -59,12 +60,19 @@ def address_of(name: str) -> str:
     return f"/assets/{current_tag()}/{name}"
 
 
+def read_all() -> None:
+    """Read all files now: an upgrade in place would change them under a process that runs."""
+    for file in _files().values():
+        _read(file)
+    current_tag()
+
+
 @cache
 def current_tag() -> str:
     """Name the version of all files: it changes with any of them."""
     digest = hashlib.sha256()
     for name, file in sorted(_files().items()):
-        digest.update(f"{name}\0{hashlib.sha256(file.read_bytes()).hexdigest()}\n".encode())
+        digest.update(f"{name}\0{hashlib.sha256(_read(file)[0]).hexdigest()}\n".encode())
     return digest.hexdigest()[:16]
 
 

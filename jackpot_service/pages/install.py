@@ -2,10 +2,11 @@
 
 from collections.abc import Callable
 from datetime import datetime
+from typing import Final
 
 import flask
 import sqlalchemy
-from werkzeug.exceptions import NotFound
+from werkzeug.exceptions import MethodNotAllowed, NotFound
 
 from jackpot_service.auth.authenticator import Authenticator
 from jackpot_service.auth.browser_sessions import BrowserSessions
@@ -32,8 +33,16 @@ SCREENS = (account, floor, jackpots, one_round, rounds, sign_in, wall)
 """Modules whose views are pages; to import one is to add them to the blueprint."""
 
 
+PUBLIC_KEY: Final = "The token that is signed is a secret by itself: see cookies."
+
+
 def install(
-    app: flask.Flask, engine: sqlalchemy.Engine, authenticator: Authenticator, *, clock: Callable[[], datetime]
+    app: flask.Flask,
+    engine: sqlalchemy.Engine,
+    authenticator: Authenticator,
+    *,
+    clock: Callable[[], datetime],
+    monotonic: Callable[[], float],
 ) -> None:
     """Add the pages to an application."""
     app.session_interface = Cookies()
@@ -41,12 +50,16 @@ def install(
         WTF_CSRF_CHECK_DEFAULT=False,  # The API takes no cookie; `access.require` asks for each form of a page.
         WTF_CSRF_SSL_STRICT=False,  # A browser says itself whether a form is of this site: see `access.require`.
         WTF_CSRF_TIME_LIMIT=None,  # A form is good for as long as its session.
-        WTF_CSRF_SECRET_KEY="the token is signed, and is secret by itself",  # noqa: S106  see `cookies`
+        WTF_CSRF_SECRET_KEY=PUBLIC_KEY,
     )
     csrf.init_app(app)
-    app.extensions[EXTENSION] = PagesContext(BrowserSessions(engine, authenticator, clock), Attempts())
+    app.extensions[EXTENSION] = PagesContext(
+        BrowserSessions(engine, authenticator, clock), Attempts(authenticator, monotonic=monotonic)
+    )
+    assets.read_all()
     app.context_processor(frame.values)
     app.jinja_env.filters.update({**figures.FILTERS, "chip_kind": chips.chip_kind})
     app.register_blueprint(blueprint)
     app.register_blueprint(assets.blueprint)
-    app.register_error_handler(NotFound, problems.show_missing)
+    for error in (NotFound, MethodNotAllowed):
+        app.register_error_handler(error, problems.show_missing)

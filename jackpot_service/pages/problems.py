@@ -18,6 +18,7 @@ API: Final = ("/v1/", "/problems", "/health", "/readyz", "/metrics", "/openapi.y
 
 @blueprint.errorhandler(LedgerError)
 @blueprint.errorhandler(HTTPException)
+@blueprint.errorhandler(HTTPStatus.NOT_FOUND)  # Before the application's, which Flask looks for by status first.
 def show_problem(error: Exception) -> Response:
     """Show a problem: what it is, what can be done, and the id of the request that support asks for."""
     if isinstance(error, HTTPException) and isinstance(error.response, Response):
@@ -34,7 +35,7 @@ def show_problem(error: Exception) -> Response:
 
 
 def show_missing(error: HTTPException) -> Response:
-    """Answer an address that there is not: by a page where a person looks for one, and else by a problem."""
+    """Answer an address, or a method of it, that there is not: by a page where a person looks for one."""
     path, accepted = flask.request.path, flask.request.accept_mimetypes
     is_page = not path.startswith(API) and accepted["text/html"] > accepted["application/json"]
     if not is_page:

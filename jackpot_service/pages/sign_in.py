@@ -10,12 +10,13 @@ from werkzeug.wrappers import Response
 
 from jackpot_service.api.entrance import TooManyRequests
 from jackpot_service.api.request_context import ADDRESS
-from jackpot_service.domain.errors import LedgerError, Unauthenticated
+from jackpot_service.domain.errors import Unauthenticated
 from jackpot_service.domain.principals import UserRequired
-from jackpot_service.pages.access import PEOPLE, open_to_all, people, person, signed_in
+from jackpot_service.pages.access import PEOPLE, OldForm, open_to_all, people, person, signed_in
 from jackpot_service.pages.blueprint import blueprint
 from jackpot_service.pages.context import pages
 from jackpot_service.pages.cookies import cookie
+from jackpot_service.pages.problems import show_problem
 from jackpot_service.telemetry import counters
 from jackpot_service.telemetry.logs import Seldom
 
@@ -24,6 +25,7 @@ T = TypeVar("T")
 MISSING_KEY: Final = "Paste your key: it begins with jk_."
 WRONG_KEY: Final = "This key is not in force. Check that it was pasted whole; it begins with jk_."
 WRONG_PERSON: Final = "This key is not in force, or not your own."
+OLD_FORM: Final = "This form was of an earlier session, or your browser keeps no cookies. Paste your key again."
 NO_PERSON: Final = "This is the key of a machine. Pages are for people: show it with calls of the API."
 TOO_MANY: Final = "Too many sign-ins from your address have failed. Wait a minute, then try again."
 
@@ -36,9 +38,16 @@ _seldom = Seldom()
 class WrongKey(Exception):
     """The key of a form is wrong; the message is what its person reads."""
 
-    def __init__(self, message: str, *, status: HTTPStatus = HTTPStatus.UNPROCESSABLE_ENTITY) -> None:
+    def __init__(
+        self,
+        message: str,
+        *,
+        status: HTTPStatus = HTTPStatus.UNPROCESSABLE_ENTITY,
+        retry_after_s: int | None = None,
+    ) -> None:
         super().__init__(message)
         self.status = status
+        self.retry_after_s = retry_after_s
 
 
 @blueprint.route("/sign-in", methods=["GET"])
@@ -63,6 +72,14 @@ def sign_in() -> Response:
         pages().sessions.end(before)
     cookie().renew(secret)
     return _on_to_next_page()
+
+
+@blueprint.errorhandler(OldForm)
+def show_again(error: OldForm) -> Response:
+    """Show the sign-in again, with a token of now; any other form is opened again by its person."""
+    if flask.request.endpoint != "pages.sign_in":
+        return show_problem(error)
+    return _sign_in_form(WrongKey(OLD_FORM, status=HTTPStatus.BAD_REQUEST))
 
 
 @blueprint.route("/sign-in/again", methods=["GET"])
@@ -106,22 +123,16 @@ def _by_key(use: Callable[[str], T], *, wrong: str) -> T:
         raise WrongKey(wrong if key else MISSING_KEY)
     address = str(flask.request.environ.get(ADDRESS, ""))
     try:
-        pages().attempts.take(address)
+        with pages().attempts.attempt(address, key):
+            return use(key)
     except TooManyRequests as error:
-        raise WrongKey(TOO_MANY, status=HTTPStatus.TOO_MANY_REQUESTS) from error
-    try:
-        result = use(key)
+        raise WrongKey(TOO_MANY, status=HTTPStatus.TOO_MANY_REQUESTS, retry_after_s=error.retry_after_s) from error
     except Unauthenticated as error:
         counters.count(counters.SIGN_INS_REFUSED)
         _seldom.warning("sign-in-refused", about=address, address=address)
         raise WrongKey(wrong) from error
-    except LedgerError as error:
-        pages().attempts.give_back(address)
-        if isinstance(error, UserRequired):
-            raise WrongKey(NO_PERSON) from error
-        raise
-    pages().attempts.give_back(address)
-    return result
+    except UserRequired as error:
+        raise WrongKey(NO_PERSON) from error
 
 
 def _sign_in_form(error: WrongKey | None = None) -> Response:
@@ -135,7 +146,10 @@ def _proof_form(error: WrongKey | None = None) -> Response:
 
 def _form(template: str, error: WrongKey | None, **values: object) -> Response:
     page = flask.render_template(template, error=error, next_page=_next_page(), **values)
-    return flask.Response(page, HTTPStatus.OK if error is None else error.status)
+    response = flask.Response(page, HTTPStatus.OK if error is None else error.status)
+    if error is not None and error.retry_after_s is not None:
+        response.headers["Retry-After"] = str(error.retry_after_s)
+    return response
 
 
 def _on_to_next_page() -> Response:

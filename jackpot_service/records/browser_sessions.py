@@ -1,6 +1,6 @@
 """The sessions of people who have signed in with a browser, by the hash of the secret that each one's cookie holds."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from sqlalchemy import delete, insert, or_, select, text, update
@@ -21,6 +21,10 @@ class BrowserSession:
     began_at: datetime
     proved_at: datetime
     seen_at: datetime
+
+    def seen(self, at: datetime) -> "BrowserSession":
+        """Return it with its person seen at a time, unless they were seen later."""
+        return replace(self, seen_at=max(self.seen_at, at))
 
     def ends_at(self, *, idle: timedelta, longest: timedelta) -> datetime:
         """When it ends if its person does nothing more."""
@@ -63,11 +67,21 @@ def remove(session: Session, secret_hash: bytes) -> None:
 
 def remove_all(session: Session, principal: str) -> int:
     """End all sessions of a person; returns how many there were."""
-    keys = select(KeyRow.key_id).where(KeyRow.principal == principal).scalar_subquery()
+    keys = select(KeyRow.key_id).where(KeyRow.principal == principal)
     return session.execute(delete(BrowserSessionRow).where(BrowserSessionRow.key_id.in_(keys))).rowcount
 
 
-def remove_ended(session: Session, key_id: str, *, seen_before: datetime, begun_before: datetime) -> None:
-    """Remove what has ended by time of the sessions that a key began."""
+def remove_ended(session: Session, *, seen_before: datetime, begun_before: datetime) -> None:
+    """Remove the sessions that have ended by time, of any key."""
     is_over = or_(BrowserSessionRow.seen_at <= seen_before, BrowserSessionRow.began_at <= begun_before)
-    session.execute(delete(BrowserSessionRow).where(BrowserSessionRow.key_id == key_id, is_over))
+    session.execute(delete(BrowserSessionRow).where(is_over))
+
+
+def remove_eldest(session: Session, key_id: str, *, but: int) -> None:
+    """Remove all sessions that a key began but the latest, of which so many stay."""
+    latest = (
+        select(BrowserSessionRow.secret_hash)
+        .where(BrowserSessionRow.key_id == key_id)
+        .order_by(BrowserSessionRow.began_at.desc(), BrowserSessionRow.secret_hash)
+    )
+    session.execute(delete(BrowserSessionRow).where(BrowserSessionRow.secret_hash.in_(latest.offset(but))))

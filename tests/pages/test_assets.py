@@ -60,8 +60,11 @@ def test_nothing_else_is_served(world: World, name: str) -> None:
 
 
 @pytest.mark.slow
-def test_files_of_another_version_are_not_there(world: World) -> None:
-    assert world.app.test_client().get("/assets/0123456789abcdef/ledger.css").status_code == 404
+def test_a_page_of_another_version_gets_the_files_of_this_one_for_now(world: World) -> None:
+    """Two services are upgraded one after the other, and a proxy asks either."""
+    answer = world.app.test_client().get("/assets/0123456789abcdef/ledger.css")
+    assert (answer.status_code, answer.headers["Cache-Control"]) == (200, "no-store")
+    assert answer.data == (assets.STATIC / "ledger.css").read_bytes()
 
 
 def test_every_file_that_a_page_or_a_style_names_is_there() -> None:

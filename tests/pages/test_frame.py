@@ -76,6 +76,8 @@ def test_a_person_sees_a_page_for_what_is_not_there_and_a_program_a_problem(worl
     assert page.headers["X-Request-Id"] in page.text
     visitor.open("/v1/nothing-here").problem(404, "not-found")
     visitor.open("/nothing-here", Accept="*/*").problem(404, "not-found")
+    part = Visitor(world).sign_in().open("/jackpots/unknown", Accept="*/*", **{"HX-Request": "true"})
+    assert (part.status, part.media_type) == (404, "text/html")
 
 
 def test_a_method_that_no_page_takes_is_refused_in_words(world: World) -> None:

@@ -3,8 +3,10 @@
 from datetime import timedelta
 
 import pytest
+from itsdangerous import URLSafeTimedSerializer
 
 from jackpot_service.domain.principals import Principal, Role
+from jackpot_service.pages.install import PUBLIC_KEY
 from tests.support.visitor import COOKIE, Visitor, token_in
 from tests.support.world import World
 
@@ -42,7 +44,7 @@ def test_a_key_of_an_automaton_opens_no_page(world: World) -> None:
 
 @pytest.mark.parametrize(
     "key",
-    ["jk_0123456789abcdef_" + "a" * 43, "jk_", "no key", "jk_ß_ß", "\0", "a" * 100_000, "eyJhbGciOiJub25lIn0.e30."],
+    ["jk_0123456789abcdef_" + "a" * 43, "jk_", "no key", "jk_ß_ß", "\0", "a" * 10_000, "eyJhbGciOiJub25lIn0.e30."],
 )
 def test_what_is_no_key_in_force_is_refused_in_words(world: World, key: str) -> None:
     answer = Visitor(world).submit("/sign-in", {"key": key})
@@ -153,12 +155,19 @@ def test_nobody_is_led_to_another_site(world: World, elsewhere: str) -> None:
     assert Visitor(world).submit("/sign-in", form).headers["Location"] == "/"
 
 
+def signed(value: object) -> str:
+    """Sign a value as anybody can: the key of the signature is no secret."""
+    return str(URLSafeTimedSerializer(PUBLIC_KEY, salt="wtf-csrf-token").dumps(value))
+
+
 def test_a_form_of_another_site_is_refused(world: World) -> None:
     visitor = Visitor(world)
     token = token_in(visitor.open("/sign-in").text)
     form = {"key": world.key(Role.FINANCE), "csrf_token": token}
 
-    assert visitor.post("/sign-in", {**form, "csrf_token": ""}).status == 400
+    for forged in ("", "x", signed(1), signed(None), signed("é"), signed({})):
+        answer = visitor.post("/sign-in", {**form, "csrf_token": forged})
+        assert (answer.status, "Paste your key again" in answer.text) == (400, True), forged
     assert (
         visitor.post("/sign-in", {**form, "csrf_token": token_in(Visitor(world).open("/sign-in").text)}).status == 400
     )
@@ -175,11 +184,17 @@ def test_a_token_of_before_sign_in_is_worth_nothing_after_it(world: World) -> No
     assert visitor.post("/sign-out", {"csrf_token": token}).status == 400
 
 
-def test_ten_sign_ins_that_fail_stop_an_address_for_a_while(world: World) -> None:
-    visitor = Visitor(world)
+def test_ten_sign_ins_that_fail_stop_an_address_for_a_while_but_no_key_in_force(world: World) -> None:
+    """The clock of the limit stands still: in life, a token comes back every six seconds."""
+    visitor = Visitor(world, app=world.start(monotonic=lambda: 0.0))
     answers = [visitor.submit("/sign-in", {"key": "jk_wrong"}) for _ in range(11)]
     assert [answer.status for answer in answers] == [*[422] * 10, 429]
     assert "Wait a minute" in answers[-1].text
+    assert int(answers[-1].headers["Retry-After"]) >= 1
+
+    key = world.key(Role.FINANCE)
+    assert visitor.submit("/sign-in", {"key": f"{key[:-1]}{'a' if key[-1] != 'a' else 'b'}"}).status == 429
+    assert visitor.submit("/sign-in", {"key": key}).status == 303
 
 
 def test_those_that_succeed_stop_nobody(world: World) -> None:
@@ -188,6 +203,39 @@ def test_those_that_succeed_stop_nobody(world: World) -> None:
 
 
 def test_a_part_of_a_page_leads_the_whole_page_to_the_sign_in(world: World) -> None:
-    headers = {"HX-Request": "true", "Referer": "http://localhost/account"}
-    answer = Visitor(world).open("/account", **headers)
-    assert (answer.status, answer.headers["HX-Redirect"]) == (204, "/sign-in?next=/account")
+    """Behind a proxy the browser sees another scheme and host than the service does."""
+    for page in ("http://localhost/floor?after=a", "https://ledger.example:8443/floor?after=a"):
+        answer = Visitor(world).open("/account", **{"HX-Request": "true", "Referer": page})
+        assert (answer.status, answer.headers["HX-Redirect"]) == (204, "/sign-in?next=/floor?after%3Da")
+
+
+def test_a_form_of_a_session_that_has_ended_leads_back_to_its_page(world: World) -> None:
+    visitor = Visitor(world).sign_in()
+    token = token_in(visitor.open("/account").text)
+    world.clock.advance(timedelta(minutes=31))
+    form = {"csrf_token": token, "scheme": "dark"}
+    answer = visitor.post("/account/colours", form, Referer="https://ledger.example/account")
+    assert answer.headers["Location"] == "/sign-in?next=/account"
+
+
+def test_a_key_has_twenty_sessions_of_which_the_first_ends_with_the_next(world: World) -> None:
+    visitors = [Visitor(world).sign_in() for _ in range(21)]
+    assert [visitor.open("/account").status for visitor in visitors] == [303, *[200] * 20]
+
+
+def test_the_next_sign_in_removes_the_rows_of_sessions_that_have_ended(world: World) -> None:
+    Visitor(world).sign_in()
+    world.clock.advance(timedelta(minutes=31))
+    Visitor(world).sign_in(Role.AUDITOR)
+    assert world.books.value("SELECT count(*) FROM browser_sessions") == 1
+
+
+def test_a_database_that_takes_no_notes_signs_nobody_out(world: World) -> None:
+    """As a replica does: here somebody else holds the row."""
+    visitor = Visitor(world).sign_in()
+    with world.engine.connect() as holding:
+        holding.exec_driver_sql("SELECT FROM browser_sessions FOR UPDATE")
+        for _ in range(3):
+            world.clock.advance(timedelta(minutes=20))
+            assert visitor.open("/account").status == 200
+        holding.rollback()

@@ -7,8 +7,9 @@ function warnBeforeEnd() {
   const banner = document.querySelector(".ending");
   if (!banner || Number.isNaN(endsAt)) return;
   // By this machine's clock, which may be wrong: a session that has just been used has half an hour.
-  const warnIn = endsAt - Date.now() - 2 * MINUTE;
-  setTimeout(() => { banner.hidden = false; }, warnIn > 0 && warnIn < 28 * MINUTE ? warnIn : 28 * MINUTE);
+  const left = endsAt - Date.now();
+  const isBelieved = left > 0 && left <= 30 * MINUTE;
+  setTimeout(() => { banner.hidden = false; }, isBelieved ? Math.max(0, left - 2 * MINUTE) : 28 * MINUTE);
 }
 
 // A form that is sent when the session has ended comes back from the sign-in as it was filled in. Keys are never kept.
@@ -41,6 +42,7 @@ function fillIn(form, values) {
 
 if (!window.isSecureContext) {
   for (const warning of document.querySelectorAll("[data-insecure]")) warning.hidden = false;
+  for (const field of document.querySelectorAll("#key, #key ~ button")) field.disabled = true;
 }
 warnBeforeEnd();
 keepForms();

@@ -120,4 +120,5 @@ CREATE TABLE browser_sessions (
     CONSTRAINT ck_browser_sessions_secret_hash CHECK (length(secret_hash) = 32)
 );
 
-CREATE INDEX ix_browser_sessions_key_id ON browser_sessions (key_id);
+CREATE INDEX ix_browser_sessions_key_id_began_at ON browser_sessions (key_id, began_at);
+CREATE INDEX ix_browser_sessions_seen_at ON browser_sessions (seen_at);
