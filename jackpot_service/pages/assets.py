@@ -2,7 +2,7 @@
 The files that pages load: styles, scripts and fonts, all under one address that changes with any of them.
 
 So browsers keep them for ever. Two services that are upgraded one after the other show pages of two versions for a
-while: a page of the other version gets the files of this one, and keeps them for no time.
+while. A page of the other version gets the files of this one, and keeps them for no time.
 
 Files of others are in `static/vendor/`, with their licences. `LOCK.json` there says of which package and version each
 is, and holds its hash.

@@ -34,10 +34,6 @@ async ([source, seed, frames]) => {
     t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
     return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
   };
-  const value = (shown, wheels) => {
-    const at = wheels.map(([digit, turn], place) => (digit + turn) * 10 ** place);
-    return at.reduce((sum, part) => sum + part, 0);
-  };
   let amount = Math.floor(random() * 1e9), time = 0, shown = amount, rolled = 0, fell = 0;
   const rolling = new Rolling(amount), wrong = [];
   for (let frame = 0; frame < frames && wrong.length < 5; frame += 1) {
@@ -212,7 +208,9 @@ def test_a_void_lowers_the_amount_at_once(browser: Browser, shown: World) -> Non
 def test_without_motion_the_amount_changes_in_steps(browser: Browser, shown: World) -> None:
     with displaying(browser, shown, reduced_motion="reduce") as page:
         shown.bet(bet("b", stake_minor=10_000))
-        assert set(page.evaluate(FRAMES, 3)) == {13071094, 13075594}
+        seen = page.evaluate(FRAMES, 3)
+        assert set(seen) <= {13071094, 13075594}
+        assert seen[-1] == 13075594
         hit(shown)
         page.wait_for_selector(".won:not([hidden])")
         assert page.locator(".confetti i").count() == 0
