@@ -3,12 +3,11 @@
 import json
 from collections.abc import Mapping
 from datetime import UTC, date, datetime, timedelta
-from decimal import ROUND_DOWN, Decimal
+from decimal import ROUND_FLOOR, Decimal
 from typing import Any, Final
 
 from markupsafe import Markup
 
-from jackpot_service.domain.casinos import Casino
 from jackpot_service.domain.currencies import CURRENCIES
 from jackpot_service.domain.languages import Language
 from jackpot_service.domain.money import Rate, from_minor, plain
@@ -81,11 +80,6 @@ def day(of: date) -> str:
     return f"{of.day} {_MONTHS[of.month - 1]} {of.year}"
 
 
-def gaming_day(of: date, casino: Casino) -> str:
-    """Write a gaming day with its casino's zone, and when it begins: 23 Nov 2026, Europe/Riga from 06:00."""
-    return f"{day(of)}, {casino.zone} from {casino.day_starts:%H:%M}"
-
-
 def age(passed: timedelta) -> str:
     """Write how long ago something was, to the unit that matters, rounded down: 40 s, 12 min, 3 h 5 min, 2 d 4 h."""
     seconds = max(0, int(passed.total_seconds()))
@@ -130,11 +124,11 @@ def about(amount: Decimal | str, currency: str) -> Markup:
     """
     Write an amount in units of a currency, cut to the currency's decimals; the exact one is its title and its value.
 
-    It is cut towards zero, so nothing is ever shown larger than it is.
+    It is rounded down, below zero too, so nothing is ever shown larger than it is.
     """
     amount = Decimal(amount)
     exponent = CURRENCIES[currency].exponent
-    cut = amount.scaleb(exponent).to_integral_value(ROUND_DOWN).scaleb(-exponent)
+    cut = amount.scaleb(exponent).to_integral_value(ROUND_FLOOR).scaleb(-exponent)
     shown = f"{currency}{SPACE}{_with_decimals(cut, exponent)}"
     return Markup('<data value="{}" title="{}">{}</data>').format(plain(amount), exact(amount, currency), shown)
 
@@ -167,7 +161,6 @@ FILTERS: Final = {
     "day_and_month": day_and_month,
     "document": document,
     "exact": exact,
-    "gaming_day": gaming_day,
     "in_units": in_units,
     "label": label,
     "moment": moment,

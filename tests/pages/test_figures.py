@@ -1,12 +1,11 @@
 """How pages write figures: never a digit more or less than the ledger has, and never a larger amount."""
 
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
 
 import pytest
 
-from jackpot_service.domain.casinos import Casino
 from jackpot_service.domain.money import Rate
 from jackpot_service.pages import figures
 from jackpot_service.reports.round_calculation import Quotient
@@ -51,7 +50,12 @@ def test_an_exact_amount_has_every_digit_and_at_least_the_currencys(amount: str,
 
 @pytest.mark.parametrize(
     ("amount", "written"),
-    [("0.019", "EUR 0.01"), ("-0.019", "EUR \N{MINUS SIGN}0.01"), ("-0.001", "EUR 0.00"), ("7", "EUR 7.00")],
+    [
+        ("0.019", "EUR 0.01"),
+        ("-0.019", "EUR \N{MINUS SIGN}0.02"),
+        ("-0.001", "EUR \N{MINUS SIGN}0.01"),
+        ("7", "EUR 7.00"),
+    ],
 )
 def test_a_cut_amount_is_never_larger_and_keeps_the_exact_one(amount: str, written: str) -> None:
     shown = plain(figures.about(amount, "EUR"))
@@ -94,10 +98,8 @@ def test_an_age_is_rounded_down_to_the_unit_that_matters(passed: timedelta, writ
     assert plain(figures.age(passed)) == written
 
 
-def test_times_are_of_utc_and_gaming_days_of_their_casino() -> None:
+def test_times_are_of_utc() -> None:
     assert figures.moment(datetime(2026, 11, 3, 9, 5, 7, tzinfo=UTC)) == "3 Nov 2026, 09:05:07 UTC"
-    riga = Casino("riga", "Riga", "Europe/Riga", time(6))
-    assert figures.gaming_day(date(2026, 11, 23), riga) == "23 Nov 2026, Europe/Riga from 06:00"
 
 
 def test_every_number_of_a_page_uses_the_minus_of_typographers() -> None:
