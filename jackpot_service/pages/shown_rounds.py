@@ -11,6 +11,7 @@ from jackpot_service.domain.prizes import Tier
 from jackpot_service.domain.rounds import RoundState
 from jackpot_service.domain.rules import DeadHand
 from jackpot_service.pages.cards import ShownCard, shown_cards
+from jackpot_service.pages.figures import label
 from jackpot_service.records.manual_payments import Compensation
 from jackpot_service.reports.round_calculation import CalculatedAward, RoundCalculation, Verdict
 from jackpot_service.reports.rounds import RoundRecord
@@ -42,7 +43,8 @@ class ShownBet:
     """
     A bet with all awards that any verdict made for it, and what was granted for it by hand.
 
-    `remark` says in a sentence why it plays no part, if so; `chip` says it in a word.
+    `remark` says in a sentence why it plays no part, if so; `chip` says it in a word. `no_award` says in a sentence why
+    a bet that played won nothing; it is empty for any other.
     """
 
     booked: BookedBet
@@ -50,6 +52,7 @@ class ShownBet:
     compensations: tuple[Compensation, ...]
     chip: str
     remark: str
+    no_award: str
 
     @property
     def standing_awards(self) -> tuple[CalculatedAward, ...]:
@@ -65,10 +68,7 @@ def shown_verdict(verdict: Verdict, record: RoundRecord) -> ShownVerdict:
 
 def _shown_hand(hand: Hand, tier: Tier | None, record: RoundRecord) -> ShownHand:
     live = sum(1 for booked in record.bets if booked.bet.hand == hand.hand and not booked.is_void)
-    is_dealt = hand.status is HandStatus.DEALT
-    return ShownHand(
-        hand.hand, hand.status, shown_cards(hand.cards), tier if is_dealt else None, live, _remark(hand, record)
-    )
+    return ShownHand(hand.hand, hand.status, shown_cards(hand.cards), tier, live, _remark(hand, record))
 
 
 def _remark(hand: Hand, record: RoundRecord) -> str:
@@ -98,15 +98,24 @@ def shown_bets(record: RoundRecord, calculation: RoundCalculation) -> tuple[Show
     compensations: defaultdict[str, list[Compensation]] = defaultdict(list)
     for compensation in record.compensations:
         compensations[compensation.bet_id].append(compensation)
-    return tuple(
-        ShownBet(
-            booked,
-            tuple(awards[booked.bet.bet_id]),
-            tuple(compensations[booked.bet.bet_id]),
-            *_why_not(booked, record, calculation.in_force),
-        )
-        for booked in record.bets
-    )
+    shown = []
+    for booked in record.bets:
+        bet_id, in_force = booked.bet.bet_id, calculation.in_force
+        chip, remark = _why_not(booked, record, in_force)
+        won_nothing = in_force is not None and not chip and not awards[bet_id]
+        no_award = _no_award(booked.bet.hand, in_force) if in_force is not None and won_nothing else ""
+        shown.append(ShownBet(booked, tuple(awards[bet_id]), tuple(compensations[bet_id]), chip, remark, no_award))
+    return tuple(shown)
+
+
+def _no_award(hand: str, verdict: Verdict) -> str:
+    """Say why nothing came of a bet that played: its hand won no tier, or no payable unit came of its prize."""
+    tier, of_share = verdict.tiers[hand], verdict.share is not None
+    if tier is None:
+        also = ", and no payable unit came of the share" if of_share else ""
+        return f"No award: the hand won no fixed prize{also}."
+    prize = "share" if of_share else f"prize of its hand, {label(tier.value)}"
+    return f"No award: no payable unit came of the {prize}."
 
 
 def _why_not(booked: BookedBet, record: RoundRecord, verdict: Verdict | None) -> tuple[str, str]:

@@ -6,13 +6,14 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-from jackpot_service.domain import facts
+from jackpot_service.domain import facts, outcomes
+from jackpot_service.domain.accounts import METER_HOUSE, METER_PLAYERS
 from jackpot_service.domain.allocation import Contribution, contribute, stakes_by_currency
 from jackpot_service.domain.bets import Bet
 from jackpot_service.domain.cards import Card
 from jackpot_service.domain.facts import Facts
 from jackpot_service.domain.money import POOL_DECIMALS, ZERO, Rate, from_minor
-from jackpot_service.domain.outcomes import Hand, tier_of
+from jackpot_service.domain.outcomes import Hand, HandStatus, tier_of
 from jackpot_service.domain.payoffs import Basis, payoff_of
 from jackpot_service.domain.prizes import Tier
 from jackpot_service.domain.rounds import RoundState
@@ -43,7 +44,8 @@ class CalculatedAward:
 
     `before_rounding` is that amount, and `stake` is in units of the same currency. `entitled` is the part of the meter
     that its hand was entitled to, in the base currency. It is None where the round shares, and of a multiple of the
-    stake.
+    stake. `paid_before_minor` is how much of what was due its bet had been paid when a correction made the award; the
+    award is the rest.
     """
 
     award: BookedAward
@@ -52,11 +54,7 @@ class CalculatedAward:
     formula: str
     before_rounding: Quotient
     entitled: Quotient | None
-
-    @property
-    def amount(self) -> Decimal:
-        """The award in units of its currency."""
-        return from_minor(self.award.amount_minor, self.rate.exponent)
+    paid_before_minor: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +63,10 @@ class Verdict:
     A verdict on a round, as it was recorded: its settlement, of number 0, or a correction.
 
     Amounts are in the base currency. `meter` is M and `weight` W; `share` is M / W where the bettors shared, otherwise
-    None. `carried`, `overflow` and `cycle_after` are a settlement's alone, and `reversed_awards` a correction's: each
-    is a bet, a tier, minor units and their currency.
+    None. `awards` are those that it made: a correction makes only what was not paid before. `pays_from_meter` is
+    whether a hand won a part of the meter, and `meter_cost` what the meter was charged for all that is due.
+    `carried`, `overflow` and `cycle_after` are a settlement's alone, and `reversed_awards` a correction's: each is a
+    bet, a tier, minor units and their currency.
     """
 
     number: int
@@ -77,11 +77,11 @@ class Verdict:
     meter: Decimal
     weight: Decimal
     share: Quotient | None
+    pays_from_meter: bool
     awards: tuple[CalculatedAward, ...]
     refunds: frozenset[str]
+    meter_cost: Decimal
     meter_after: Decimal
-    reserve_after: Decimal
-    prize_fund_after: Decimal
     house_seed: Decimal
     carried: Decimal | None = None
     overflow: Decimal = ZERO
@@ -97,11 +97,6 @@ class Verdict:
     def from_meter(self) -> tuple[CalculatedAward, ...]:
         """Its awards that the meter paid."""
         return tuple(award for award in self.awards if award.award.funded_by == FundedBy.METER)
-
-    @property
-    def paid(self) -> Decimal:
-        """The cost of its awards to the meter, in base units."""
-        return sum((award.award.cost for award in self.from_meter), ZERO)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +118,7 @@ class RoundCalculation:
 
 
 def calculation_of(record: RoundRecord) -> RoundCalculation:
-    """Figure the parts of a round's stakes, and its awards before rounding, by the functions that settled it."""
+    """Figure the parts of a round's stakes, and its awards before rounding, from its record."""
     verdicts = tuple(_verdicts(record))
     refunded = verdicts[-1].refunds if verdicts else frozenset()
     is_cancelled = record.view.round.state is RoundState.CANCELLED
@@ -145,6 +140,7 @@ def _verdicts(record: RoundRecord) -> Iterable[Verdict]:
         result=record.ending["result"],
         meter=meter,
         awards=record.awards,
+        meter_cost=sum((award.cost for award in record.awards if award.funded_by == FundedBy.METER), ZERO),
         number=0,
         carried=None if settlement["carried"] is None else Decimal(settlement["carried"]),
         overflow=Decimal(settlement["overflow"]),
@@ -158,6 +154,7 @@ def _verdicts(record: RoundRecord) -> Iterable[Verdict]:
             result=after["result"],
             meter=Decimal(after["meter"]),
             awards=correction.awards,
+            meter_cost=sum((Decimal(after["charged_to"].get(part, 0)) for part in (METER_PLAYERS, METER_HOUSE)), ZERO),
             number=correction.number,
             reversed_awards=tuple(after["reversed"]),
         )
@@ -178,7 +175,9 @@ def _verdict(
     bets = {booked.bet.bet_id: booked.bet for booked in record.bets}
     basis = Basis(meter, weight, policy)
     calculated = tuple(_calculated(award, bets[award.bet_id], basis, claims, record) for award in awards)
-    shares = record.rules.is_shared and any(award.funded_by == FundedBy.METER for award in awards)
+    live = [booked.bet for booked in record.bets if not booked.is_void]
+    judged = outcomes.judge(live, hands, record.rules)
+    shares = record.rules.is_shared and judged.is_hit
     return Verdict(
         hands=hands,
         dealer=tuple(map(Card, result["dealer"])),
@@ -187,18 +186,17 @@ def _verdict(
         meter=meter,
         weight=weight,
         share=Quotient.of(Fraction(meter) / Fraction(weight)) if shares and weight else None,
+        pays_from_meter=judged.pays_from_meter,
         awards=calculated,
         refunds=frozenset(figures["refunds"]),
         meter_after=Decimal(figures["meter_after"]),
-        reserve_after=Decimal(figures["reserve_after"]),
-        prize_fund_after=Decimal(figures["prize_fund_after"]),
         house_seed=Decimal(figures["house_seed"]),
         **more,
     )
 
 
 def _tier(hand: Hand, rules: JackpotRules) -> Tier | None:
-    return tier_of(hand.cards, rules)
+    return tier_of(hand.cards, rules) if hand.status is HandStatus.DEALT else None
 
 
 def _calculated(
@@ -220,4 +218,5 @@ def _calculated(
         formula=payoff.formula,
         before_rounding=Quotient.of(payoff.due),
         entitled=None if entitled is None else Quotient.of(entitled),
+        paid_before_minor=int(payoff.due * 10**rate.exponent) - award.amount_minor,
     )
