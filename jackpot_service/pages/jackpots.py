@@ -7,7 +7,7 @@ import flask
 from marshmallow import ValidationError
 
 from jackpot_service.api.audit import AuditQuerySchema
-from jackpot_service.api.jackpots import HitsQuerySchema
+from jackpot_service.api.jackpots import HitsQuerySchema, JackpotsQuerySchema
 from jackpot_service.api.lists import MOST_LISTED, cursor, page
 from jackpot_service.api.request_context import look, now, principal
 from jackpot_service.database.transactions import Session
@@ -36,8 +36,22 @@ _WORDS = words_in(Language.ENGLISH)
 @people(*WATCHERS)
 def show_jackpots() -> str:
     """List jackpots as they stand; somebody of a casino sees those that its tables play for."""
-    states = look(_seen_states)
-    return flask.render_template("jackpots.html", states=states)
+    query = read_query(JackpotsQuerySchema(), {name: flask.request.args.get(name, "") for name in ("limit", "after")})
+    if query.errors:
+        query = read_query(JackpotsQuerySchema(), {})
+    listed = page(
+        query.values,
+        lambda session, limit: jackpot_states(
+            session, at=now(), casino_id=principal().casino_id, limit=limit, after=query.values["after"]
+        ),
+        lambda state: state.jackpot_id,
+    )
+    return flask.render_template(
+        "jackpots.html",
+        states=listed["items"],
+        next_page=address_with(query.typed, after=listed["next"]) if listed["next"] else None,
+        first_page=address_with({**query.typed, "after": ""}) if "after" in query.typed else None,
+    )
 
 
 @blueprint.route("/jackpots/<id:jackpot_id>", methods=["GET"])
@@ -56,6 +70,7 @@ def show_jackpot(jackpot_id: str) -> str:
         sheet=sheet,
         prizes=[_prize(line, sheet) for line in sheet.lines],
         last_hit=hits[0] if hits else None,
+        sees_whose_money=principal().casino_id is None,
         tables=look(
             lambda session: references.tables(
                 session, principal(), jackpot_id=jackpot_id, limit=MOST_LISTED, after=None
@@ -122,15 +137,6 @@ def show_history(jackpot_id: str) -> str:
         acts=listed["items"],
         next_page=address_with({}, after=listed["next"]) if listed["next"] else None,
     )
-
-
-def _seen_states(session: Session) -> tuple[JackpotState, ...]:
-    states = jackpot_states(session, at=now())
-    casino_id = principal().casino_id
-    if casino_id is None:
-        return states
-    own = references.jackpots_at(session, casino_id)
-    return tuple(state for state in states if state.jackpot_id in own)
 
 
 def _require_seen(session: Session, jackpot_id: str) -> None:

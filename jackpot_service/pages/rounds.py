@@ -114,8 +114,8 @@ def _find(query: ReadQuery) -> Mapping[str, Any]:
 
 def _bases(rounds: Sequence[FoundRound]) -> Mapping[str, str]:
     """The base currencies of the jackpots of some rounds."""
-    jackpot_ids = sorted({round_.jackpot_id for round_ in rounds})
-    return look(lambda session: {each: references.require_base(session, each) for each in jackpot_ids})
+    jackpot_ids = {round_.jackpot_id for round_ in rounds}
+    return look(lambda session: references.bases_of(session, jackpot_ids))
 
 
 def _to_award(award_id: str) -> Response:

@@ -1,6 +1,6 @@
 """The reference documents: casinos, tables, jackpots and their rules versions."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NoReturn
 
@@ -143,11 +143,22 @@ def require_base(session: Session, jackpot_id: str) -> str:
     return base
 
 
-def jackpot_ids(session: Session, *, limit: int | None = None, after: str | None = None) -> Sequence[str]:
-    """The ids of all jackpots, in their order; or of so many, of those after one."""
+def bases_of(session: Session, jackpot_ids: Collection[str]) -> Mapping[str, str]:
+    """The base currencies of some jackpots, by id; an unknown one has none."""
+    question = select(JackpotRow.jackpot_id, JackpotRow.base).where(JackpotRow.jackpot_id.in_(sorted(jackpot_ids)))
+    return {row.jackpot_id: row.base for row in session.execute(question)}
+
+
+def jackpot_ids(
+    session: Session, *, casino_id: str | None = None, limit: int | None = None, after: str | None = None
+) -> Sequence[str]:
+    """The ids of all jackpots, or of those that tables of a casino play for, in their order; so many after one."""
     question = select(JackpotRow.jackpot_id).order_by(JackpotRow.jackpot_id).limit(limit)
     if after is not None:
         question = question.where(JackpotRow.jackpot_id > after)
+    if casino_id is not None:
+        of_casino = select(TableRow.jackpot_id).where(TableRow.casino_id == casino_id)
+        question = question.where(JackpotRow.jackpot_id.in_(of_casino))
     return session.scalars(question).all()
 
 

@@ -117,14 +117,14 @@ class Hit:
 
 
 def jackpot_states(
-    session: Session, *, at: datetime, limit: int | None = None, after: str | None = None
+    session: Session, *, at: datetime, casino_id: str | None = None, limit: int | None = None, after: str | None = None
 ) -> tuple[JackpotState, ...]:
     """
-    Jackpots as they stand, by id: all, or so many of those after an id.
+    Jackpots as they stand, by id: all or those that tables of a casino play for, and so many of those after an id.
 
     Each is consistent in itself; together they have no common instant.
     """
-    jackpot_ids = references.jackpot_ids(session, limit=limit, after=after)
+    jackpot_ids = references.jackpot_ids(session, casino_id=casino_id, limit=limit, after=after)
     return tuple(jackpot_state(session, jackpot_id, at=at) for jackpot_id in jackpot_ids)
 
 

@@ -136,6 +136,32 @@ def test_finance_of_a_casino_sees_the_jackpots_of_its_tables_only(opened: World)
     assert visitor.open("/jackpots/j2/history").status == 404
 
 
+def test_whose_money_the_meter_is_stays_in_the_house(opened: World) -> None:
+    page = shown(Visitor(opened).sign_in(), "/jackpots/j2")
+    assert "Meter, players\N{RIGHT SINGLE QUOTATION MARK} money EUR" in page
+    assert "Meter, the house\N{RIGHT SINGLE QUOTATION MARK}s money EUR" in page
+    for_casino = shown(finance_of_casino(opened, "c2"), "/jackpots/j2")
+    assert "money" not in for_casino
+    assert "Reserve, for the next jackpot EUR" in for_casino
+
+
+def test_many_jackpots_are_listed_in_pages(opened: World) -> None:
+    for number in range(3, 6):
+        opened.open(jackpot_id=f"j{number}", base_amount="1000", tables=())
+    opened.add_table("T5", jackpot_id="j5", casino_id="c2")
+    visitor = Visitor(opened).sign_in()
+    first = links_of(visitor.open("/jackpots?limit=2").text)
+    assert {"/jackpots/j1", "/jackpots/j2", "/jackpots?limit=2&after=j2"} <= first
+    assert "/jackpots/j3" not in first
+    second = links_of(visitor.open("/jackpots?limit=2&after=j2").text)
+    assert {"/jackpots/j3", "/jackpots/j4", "/jackpots?limit=2&after=j4"} <= second
+    assert "/jackpots/j2" not in second
+    of_casino = links_of(finance_of_casino(opened, "c2").open("/jackpots?limit=2").text)
+    assert {"/jackpots/j2", "/jackpots/j5"} <= of_casino
+    assert not [link for link in of_casino if "after=" in link]
+    assert "/jackpots/j1" in links_of(visitor.open("/jackpots?after=%22").text)
+
+
 def test_a_hit_at_another_casino_names_neither_table_nor_round(opened: World) -> None:
     opened.add_table("T3", jackpot_id="j1", casino_id="c2")
     opened.bet(bet("a"), round_id="secret")
