@@ -28,7 +28,7 @@ def show_floor() -> str:
         query = read_query(CasinosQuerySchema(), {})
     listed = page(
         query.values,
-        lambda session, limit: casinos_on_floor(session, principal(), at=at, limit=limit, after=query.values["after"]),
+        lambda session, limit: casinos_on_floor(session, principal(), limit=limit, after=query.values["after"]),
         lambda shown: shown.casino.casino_id,
     )
     return flask.render_template("floor.html", casinos=listed["items"], **_common(listed["next"]), at=at)
@@ -49,7 +49,7 @@ def _casino(casino_id: str) -> str:
     listed = page(
         query.values,
         lambda session, limit: tables_on_floor(
-            session, principal(), casino_id, at=at, limit=limit, after=query.values["after"]
+            session, principal(), casino_id, limit=limit, after=query.values["after"]
         ),
         lambda shown: shown.table.table_id,
     )

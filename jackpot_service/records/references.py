@@ -104,10 +104,14 @@ def tables(
     return [Table(*row) for row in session.execute(question.order_by(TableRow.table_id).limit(limit))]
 
 
-def count_tables(session: Session, casino_id: str) -> int:
-    """Count the tables of a casino that take jackpot bets."""
-    question = select(func.count()).where(TableRow.casino_id == casino_id, TableRow.jackpot_id.is_not(None))
-    return session.scalar(question) or 0
+def count_tables(session: Session, casino_ids: Collection[str]) -> Mapping[tuple[str, str], int]:
+    """Count the tables of some casinos that take jackpot bets, by casino and jackpot."""
+    question = (
+        select(TableRow.casino_id, TableRow.jackpot_id, func.count())
+        .where(TableRow.casino_id.in_(sorted(casino_ids)), TableRow.jackpot_id.is_not(None))
+        .group_by(TableRow.casino_id, TableRow.jackpot_id)
+    )
+    return {(row[0], row[1]): row[2] for row in session.execute(question) if row[1] is not None}
 
 
 def jackpots_at(session: Session, casino_id: str) -> frozenset[str]:

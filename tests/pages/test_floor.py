@@ -6,6 +6,7 @@ import pytest
 
 from jackpot_service.domain.principals import Role
 from tests.support.bets import bet
+from tests.support.drivers import round_trips
 from tests.support.hands import NOTHING, ROYAL_FLUSH, hand
 from tests.support.page_text import content_of, links_of
 from tests.support.visitor import Visitor
@@ -78,6 +79,20 @@ def test_more_open_rounds_of_a_table_than_are_shown_are_counted(floor: World) ->
     answer = Visitor(floor).sign_in().open("/floor/c1")
     assert "2 more that wait" in content_of(answer.text)
     assert "/rounds?table_id=T1&state=waiting" in links_of(answer.text)
+
+
+@pytest.mark.parametrize("path", ["/floor", "/floor/c1"])
+def test_more_tables_and_casinos_take_no_more_round_trips(floor: World, path: str) -> None:
+    floor.bet(bet("a"))
+    visitor = Visitor(floor).sign_in()
+    visitor.open(path)
+    few = round_trips(floor, lambda: visitor.open(path))
+    for number in range(4, 9):
+        floor.add_casino(f"c{number}")
+        floor.add_table(f"T{number}0", jackpot_id="j1")
+        floor.add_table(f"T{number}1", jackpot_id="j1", casino_id=f"c{number}")
+    visitor.open(path)
+    assert 0 < round_trips(floor, lambda: visitor.open(path)) <= few
 
 
 def test_a_cancelled_round_is_a_last_result_too(floor: World) -> None:
