@@ -277,17 +277,18 @@ def get_change(request_id: str) -> ChangeView:
     The effect is figured in a snapshot, without a lock, so bets go on meanwhile. It is the same for all who may read
     the request. If the change cannot be made as the books are, `effect.problem` says why.
     """
-    return _shown(request_id)
+    return shown_change(request_id)
 
 
 def _answered(done: ChangeRequested | ChangeDecidedNow, *, is_dry_run: bool) -> ChangeView:
     """Show what a call has done; of one that repeats an earlier, what is there."""
     if done.is_replay:
-        return replace(_shown(done.change.request_id), is_dry_run=is_dry_run)
+        return replace(shown_change(done.change.request_id), is_dry_run=is_dry_run)
     return ChangeView(done.change, done.effect, now(), is_dry_run)
 
 
-def _shown(request_id: str) -> ChangeView:
+def shown_change(request_id: str) -> ChangeView:
+    """Return a change request with its effect, as the caller may see it now. Raises: UnknownChange."""
     seen: list[ChangeView] = []
 
     def report(session: Session) -> ChangeView:

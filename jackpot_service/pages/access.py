@@ -20,7 +20,7 @@ from jackpot_service.api.fast_path import MOST_FORM_BYTES
 from jackpot_service.api.request_context import now
 from jackpot_service.auth.authenticator import page
 from jackpot_service.auth.browser_sessions import SignedIn
-from jackpot_service.domain.principals import Role
+from jackpot_service.domain.principals import Principal, Role
 from jackpot_service.pages.context import pages
 from jackpot_service.pages.cookies import cookie
 
@@ -48,16 +48,24 @@ class Audience:
     """
     The people who may see a page: those of these roles, or everybody if they are None.
 
-    With `needs_proof` a form is taken only from somebody who has shown their key within a quarter of an hour.
+    With `needs_proof` a form is taken only from somebody who has shown their key within a quarter of an hour. A page
+    `of_house` is not for the people of a casino.
     """
 
     roles: frozenset[Role] | None
     needs_proof: bool = False
+    of_house: bool = False
+
+    def admits(self, principal: Principal) -> bool:
+        """Whether somebody who is signed in may see the page."""
+        if self.roles is None:
+            return True
+        return principal.role in self.roles and not (self.of_house and principal.casino_id is not None)
 
 
-def people(*roles: Role, needs_proof: bool = False) -> Callable[[View], View]:
+def people(*roles: Role, needs_proof: bool = False, of_house: bool = False) -> Callable[[View], View]:
     """State which people may see a page; see `Audience`."""
-    return partial(_mark, Audience(frozenset(roles), needs_proof=needs_proof))
+    return partial(_mark, Audience(frozenset(roles), needs_proof=needs_proof, of_house=of_house))
 
 
 def open_to_all(view: View) -> View:
@@ -93,7 +101,7 @@ def require() -> Response | None:
     if shown is None:
         return led_away("pages.show_sign_in")
     flask.g.principal = shown.principal
-    if shown.principal.role not in audience.roles:
+    if not audience.admits(shown.principal):
         raise NotFound
     if audience.needs_proof and is_form and not shown.has_proved(at=now()):
         return led_away("pages.show_proof")

@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping
 from datetime import UTC, date, datetime, timedelta
 from decimal import ROUND_FLOOR, Decimal
+from fractions import Fraction
 from typing import Any, Final
 
 from markupsafe import Markup
@@ -108,6 +109,15 @@ def quotient(value: Quotient) -> str:
 def per_cent(part: Decimal) -> str:
     """Write an exact part as per cent of a whole: 31.84 %."""
     return _signed(_WORDS.per_cent(part)).replace(" ", SPACE)
+
+
+def move(before: Decimal, after: Decimal) -> str:
+    """Write by how many per cent a number moves, to two decimals: +2.13 %; empty from 0, and for what does not move."""
+    if not before or before == after:
+        return ""
+    hundredths = round((Fraction(after) - Fraction(before)) / abs(Fraction(before)) * 10_000)
+    sign_ = MINUS if hundredths < 0 else "+"
+    return f"{sign_}{_WORDS.scaled(abs(hundredths), 2)}{SPACE}%"
 
 
 def money(amount_minor: int, rate: Rate) -> str:

@@ -1,28 +1,44 @@
 """The frame of every page: the navigation, of which everybody sees what they may open, and who is signed in."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
 import flask
 
+from jackpot_service.domain.errors import LedgerError
 from jackpot_service.domain.principals import Principal
-from jackpot_service.pages import access, assets
+from jackpot_service.pages import access, assets, badges
 from jackpot_service.pages.access import signed_in
 from jackpot_service.version import service_version
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A page in the navigation, by its endpoint; it is marked on the pages of its `details` too."""
+    """
+    A page in the navigation, by its endpoint; it is marked on the pages of its `details` too.
+
+    `badge` counts what waits there for somebody.
+    """
 
     label: str
     endpoint: str
     details: tuple[str, ...] = ()
+    badge: Callable[[Principal], int] | None = None
 
     def is_for(self, principal: Principal) -> bool:
         """Whether somebody may open it."""
-        return principal.role in (access.audience_of(self.endpoint).roles or ())
+        return access.audience_of(self.endpoint).admits(principal)
+
+    def waiting(self) -> int:
+        """How much waits there for who is signed in; 0 if it cannot be read, so that a page is shown all the same."""
+        shown = signed_in()
+        if self.badge is None or shown is None:
+            return 0
+        try:
+            return self.badge(shown.principal)
+        except LedgerError:
+            return 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +59,17 @@ NAVIGATION: Final[tuple[Section, ...]] = (
                 "Jackpots",
                 "pages.show_jackpots",
                 ("pages.show_jackpot", "pages.show_rules", "pages.show_hits", "pages.show_history"),
+            ),
+        ),
+    ),
+    Section(
+        "Control",
+        (
+            Item(
+                "Changes",
+                "pages.show_changes",
+                ("pages.show_change", "pages.decide", "pages.show_emergency", "pages.decide_alone"),
+                badge=badges.changes_waiting,
             ),
         ),
     ),

@@ -13,10 +13,12 @@ from jackpot_service.auth.browser_sessions import BrowserSessions
 from jackpot_service.pages import (
     account,
     assets,
+    change,
     chips,
     figures,
     floor,
     frame,
+    inbox,
     jackpots,
     one_round,
     problems,
@@ -29,7 +31,7 @@ from jackpot_service.pages.blueprint import blueprint
 from jackpot_service.pages.context import EXTENSION, Attempts, PagesContext
 from jackpot_service.pages.cookies import Cookies
 
-SCREENS = (account, floor, jackpots, one_round, rounds, sign_in, wall)
+SCREENS = (account, change, floor, inbox, jackpots, one_round, rounds, sign_in, wall)
 """Modules whose views are pages; to import one is to add them to the blueprint."""
 
 

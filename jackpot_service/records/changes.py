@@ -56,8 +56,8 @@ def add_decision(session: Session, change: Change, decision: Decision, *, entry_
 
 def find(session: Session, request_id: str) -> Change | None:
     """The change request, or None if there is none of this id."""
-    rows = session.execute(_requests().where(ChangeRequestRow.request_id == request_id)).all()
-    return next((change for _, change in _with_decisions(session, rows)), None)
+    rows = session.execute(requests().where(ChangeRequestRow.request_id == request_id)).all()
+    return next((change for _, change in with_decisions(session, rows)), None)
 
 
 def last_approved(session: Session, jackpot_id: str) -> int:
@@ -85,7 +85,7 @@ def latest(
     kind: str | None = None,
 ) -> Sequence[tuple[int, Change]]:
     """List change requests, the latest first, each with its act's seq: those before one, in a state at an instant."""
-    question = _requests().order_by(ChangeRequestRow.entry_seq.desc()).limit(limit)
+    question = requests().order_by(ChangeRequestRow.entry_seq.desc()).limit(limit)
     if before is not None:
         question = question.where(ChangeRequestRow.entry_seq < before)
     if kind is not None:
@@ -99,7 +99,7 @@ def latest(
         question = question.where(
             ChangeDecisionRow.outcome.is_(None), is_expired if state is ChangeState.EXPIRED else ~is_expired
         )
-    return _with_decisions(session, session.execute(question).all())
+    return with_decisions(session, session.execute(question).all())
 
 
 def counts(session: Session, *, at: datetime, kind: str | None = None) -> dict[ChangeState, int]:
@@ -120,11 +120,13 @@ def counts(session: Session, *, at: datetime, kind: str | None = None) -> dict[C
     return numbers
 
 
-def _requests() -> Select[*tuple[Any, ...]]:
+def requests() -> Select[*tuple[Any, ...]]:
+    """Return the question for all change requests, whose rows `with_decisions` reads."""
     return select(ChangeRequestRow.__table__)
 
 
-def _with_decisions(session: Session, rows: Sequence[Row[*tuple[Any, ...]]]) -> list[tuple[int, Change]]:
+def with_decisions(session: Session, rows: Sequence[Row[*tuple[Any, ...]]]) -> list[tuple[int, Change]]:
+    """Read change requests from their rows, each with its act's seq and its decisions."""
     by_request: defaultdict[str, list[Decision]] = defaultdict(list)
     if rows:
         question = select(ChangeDecisionRow.__table__).where(

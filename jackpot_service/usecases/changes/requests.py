@@ -229,11 +229,7 @@ def decide_change(session: Session, command: DecideChange) -> ChangeDecidedNow:
     change = find(session, command.request_id)
     if _is_replay(change, command):
         return ChangeDecidedNow(change, None, is_replay=True)
-    policy = policy_of(session, change.kind)
-    change_policy.require_decider(policy, change, command.act.principal)
-    changes.require_decidable(change, at=command.act.now)
-    _require_another_user(session, change, command)
-    change_policy.require_apart(policy, _maker_of(session, change), command.act.principal)
+    require_may_decide(session, change, command)
     decision = _decision(change, command)
     if command.outcome is Outcome.REJECTED:
         return ChangeDecidedNow(_record(session, command, change, decision), None, is_replay=False)
@@ -243,6 +239,20 @@ def decide_change(session: Session, command: DecideChange) -> ChangeDecidedNow:
     _require_no_key_maker(session, command, looked_at.request.releases(session))
     with _pointing_at_nothing():
         return _approved(session, command, change, looked_at, decision)
+
+
+def require_may_decide(session: Session, change: Change, command: DecideChange) -> None:
+    """
+    Hold that somebody may decide a change request now. It takes no lock, so a page can ask before anybody decides.
+
+    Raises: KindForbidden; ChangeDecided; ChangeExpired; UserApprovalRequired; SameUser; EmergencyOff; SameDepartment;
+    SameRole.
+    """
+    policy = policy_of(session, change.kind)
+    change_policy.require_decider(policy, change, command.act.principal)
+    changes.require_decidable(change, at=command.act.now)
+    _require_another_user(session, change, command)
+    change_policy.require_apart(policy, _maker_of(session, change), command.act.principal)
 
 
 @contextmanager

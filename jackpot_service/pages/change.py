@@ -1,0 +1,216 @@
+"""One change request: what it would do or did, who decides it, and the forms by which somebody does."""
+
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Any, Final
+
+import flask
+import structlog
+from marshmallow import ValidationError
+from werkzeug.exceptions import NotFound
+from werkzeug.wrappers import Response
+
+from jackpot_service.api.changes import ApprovalSchema, ChangeView, RejectionSchema, shown_change
+from jackpot_service.api.problems import problem_of
+from jackpot_service.api.request_context import act, look, now, principal, signed
+from jackpot_service.database.transactions import Session
+from jackpot_service.domain.changes import (
+    Change,
+    ChangeDecided,
+    ChangeExpired,
+    ConfirmationRequired,
+    Outcome,
+    UnknownChange,
+)
+from jackpot_service.domain.errors import Conflict, Forbidden, LedgerError, Refused
+from jackpot_service.domain.errors import NotFound as NotFoundInBooks
+from jackpot_service.pages import figures, shown_changes
+from jackpot_service.pages.access import people
+from jackpot_service.pages.blueprint import blueprint
+from jackpot_service.pages.inbox import CHIPS, DECIDERS, READERS, kinds_seen
+from jackpot_service.pages.standing import Standing, standing_of
+from jackpot_service.records import change_policies
+from jackpot_service.usecases.changes.registry import KINDS
+from jackpot_service.usecases.changes.requests import ChangeDecidedNow, DecideChange, decide_change
+from jackpot_service.usecases.payloads import field_errors_in
+
+log = structlog.get_logger()
+
+NO_REMARK: Final = "Approved without a remark."
+"""The reason of an approval that states none: the audit trail has a reason for each."""
+
+CONFIRM: Final = "confirm:"
+"""Before the names of the fields in which figures are repeated."""
+
+MOVED: Final = (
+    "The books have moved since you looked. Nothing was done. Look at the effect as it is now, and decide again."
+)
+
+DEFINITE: Final = (Refused, Conflict, Forbidden, NotFoundInBooks)
+"""Refusals that are shown on the page of the request; all others are a problem's page."""
+
+
+class EffectMoved(Exception):
+    """The approval would do something else than its form has shown; it was taken back."""
+
+
+@blueprint.route("/changes/<id:request_id>", methods=["GET"])
+@people(*READERS, of_house=True)
+def show_change(request_id: str) -> Response:
+    """Show a change request as it stands. Raises: UnknownChange."""
+    return _page(request_id, {})
+
+
+@blueprint.route("/changes/<id:request_id>", methods=["POST"])
+@people(*DECIDERS, of_house=True, needs_proof=True)
+def decide(request_id: str) -> Response:
+    """Approve or reject a change request; where that is refused, its page says why. Raises: UnknownChange."""
+    return _decided(request_id, is_emergency=False)
+
+
+@blueprint.route("/changes/<id:request_id>/emergency", methods=["GET"])
+@people(*DECIDERS, of_house=True)
+def show_emergency(request_id: str) -> Response:
+    """Show the maker the page on which they approve alone. Raises: NotFound unless that is switched on."""
+    return _page(request_id, {}, is_emergency=True)
+
+
+@blueprint.route("/changes/<id:request_id>/emergency", methods=["POST"])
+@people(*DECIDERS, of_house=True, needs_proof=True)
+def decide_alone(request_id: str) -> Response:
+    """Approve an own request alone. Raises: UnknownChange."""
+    return _decided(request_id, is_emergency=True)
+
+
+def _decided(request_id: str, *, is_emergency: bool) -> Response:
+    form = flask.request.form
+    view = _seen(request_id)
+    is_approval = is_emergency or form.get("outcome") == Outcome.APPROVED
+    try:
+        command = _command(view.change, is_approval=is_approval, is_emergency=is_emergency)
+        done = act(lambda session: _decide_as_shown(session, command, form))
+    except ValidationError as error:
+        errors = {each.pointer: each.detail for each in field_errors_in(error.messages, "")}
+        return _page(request_id, form, errors=errors, status=422, is_emergency=is_emergency)
+    except EffectMoved:
+        return _page(request_id, form, alert=MOVED, has_moved=True, status=409, is_emergency=is_emergency)
+    except DEFINITE as error:
+        return _refused(request_id, error, is_emergency=is_emergency)
+    if is_emergency and not done.is_replay:
+        log.critical("emergency approval by one person", request_id=request_id, principal=principal().name)
+    return flask.redirect(flask.url_for("pages.show_change", request_id=request_id), HTTPStatus.SEE_OTHER)
+
+
+def _command(change: Change, *, is_approval: bool, is_emergency: bool) -> DecideChange:
+    """Read the form as the API reads a body. Raises: ValidationError."""
+    form = flask.request.form
+    reason = form.get("reason", "").strip()
+    if not is_approval:
+        return DecideChange(signed(RejectionSchema().load({"reason": reason})), change.request_id, Outcome.REJECTED)
+    typed = {name: form.get(f"{CONFIRM}{name}", "").strip() for name in change.to_confirm}
+    confirm = {name: figure for name, figure in typed.items() if figure}
+    body = ApprovalSchema().load({"reason": reason or NO_REMARK, "confirm": confirm, "emergency": is_emergency})
+    return DecideChange(
+        signed(body), change.request_id, Outcome.APPROVED, confirm=body["confirm"], is_emergency=body["emergency"]
+    )
+
+
+def _decide_as_shown(session: Session, command: DecideChange, form: Mapping[str, str]) -> ChangeDecidedNow:
+    """
+    Decide, and look under the locks of the approval whether it does what its form has shown.
+
+    Raises: EffectMoved, which takes it back, unless the form says that it may come to something else.
+    """
+    done = decide_change(session, command)
+    if done.effect is not None and not form.get("as_it_comes"):
+        left = KINDS[done.change.kind].read(done.change.payload).left_to_booking
+        if shown_changes.digest(done.effect, left_to_booking=left) != form.get("effect"):
+            raise EffectMoved
+    return done
+
+
+def _refused(request_id: str, error: LedgerError, *, is_emergency: bool) -> Response:
+    if isinstance(error, UnknownChange):
+        raise error
+    errors = {each.pointer: each.detail for each in error.field_errors}
+    alert = "" if isinstance(error, ConfirmationRequired) else f"Nothing of yours was done. {_said(request_id, error)}"
+    return _page(
+        request_id,
+        flask.request.form,
+        errors=errors,
+        alert=alert,
+        status=problem_of(error, instance=flask.request.path).status,
+        is_emergency=is_emergency,
+    )
+
+
+def _said(request_id: str, error: LedgerError) -> str:
+    """Say a refusal; who was second reads who decided."""
+    change = _seen(request_id).change
+    if isinstance(error, ChangeExpired):
+        return f"The request expired on {figures.moment(change.expires_at)}."
+    if not isinstance(error, ChangeDecided) or change.decision is None:
+        return error.detail
+    decision = change.decision
+    return f"{decision.checker} has {decision.outcome} it meanwhile, on {figures.moment(decision.decided_at)}."
+
+
+def _seen(request_id: str) -> ChangeView:
+    """Raises: UnknownChange, also for a kind that the person does not see."""
+    view = shown_change(request_id)
+    policy = look(change_policies.in_force)
+    if view.change.kind not in kinds_seen(principal(), policy):
+        message = f"There is no change request {request_id}."
+        raise UnknownChange(message, request_id=request_id)
+    return view
+
+
+def _page(
+    request_id: str,
+    typed: Mapping[str, str],
+    *,
+    errors: Mapping[str, str] | None = None,
+    alert: str = "",
+    has_moved: bool = False,
+    status: int = HTTPStatus.OK,
+    is_emergency: bool = False,
+) -> Response:
+    view = _seen(request_id)
+    standing = look(lambda session: standing_of(session, view.change, principal(), at=now()))
+    if is_emergency and not (standing.may_alone or status != HTTPStatus.OK):
+        raise NotFound
+    html = flask.render_template(
+        "change_emergency.html" if is_emergency and standing.may_alone else "change.html",
+        **_values(view, standing),
+        typed=typed,
+        errors=errors or {},
+        alert=alert,
+        has_moved=has_moved,
+        figures_due=[_figure_due(name, errors or {}) for name in sorted(view.change.to_confirm)],
+    )
+    return flask.Response(html, status)
+
+
+def _values(view: ChangeView, standing: Standing) -> Mapping[str, Any]:
+    change, effect = view.change, view.effect
+    state = change.state(at=view.at)
+    left = KINDS[change.kind].read(change.payload).left_to_booking
+    return {
+        "change": change,
+        "effect": effect,
+        "at": view.at,
+        "state": state.value,
+        "chip_of_state": CHIPS[state],
+        "is_waiting": view.is_waiting,
+        "standing": standing,
+        "differences": () if effect is None else shown_changes.differences(effect),
+        "recorded": () if effect is None else shown_changes.recorded(effect),
+        "asked": shown_changes.asked(change.payload),
+        "digest": "" if effect is None else shown_changes.digest(effect, left_to_booking=left),
+    }
+
+
+def _figure_due(name: str, errors: Mapping[str, str]) -> Mapping[str, str]:
+    """The field of a figure that is to be repeated, and what is wrong with what was typed into it."""
+    pointer = f"/confirm/{name.replace('~', '~0').replace('/', '~1')}"
+    return {"name": name, "field": f"{CONFIRM}{name}", "error": errors.get(pointer, "")}

@@ -1,0 +1,235 @@
+"""
+Change requests as people read them: what differs between before and after, what else is recorded, and a digest.
+
+The digest says what a change would do: what it moves and what it sets. Bets move the pools all the time, so a balance
+by itself is no part of it, but by how much it would move.
+"""
+
+import hashlib
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from itertools import islice
+from typing import Any, Final
+
+import orjson
+
+from jackpot_service.domain.currencies import CURRENCIES
+from jackpot_service.domain.facts import Facts
+from jackpot_service.domain.money import from_minor, plain
+from jackpot_service.domain.shapes import DECIMAL
+from jackpot_service.pages import figures
+from jackpot_service.usecases.changes.effects import ChangeEffect
+
+MOST_IN_A_LINE: Final = 4
+"""So many members of a payload fit into the line of a list."""
+
+NOWHERE: Final = frozenset({"positions", "round_key", "postings"})
+"""Members that no person reads: places in the books; postings are a table of their own."""
+
+AMOUNTS: Final = frozenset(
+    {
+        *("amount", "balance", "balance_after", "balance_before", "cost", "house_seed", "largest_stake", "limit"),
+        *("meter", "meter_after", "meter_house", "meter_players", "prize_fund", "prize_fund_after", "reserve"),
+        *("reserve_after", "reset_amount", "smallest_stake", "to_house_seed", "weight"),
+    }
+)
+"""Members that are amounts in the effect's currency."""
+
+_OF_AMOUNTS: Final = frozenset({"charged_to"})
+"""Members that hold amounts by account."""
+
+_NAMES: Final = ("bet_id", "tier", "kind", "hand", "from")
+"""Members by which the items of a list are told apart."""
+
+_INSTANT: Final = re.compile(r"\d{4}-\d\d-\d\dT\S+Z")
+
+Path = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """A value within a state, the currency if it is an amount in units, and whether it names something."""
+
+    value: object
+    currency: str | None = None
+    is_name: bool = False
+
+    @property
+    def is_number(self) -> bool:
+        """Whether it is a number that can move."""
+        value = self.value
+        is_decimal = isinstance(value, str) and DECIMAL.fullmatch(value) is not None
+        return not self.is_name and (is_decimal or type(value) is int)
+
+    @property
+    def shown(self) -> str:
+        """The value as a person reads it."""
+        value = self.value
+        if value is None or value == "":
+            return "none"
+        if isinstance(value, bool):
+            return "yes" if value else "no"
+        if self.currency is not None:
+            return figures.exact(str(value), self.currency)
+        if self.is_number:
+            return figures.number(str(value))
+        text = str(value)
+        return figures.moment(datetime.fromisoformat(text)) if _INSTANT.fullmatch(text) else text
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A value that a change makes another, and by how many per cent if that can be said."""
+
+    name: str
+    before: Leaf | None
+    after: Leaf | None
+
+    @property
+    def is_figure(self) -> bool:
+        """Whether it stands on the right, as figures do."""
+        return all(leaf is None or leaf.is_number for leaf in (self.before, self.after))
+
+    @property
+    def is_number(self) -> bool:
+        """Whether it is a number before and after."""
+        return all(leaf is not None and leaf.is_number for leaf in (self.before, self.after))
+
+    @property
+    def move(self) -> str:
+        """The move of a number: +2.13 %; empty of all else."""
+        if self.before is None or self.after is None or not self.is_number:
+            return ""
+        return figures.move(Decimal(str(self.before.value)), Decimal(str(self.after.value)))
+
+
+def differences(effect: ChangeEffect) -> Sequence[Difference]:
+    """List what differs between the two states; of a state that began with the change, all of it."""
+    before, after = _leaves(effect.before or {}, effect.currency), _leaves(effect.after or {}, effect.currency)
+    if effect.before is None:
+        return [Difference(_named(path), None, leaf) for path, leaf in after.items()]
+    top = {*effect.before}
+    changed = (path for path in {**before, **after} if path[0] in top and before.get(path) != after.get(path))
+    return [
+        Difference(_named(path), before.get(path), after.get(path))
+        for path in changed
+        if path[0] in (effect.after or {})
+    ]
+
+
+def recorded(effect: ChangeEffect) -> Sequence[tuple[str, str]]:
+    """List what a change records besides: members that the state before does not have."""
+    if effect.before is None or effect.after is None:
+        return ()
+    new = {name: value for name, value in effect.after.items() if name not in effect.before}
+    return [(_named(path), leaf.shown) for path, leaf in _leaves(new, effect.currency).items()]
+
+
+def asked(payload: Mapping[str, Any]) -> Sequence[tuple[str, str]]:
+    """List what a payload asks for, by name."""
+    ordered = {name: payload[name] for name in sorted(payload)}
+    return [(_named(path), leaf.shown) for path, leaf in _leaves(ordered, None).items()]
+
+
+def in_a_line(payload: Mapping[str, Any]) -> str:
+    """Say in a line what a payload asks for, without the jackpot, which its subject names."""
+    rest = {name: payload[name] for name in sorted(payload) if name != "jackpot_id"}
+    listed = asked(rest)
+    line = " · ".join(f"{name} {value}" for name, value in islice(listed, MOST_IN_A_LINE))
+    return f"{line} …" if len(listed) > MOST_IN_A_LINE else line
+
+
+def digest(effect: ChangeEffect, *, left_to_booking: Facts) -> str:
+    """Return the digest of what a change would do, or did; without the members that only its booking says."""
+    moves = [
+        [
+            difference.name,
+            _moved(difference)
+            if difference.is_number
+            else [leaf and str(leaf.value) for leaf in (difference.before, difference.after)],
+        ]
+        for difference in differences(effect)
+        if difference.name not in map(figures.label, left_to_booking)
+    ]
+    content = {
+        "problem": None if effect.problem is None else effect.problem.code,
+        "moves": sorted(moves, key=str),
+        "recorded": [each for each in recorded(effect) if each[0] not in map(figures.label, left_to_booking)],
+        "postings": [[entry.book, entry.kind, *map(str, line)] for entry in effect.entries for line in entry.lines],
+    }
+    return hashlib.sha256(orjson.dumps(content, option=orjson.OPT_SORT_KEYS)).hexdigest()
+
+
+def _moved(difference: Difference) -> str:
+    before, after = difference.before, difference.after
+    if before is None or after is None:
+        return ""
+    return plain(Decimal(str(after.value)) - Decimal(str(before.value)))
+
+
+def _named(path: Path) -> str:
+    return " · ".join(figures.label(name) for name in path if name not in {"document", "rules"} or len(path) == 1)
+
+
+def _leaves(state: Mapping[str, Any], currency: str | None) -> dict[Path, Leaf]:
+    return dict(_within(state, (), currency))
+
+
+def _within(value: object, path: Path, currency: str | None) -> Iterator[tuple[Path, Leaf]]:
+    if isinstance(value, Mapping):
+        own = value.get("currency") if isinstance(value.get("currency"), str) else None
+        for name, inner in value.items():
+            if name in NOWHERE:
+                continue
+            yield from _member(name, inner, path, own or currency)
+    elif isinstance(value, list | tuple):
+        yield from _items(value, path, currency)
+    else:
+        is_amount = _is_amount(path) and isinstance(value, str) and DECIMAL.fullmatch(value) is not None
+        yield path, Leaf(value, currency if is_amount else None, is_name=_is_name(path))
+
+
+def _member(name: str, inner: object, path: Path, currency: str | None) -> Iterator[tuple[Path, Leaf]]:
+    if name.endswith("_minor") and type(inner) is int and currency in CURRENCIES:
+        amount = plain(from_minor(inner, CURRENCIES[currency].exponent))
+        yield (*path, name.removesuffix("_minor")), Leaf(amount, currency)
+    else:
+        yield from _within(inner, (*path, name), currency)
+
+
+def _items(items: Sequence[Any], path: Path, currency: str | None) -> Iterator[tuple[Path, Leaf]]:
+    if not items:
+        yield path, Leaf(None)
+    elif not any(isinstance(item, Mapping | list | tuple) for item in items):
+        yield path, Leaf(", ".join(map(str, items)))
+    elif path[-1:] == ("rates",) and all(isinstance(item, list | tuple) for item in items):
+        for code, rate, *_ in items:
+            yield (*path, code), Leaf(rate)
+    else:
+        for number, item in enumerate(items, 1):
+            if isinstance(item, list | tuple):
+                yield (*path, str(number)), Leaf(" ".join(map(_flat, item)))
+            else:
+                yield from _within(item, (*path, _name_of(item, number)), currency)
+
+
+def _flat(value: object) -> str:
+    return " ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+
+
+def _name_of(item: object, number: int) -> str:
+    named = (item.get(name) for name in _NAMES) if isinstance(item, Mapping) else ()
+    return next((str(name) for name in named if name is not None), str(number))
+
+
+def _is_name(path: Path) -> bool:
+    return bool(path) and (path[-1] in {"document", "hand", "reference", "game_number"} or path[-1].endswith("_id"))
+
+
+def _is_amount(path: Path) -> bool:
+    if "split" in path:
+        return False
+    return bool(path) and (path[-1] in AMOUNTS or any(name in _OF_AMOUNTS for name in path[:-1]))
