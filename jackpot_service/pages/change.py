@@ -28,6 +28,7 @@ from jackpot_service.pages import figures, shown_changes
 from jackpot_service.pages.access import people
 from jackpot_service.pages.blueprint import blueprint
 from jackpot_service.pages.inbox import CHIPS, DECIDERS, READERS, kinds_seen
+from jackpot_service.pages.roles import WATCHERS
 from jackpot_service.pages.standing import Standing, standing_of
 from jackpot_service.records import change_policies
 from jackpot_service.usecases.changes.registry import KINDS
@@ -203,7 +204,9 @@ def _values(view: ChangeView, standing: Standing) -> Mapping[str, Any]:
         "chip_of_state": CHIPS[state],
         "is_waiting": view.is_waiting,
         "standing": standing,
-        "differences": () if effect is None else shown_changes.differences(effect),
+        "is_possible": effect is not None and effect.problem is None,
+        "sees_rounds": principal().role in WATCHERS,
+        "differences": () if effect is None else shown_changes.differences(effect, left_to_booking=left),
         "recorded": () if effect is None else shown_changes.recorded(effect),
         "asked": shown_changes.asked(change.payload),
         "digest": "" if effect is None else shown_changes.digest(effect, left_to_booking=left),

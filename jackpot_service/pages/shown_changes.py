@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from itertools import islice
+from types import MappingProxyType
 from typing import Any, Final
 
 import orjson
@@ -41,10 +42,15 @@ AMOUNTS: Final = frozenset(
 _OF_AMOUNTS: Final = frozenset({"charged_to"})
 """Members that hold amounts by account."""
 
-_NAMES: Final = ("bet_id", "tier", "kind", "hand", "from")
-"""Members by which the items of a list are told apart."""
+_NAMES: Final = ("bet_id", "tier", "kind", "hand")
+"""Members by which the items of a list are distinguished."""
 
 _INSTANT: Final = re.compile(r"\d{4}-\d\d-\d\dT\S+Z")
+
+AT_BOOKING: Final = "when it is approved"
+"""The time that only the booking says."""
+
+_NOTHING_LEFT: Final[Facts] = MappingProxyType({})
 
 Path = tuple[str, ...]
 
@@ -100,24 +106,31 @@ class Difference:
 
     @property
     def move(self) -> str:
-        """The move of a number: +2.13 %; empty of all else."""
-        if self.before is None or self.after is None or not self.is_number:
+        """The move of an exact number: +2.13 %; empty of all else, and of a count."""
+        is_counted = any(leaf is not None and isinstance(leaf.value, int) for leaf in (self.before, self.after))
+        if self.before is None or self.after is None or not self.is_number or is_counted:
             return ""
         return figures.move(Decimal(str(self.before.value)), Decimal(str(self.after.value)))
 
 
-def differences(effect: ChangeEffect) -> Sequence[Difference]:
+def differences(effect: ChangeEffect, *, left_to_booking: Facts = _NOTHING_LEFT) -> Sequence[Difference]:
     """List what differs between the two states; of a state that began with the change, all of it."""
     before, after = _leaves(effect.before or {}, effect.currency), _leaves(effect.after or {}, effect.currency)
-    if effect.before is None:
-        return [Difference(_named(path), None, leaf) for path, leaf in after.items()]
-    top = {*effect.before}
-    changed = (path for path in {**before, **after} if path[0] in top and before.get(path) != after.get(path))
+    top = {*(effect.after or {})} if effect.before is None else {*effect.before} & {*(effect.after or {})}
     return [
-        Difference(_named(path), before.get(path), after.get(path))
-        for path in changed
-        if path[0] in (effect.after or {})
+        Difference(_named(path), before.get(path), _as_booked(path, after.get(path), left_to_booking))
+        for path in {**before, **after}
+        if path[0] in top and _shown(before.get(path)) != _shown(after.get(path))
     ]
+
+
+def _shown(leaf: Leaf | None) -> str:
+    return "none" if leaf is None else leaf.shown
+
+
+def _as_booked(path: Path, leaf: Leaf | None, left_to_booking: Facts) -> Leaf | None:
+    is_left = leaf is not None and leaf.value is None and path[0] in left_to_booking
+    return Leaf(AT_BOOKING) if is_left else leaf
 
 
 def recorded(effect: ChangeEffect) -> Sequence[tuple[str, str]]:
@@ -129,15 +142,14 @@ def recorded(effect: ChangeEffect) -> Sequence[tuple[str, str]]:
 
 
 def asked(payload: Mapping[str, Any]) -> Sequence[tuple[str, str]]:
-    """List what a payload asks for, by name."""
-    ordered = {name: payload[name] for name in sorted(payload)}
+    """List what a payload asks for, by name, without the jackpot: the request names it."""
+    ordered = {name: payload[name] for name in sorted(payload) if name != "jackpot_id"}
     return [(_named(path), leaf.shown) for path, leaf in _leaves(ordered, None).items()]
 
 
 def in_a_line(payload: Mapping[str, Any]) -> str:
-    """Say in a line what a payload asks for, without the jackpot, which its subject names."""
-    rest = {name: payload[name] for name in sorted(payload) if name != "jackpot_id"}
-    listed = asked(rest)
+    """Say in a line what a payload asks for."""
+    listed = asked(payload)
     line = " · ".join(f"{name} {value}" for name, value in islice(listed, MOST_IN_A_LINE))
     return f"{line} …" if len(listed) > MOST_IN_A_LINE else line
 
@@ -213,16 +225,17 @@ def _items(items: Sequence[Any], path: Path, currency: str | None) -> Iterator[t
             if isinstance(item, list | tuple):
                 yield (*path, str(number)), Leaf(" ".join(map(_flat, item)))
             else:
-                yield from _within(item, (*path, _name_of(item, number)), currency)
+                named = _name_of(item)
+                rest = {name: inner for name, inner in item.items() if name != named}
+                yield from _within(rest, (*path, str(item[named]) if named else str(number)), currency)
 
 
 def _flat(value: object) -> str:
     return " ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
 
 
-def _name_of(item: object, number: int) -> str:
-    named = (item.get(name) for name in _NAMES) if isinstance(item, Mapping) else ()
-    return next((str(name) for name in named if name is not None), str(number))
+def _name_of(item: Mapping[str, Any]) -> str | None:
+    return next((name for name in _NAMES if item.get(name) is not None and len(item) > 1), None)
 
 
 def _is_name(path: Path) -> bool:

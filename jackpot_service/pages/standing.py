@@ -28,7 +28,7 @@ class Standing:
 
     @property
     def deciders(self) -> str:
-        """Who decides such a change, as the policy in force says."""
+        """The people who decide such a change, by the policy in force."""
         roles = " or ".join(sorted(self.policy.decided_by))
         named = (("department", self.policy.needs_other_department), ("role", self.policy.needs_other_role))
         apart = [name for name, is_needed in named if is_needed]
