@@ -71,6 +71,7 @@ NAVIGATION: Final[tuple[Section, ...]] = (
                 ("pages.show_change", "pages.decide", "pages.show_emergency", "pages.decide_alone"),
                 badge=badges.changes_waiting,
             ),
+            Item("Exceptions", "pages.show_exceptions", ("pages.acknowledge",)),
         ),
     ),
     Section("You", (Item("Account", "pages.show_account"),)),

@@ -15,6 +15,7 @@ from jackpot_service.pages import (
     assets,
     change,
     chips,
+    exceptions,
     figures,
     floor,
     frame,
@@ -31,7 +32,7 @@ from jackpot_service.pages.blueprint import blueprint
 from jackpot_service.pages.context import EXTENSION, Attempts, PagesContext
 from jackpot_service.pages.cookies import Cookies
 
-SCREENS = (account, change, floor, inbox, jackpots, one_round, rounds, sign_in, wall)
+SCREENS = (account, change, exceptions, floor, inbox, jackpots, one_round, rounds, sign_in, wall)
 """Modules whose views are pages; to import one is to add them to the blueprint."""
 
 

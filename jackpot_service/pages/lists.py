@@ -2,12 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 from urllib.parse import quote, urlencode
 
 import flask
 from marshmallow import Schema, ValidationError
 
+from jackpot_service.usecases.fields import instant_or_day
 from jackpot_service.usecases.payloads import field_errors_in
 
 
@@ -28,6 +30,31 @@ def read_query(schema: Schema, typed: Mapping[str, str]) -> ReadQuery:
     except ValidationError as error:
         errors = field_errors_in(error.messages, "")
         return ReadQuery(stated, {}, {each.pointer.lstrip("/"): each.detail for each in errors})
+
+
+def days_to_instants(fields: dict[str, str]) -> dict[str, str]:
+    """Turn the days of `from` and `to` into instants, in place: the last day is a whole one. Returns errors by name."""
+    errors: dict[str, str] = {}
+    for name, days in (("from", 0), ("to", 1)):
+        if fields.get(name):
+            try:
+                fields[name] = _instant(fields[name], days)
+            except ValidationError as error:
+                errors[name] = " ".join(map(str, error.messages))
+                del fields[name]
+    return errors
+
+
+def _instant(typed: str, days: int) -> str:
+    """Turn a day into its beginning in UTC, so many days later; an instant stays. Raises: ValidationError."""
+    read = instant_or_day(typed)
+    if hasattr(read, "hour"):
+        return typed
+    try:
+        return f"{(read + timedelta(days=days)).isoformat()}T00:00:00Z"
+    except OverflowError:
+        message = "must be a day that there is, such as 2026-11-20"
+        raise ValidationError(message) from None
 
 
 def address_with(typed: Mapping[str, str], **more: str | None) -> str:

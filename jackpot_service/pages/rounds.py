@@ -1,7 +1,6 @@
 """The search for rounds: by table, casino, jackpot, state, player, bet, game number, award and day."""
 
 from collections.abc import Mapping, Sequence
-from datetime import timedelta
 from http import HTTPStatus
 from typing import Any, Final
 
@@ -17,11 +16,11 @@ from jackpot_service.domain.errors import NotFound
 from jackpot_service.domain.rounds import RoundState
 from jackpot_service.pages.access import people
 from jackpot_service.pages.blueprint import blueprint
-from jackpot_service.pages.lists import ReadQuery, address_with, read_query
+from jackpot_service.pages.lists import ReadQuery, address_with, days_to_instants, read_query
 from jackpot_service.pages.roles import WATCHERS
 from jackpot_service.records import awards, references
 from jackpot_service.records.round_search import FoundRound, latest_rounds
-from jackpot_service.usecases.fields import identifier, instant_or_day
+from jackpot_service.usecases.fields import identifier
 
 WAITING: Final = "waiting"
 """As a state: rounds that wait for their end, open or closed."""
@@ -74,32 +73,13 @@ def show_rounds() -> Response:
 def _read(typed: Mapping[str, str]) -> ReadQuery:
     """Read the form in the words of the API: days become instants, of which the last day is a whole one."""
     fields = {name: value.strip() for name, value in typed.items()}
-    errors: dict[str, str] = {}
     if fields.get("state") == WAITING:
         fields = {**fields, "state": "", "ended": "false"}
-    for name, days in (("from", 0), ("to", 1)):
-        if fields.get(name):
-            try:
-                fields[name] = _instant(fields[name], days)
-            except ValidationError as error:
-                errors[name] = " ".join(map(str, error.messages))
-                del fields[name]
+    errors = days_to_instants(fields)
     read = read_query(RoundSearchQuerySchema(), fields)
     stated = {name: value.strip() for name, value in typed.items() if value.strip()}
     errors = {**read.errors, **errors}
     return ReadQuery(stated, {} if errors else read.values, errors)
-
-
-def _instant(typed: str, days: int) -> str:
-    """Turn a day into its beginning in UTC, so many days later; an instant stays. Raises: ValidationError."""
-    read = instant_or_day(typed)
-    if hasattr(read, "hour"):
-        return typed
-    try:
-        return f"{(read + timedelta(days=days)).isoformat()}T00:00:00Z"
-    except OverflowError:
-        message = "must be a day that there is, such as 2026-11-20"
-        raise ValidationError(message) from None
 
 
 def _find(query: ReadQuery) -> Mapping[str, Any]:

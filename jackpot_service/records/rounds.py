@@ -132,6 +132,13 @@ def require(session: Session, jackpot_id: str, name: RoundName) -> Round:
     return round_
 
 
+def those_there(session: Session, jackpot_id: str, names: Sequence[RoundName]) -> frozenset[RoundName]:
+    """Return those of some names of which there is a round of this jackpot."""
+    with pipelined(session) as pipe:
+        cursor = pipe.send(_NAMED, {"jackpot_id": jackpot_id, **name_columns(names)})
+    return frozenset(RoundName(round_.table_id, round_.round_id) for round_ in rounds_of(cursor))
+
+
 def unknown(name: RoundName) -> UnknownRound:
     """Make the error for a round that a table does not have."""
     message = f"Table {name.table_id} has no round {name.round_id}."

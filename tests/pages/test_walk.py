@@ -27,7 +27,7 @@ MOST = 400
 
 @pytest.fixture
 def played(world: World) -> World:
-    """Rounds in every state, hits at both casinos, and changes that people decided or that wait for them."""
+    """Rounds in every state, hits at both casinos, an exception, and changes that people decided or that wait."""
     world.open(base_amount="1000", settings={"hands_per_player": "3"}, tables=("T1", "T2"))
     world.open(CYBER, jackpot_id="j2", base_amount="1000", tables=())
     world.add_casino("c2")
@@ -47,6 +47,9 @@ def played(world: World) -> World:
     for number in range(2):
         world.ask("adjustment", adjustment, request_id=f"waits-{number}").ok(201)
     world.ask("rate-sheet", {"base": "EUR", "rates": {"GBP": "1.18"}}, request_id="rates").ok(201)
+    world.post_bets(bet("b"), round_id="cancelled-late").ok(201)
+    world.cancel(round_id="cancelled-late")
+    world.post_bets(bet("late"), round_id="cancelled-late").problem(409, "round-cancelled")
     for number in range(51):
         world.bet(bet("a"), round_id=f"cancelled-{number}", table_id="T3")
         world.cancel(round_id=f"cancelled-{number}", table_id="T3")
@@ -78,6 +81,7 @@ def test_no_link_leads_to_what_is_not_there_or_not_theirs(played: World, somebod
     assert {path: status for path, status in statuses.items() if status not in {200, 303}} == {}
     request = "/changes/rates" if somebody.role is Role.RATES else "/changes/waits-0"
     assert (request in statuses) is (somebody.casino_id is None)
+    assert ("/exceptions" in statuses) is (somebody.role is not Role.RATES)
     assert len({urlsplit(path).path for path in statuses}) >= (2 if somebody.role is Role.RATES else 10)
 
 

@@ -1,7 +1,7 @@
 """A person with a browser, as far as pages without scripts need one: it keeps cookies, and sends forms with tokens."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from html import unescape
 from http.cookies import SimpleCookie
 from urllib.parse import urlencode
@@ -35,8 +35,8 @@ class Visitor:
         shown = self.open(page or path)
         return self.post(path, {"csrf_token": token_in(shown.text), **form}, **headers)
 
-    def post(self, path: str, form: Mapping[str, str], **headers: str) -> Answer:
-        """Send a form as it is."""
+    def post(self, path: str, form: Mapping[str, str] | Sequence[tuple[str, str]], **headers: str) -> Answer:
+        """Send a form as it is; as pairs, if a field is there more than once."""
         sent = {"Content-Type": "application/x-www-form-urlencoded", **headers}
         return self._send("POST", path, urlencode(form).encode(), sent)
 

@@ -35,8 +35,10 @@ function isSecret(form, name) {
 
 function fillIn(form, values) {
   for (const [name, value] of values) {
-    const field = form.elements[name];
-    if (field && field.type !== "hidden") field.value = value;
+    for (const field of [...form.elements].filter((each) => each.name === name && each.type !== "hidden")) {
+      if (field.type !== "checkbox") field.value = value;
+      else if (field.value === value) field.checked = true;
+    }
   }
 }
 
