@@ -180,7 +180,7 @@ def test_only_what_differs_is_shown_with_its_move(asked: World) -> None:
     page = shown(person(asked, "Bob"))
     assert "pools · reserve EUR 0.00 EUR 12.50" in page
     assert "pools · meter" not in page
-    assert "house:adjustments j1 adjustment EUR \N{MINUS SIGN}12.50" in page
+    assert "house:adjustments adjustment, in the book of j1 EUR \N{MINUS SIGN}12.50" in page
 
 
 def test_a_move_is_said_in_per_cent(opened: World) -> None:

@@ -8,6 +8,7 @@ from playwright.sync_api import expect
 from jackpot_service.domain.principals import Role
 from tests.pages.browser.screens import Screens, violations
 from tests.support import every_kind
+from tests.support.bets import bet
 from tests.support.every_kind import PAYLOADS
 from tests.support.world import World
 
@@ -22,23 +23,31 @@ PAGES = (
     "/changes/q-rules",
     "/changes/q-round-correction",
     "/changes/done",
+    "/exceptions",
+    "/exceptions?kind=nothing",
+    "/exceptions?acknowledged=any",
 )
+LONG = "w" * 64
 
 
 @pytest.fixture
 def asked(world: World) -> World:
-    """Changes that wait, some of them made against an older state; one that was done; and emergencies are on."""
+    """Changes that wait, one that was done, exceptions with names as long as they may be; and emergencies are on."""
     every_kind.played(world)
     world.change("seed-recovery", {"jackpot_id": "j1", "amount": "2"}, request_id="done")
     for kind in ("rules", "round-correction", "adjustment"):
         world.ask(kind, PAYLOADS[kind], request_id=f"q-{kind}", reason="w" * 500).ok(201)
     world.ask("rate-sheet", UNUSUAL, request_id="unusual", by="Rita", role=Role.RATES).ok(201)
     world.switch_emergency()
+    for round_id in ("late-1", LONG):
+        world.cancel(round_id=round_id)
+        world.post_bets(bet(LONG, player_id=LONG), round_id=round_id).problem(409, "round-cancelled")
     return world
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing_in_either_scheme(screens: Screens, asked: World, scheme: str) -> None:
+    screens.expected = {422}
     ann = screens.signed_in(asked.person("Ann", Role.OPERATOR), color_scheme=scheme)
     bob = screens.signed_in(asked.person("Bob", Role.FINANCE), color_scheme=scheme)
     for page, path in [(ann, path) for path in PAGES] + [(bob, "/changes"), (bob, "/changes/q-adjustment")]:
@@ -48,6 +57,7 @@ def test_axe_finds_nothing_in_either_scheme(screens: Screens, asked: World, sche
 
 @pytest.mark.parametrize("width", [1440, 390, 320])
 def test_nothing_is_wider_than_the_window(screens: Screens, asked: World, width: int) -> None:
+    screens.expected = {422}
     ann = screens.signed_in(asked.person("Ann", Role.OPERATOR), viewport={"width": width, "height": 800})
     bob = screens.signed_in(asked.person("Bob", Role.FINANCE), viewport={"width": width, "height": 800})
     for page, path in [(ann, path) for path in PAGES] + [(bob, "/changes"), (bob, "/changes/q-adjustment")]:
@@ -100,3 +110,17 @@ def test_a_form_is_as_it_was_after_a_key_was_shown_again(screens: Screens, asked
     expect(bob.get_by_label("Remark")).to_have_value("the memo says so")
     bob.get_by_role("button", name="Approve").click()
     expect(bob.get_by_text("approved by Bob")).to_be_visible()
+
+
+def test_exceptions_are_chosen_and_acknowledged_with_one_reason(screens: Screens, asked: World) -> None:
+    ann = screens.signed_in(asked.person("Ann", Role.OPERATOR))
+    ann.goto("/exceptions")
+    ann.get_by_role("navigation", name="Kinds of exceptions").get_by_role("link", name="late bet").click()
+    for box in ann.get_by_role("checkbox", name="late bet").all():
+        box.check()
+    ann.get_by_label("Reason").fill("the clock of the table was wrong")
+    ann.get_by_role("button", name="Acknowledge").click()
+    expect(ann.get_by_text("2 acknowledged.")).to_be_visible()
+    ann.get_by_label("State").select_option("acknowledged")
+    ann.get_by_role("button", name="Search").click()
+    expect(ann.get_by_text("the clock of the table was wrong")).to_have_count(2)
