@@ -116,7 +116,7 @@ def move(before: Decimal, after: Decimal) -> str:
     if not before or before == after:
         return ""
     hundredths = round((Fraction(after) - Fraction(before)) / abs(Fraction(before)) * 10_000)
-    sign_ = MINUS if hundredths < 0 else "+"
+    sign_ = MINUS if after < before else "+"
     return f"{sign_}{_WORDS.scaled(abs(hundredths), 2)}{SPACE}%"
 
 

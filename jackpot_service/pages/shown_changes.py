@@ -193,8 +193,9 @@ def _leaves(state: Mapping[str, Any], currency: str | None) -> dict[Path, Leaf]:
 def _within(value: object, path: Path, currency: str | None) -> Iterator[tuple[Path, Leaf]]:
     if isinstance(value, Mapping):
         own = value.get("currency") if isinstance(value.get("currency"), str) else None
+        is_said = own is not None and any(name.endswith("_minor") for name in value)  # With each amount.
         for name, inner in value.items():
-            if name in NOWHERE:
+            if name in NOWHERE or (name == "currency" and is_said):
                 continue
             yield from _member(name, inner, path, own or currency)
     elif isinstance(value, list | tuple):

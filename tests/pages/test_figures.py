@@ -104,3 +104,17 @@ def test_times_are_of_utc() -> None:
 
 def test_every_number_of_a_page_uses_the_minus_of_typographers() -> None:
     assert figures.number("-1234.50") == "\N{MINUS SIGN}1,234.5"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "written"),
+    [
+        ("1.17", "1.2", "+2.56\N{NO-BREAK SPACE}%"),
+        ("-4", "-5", "\N{MINUS SIGN}25.00\N{NO-BREAK SPACE}%"),
+        ("3", "2.99999", "\N{MINUS SIGN}0.00\N{NO-BREAK SPACE}%"),
+        ("0", "5", ""),
+        ("5", "5.0", ""),
+    ],
+)
+def test_a_move_is_per_cent_of_what_was_there(before: str, after: str, written: str) -> None:
+    assert figures.move(Decimal(before), Decimal(after)) == written
