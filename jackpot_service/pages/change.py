@@ -27,9 +27,9 @@ from jackpot_service.domain.errors import NotFound as NotFoundInBooks
 from jackpot_service.pages import figures, shown_changes
 from jackpot_service.pages.access import people
 from jackpot_service.pages.blueprint import blueprint
+from jackpot_service.pages.decision_rights import DecisionRights, rights_of
 from jackpot_service.pages.inbox import CHIPS, DECIDERS, READERS, kinds_seen
 from jackpot_service.pages.roles import WATCHERS
-from jackpot_service.pages.standing import Standing, standing_of
 from jackpot_service.records import change_policies
 from jackpot_service.usecases.changes.registry import KINDS
 from jackpot_service.usecases.changes.requests import ChangeDecidedNow, DecideChange, decide_change
@@ -134,7 +134,8 @@ def _refused(request_id: str, error: LedgerError, *, is_emergency: bool) -> Resp
     if isinstance(error, UnknownChange):
         raise error
     errors = {each.pointer: each.detail for each in error.field_errors}
-    alert = "" if isinstance(error, ConfirmationRequired) else f"Nothing of yours was done. {_said(request_id, error)}"
+    sentence = f"Nothing of yours was done. {_sentence_of(request_id, error)}"
+    alert = "" if isinstance(error, ConfirmationRequired) else sentence
     return _page(
         request_id,
         flask.request.form,
@@ -145,7 +146,7 @@ def _refused(request_id: str, error: LedgerError, *, is_emergency: bool) -> Resp
     )
 
 
-def _said(request_id: str, error: LedgerError) -> str:
+def _sentence_of(request_id: str, error: LedgerError) -> str:
     """Say a refusal; who was second reads who decided."""
     change = _seen(request_id).change
     if isinstance(error, ChangeExpired):
@@ -177,12 +178,12 @@ def _page(
     is_emergency: bool = False,
 ) -> Response:
     view = _seen(request_id)
-    standing = look(lambda session: standing_of(session, view.change, principal(), at=now()))
-    if is_emergency and not (standing.may_alone or status != HTTPStatus.OK):
+    rights = look(lambda session: rights_of(session, view.change, principal(), at=now()))
+    if is_emergency and not (rights.may_alone or status != HTTPStatus.OK):
         raise NotFound
     html = flask.render_template(
-        "change_emergency.html" if is_emergency and standing.may_alone else "change.html",
-        **_values(view, standing),
+        "change_emergency.html" if is_emergency and rights.may_alone else "change.html",
+        **_values(view, rights),
         typed=typed,
         errors=errors or {},
         alert=alert,
@@ -192,7 +193,7 @@ def _page(
     return flask.Response(html, status)
 
 
-def _values(view: ChangeView, standing: Standing) -> Mapping[str, Any]:
+def _values(view: ChangeView, rights: DecisionRights) -> Mapping[str, Any]:
     change, effect = view.change, view.effect
     state = change.state(at=view.at)
     left = KINDS[change.kind].read(change.payload).left_to_booking
@@ -203,12 +204,12 @@ def _values(view: ChangeView, standing: Standing) -> Mapping[str, Any]:
         "state": state.value,
         "chip_of_state": CHIPS[state],
         "is_waiting": view.is_waiting,
-        "standing": standing,
+        "rights": rights,
         "is_possible": effect is not None and effect.problem is None,
         "sees_rounds": principal().role in WATCHERS,
         "differences": () if effect is None else shown_changes.differences(effect, left_to_booking=left),
         "recorded": () if effect is None else shown_changes.recorded(effect),
-        "asked": shown_changes.asked(change.payload),
+        "requested": shown_changes.requested(change.payload),
         "digest": "" if effect is None else shown_changes.digest(effect, left_to_booking=left),
     }
 

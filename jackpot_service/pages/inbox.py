@@ -45,8 +45,8 @@ CHIPS: Final = {
 def show_changes() -> str:
     """List change requests, the latest first, of the tab in the address."""
     tabs = tabs_of(principal())
-    asked = flask.request.args.get("tab", "")
-    tab = asked if asked in tabs else next(iter(tabs))
+    named = flask.request.args.get("tab", "")
+    tab = named if named in tabs else next(iter(tabs))
     at = now()
     query = read_query(ListQuerySchema(), {"after": flask.request.args.get("after", "")})
     if query.errors:

@@ -141,7 +141,7 @@ def recorded(effect: ChangeEffect) -> Sequence[tuple[str, str]]:
     return [(_named(path), leaf.shown) for path, leaf in _leaves(new, effect.currency).items()]
 
 
-def asked(payload: Mapping[str, Any]) -> Sequence[tuple[str, str]]:
+def requested(payload: Mapping[str, Any]) -> Sequence[tuple[str, str]]:
     """List what a payload asks for, by name, without the jackpot: the request names it."""
     ordered = {name: payload[name] for name in sorted(payload) if name != "jackpot_id"}
     return [(_named(path), leaf.shown) for path, leaf in _leaves(ordered, None).items()]
@@ -149,7 +149,7 @@ def asked(payload: Mapping[str, Any]) -> Sequence[tuple[str, str]]:
 
 def in_a_line(payload: Mapping[str, Any]) -> str:
     """Say in a line what a payload asks for."""
-    listed = asked(payload)
+    listed = requested(payload)
     line = " · ".join(f"{name} {value}" for name, value in islice(listed, MOST_IN_A_LINE))
     return f"{line} …" if len(listed) > MOST_IN_A_LINE else line
 

@@ -11,7 +11,7 @@ def facts_shown(facts: Mapping[str, Any]) -> Sequence[tuple[str, str]]:
     """List the facts of an exception; each bet of a call is one of them."""
     bets = facts.get("bets") or ()
     rest = {name: value for name, value in facts.items() if name != "bets" and value not in (None, [])}
-    return [*shown_changes.asked(rest), *(_bet(bet) for bet in bets)]
+    return [*shown_changes.requested(rest), *(_bet(bet) for bet in bets)]
 
 
 def _bet(bet: Sequence[Any]) -> tuple[str, str]:

@@ -65,11 +65,11 @@ def _waits_for(person: Principal, policy: ChangePolicy, *, at: datetime) -> Colu
         ChangeRequestRow.expires_at > at,
         ChangeRequestRow.maker != person.name,
         ChangeRequestRow.request_id.not_in(approved_before),
-        or_(false(), *(_of_kind(kind, kind_policy, person) for kind, kind_policy in sorted(decided.items()))),
+        or_(false(), *(_is_of_kind(kind, kind_policy, person) for kind, kind_policy in sorted(decided.items()))),
     )
 
 
-def _of_kind(kind: str, policy: KindPolicy, person: Principal) -> ColumnElement[bool]:
+def _is_of_kind(kind: str, policy: KindPolicy, person: Principal) -> ColumnElement[bool]:
     conditions = [ChangeRequestRow.kind == kind]
     if policy.needs_other_department:
         conditions.append(PrincipalRow.department != person.department)

@@ -42,8 +42,8 @@ def opened(world: World) -> World:
 
 
 @pytest.fixture
-def asked(opened: World) -> World:
-    """An adjustment, which Ann the operator has asked for."""
+def requested(opened: World) -> World:
+    """An adjustment, which Ann the operator has requested."""
     opened.ask("adjustment", ADJUSTMENT).ok(201)
     return opened
 
@@ -99,24 +99,24 @@ def test_an_empty_inbox_says_what_would_be_there(opened: World, role: Role) -> N
         assert "is here" in shown(visitor, f"/changes?tab={tab}") or "are here" in shown(visitor, f"/changes?tab={tab}")
 
 
-def test_a_request_waits_for_those_who_may_decide_it_and_for_nobody_else(asked: World) -> None:
-    assert "reserve of jackpot j1" in shown(person(asked, "Bob"), "/changes")
-    assert "account reserve · amount 12.5" in shown(person(asked, "Bob"), "/changes")
-    assert "Nothing waits for you" in shown(person(asked, "Ann", Role.OPERATOR), "/changes")
-    assert "Nothing waits for you" in shown(person(asked, "Olga", Role.OPERATOR), "/changes")
-    assert "reserve of jackpot j1" in shown(person(asked, "Olga", Role.OPERATOR), "/changes?tab=waiting")
-    assert "reserve of jackpot j1" in shown(person(asked, "Ann", Role.OPERATOR), "/changes?tab=yours")
-    assert "reserve of jackpot j1" in shown(Visitor(asked).sign_in(Role.AUDITOR), "/changes")
-    assert "adjustment" not in shown(Visitor(asked).sign_in(Role.RATES), "/changes?tab=waiting")
+def test_a_request_waits_for_those_who_may_decide_it_and_for_nobody_else(requested: World) -> None:
+    assert "reserve of jackpot j1" in shown(person(requested, "Bob"), "/changes")
+    assert "account reserve · amount 12.5" in shown(person(requested, "Bob"), "/changes")
+    assert "Nothing waits for you" in shown(person(requested, "Ann", Role.OPERATOR), "/changes")
+    assert "Nothing waits for you" in shown(person(requested, "Olga", Role.OPERATOR), "/changes")
+    assert "reserve of jackpot j1" in shown(person(requested, "Olga", Role.OPERATOR), "/changes?tab=waiting")
+    assert "reserve of jackpot j1" in shown(person(requested, "Ann", Role.OPERATOR), "/changes?tab=yours")
+    assert "reserve of jackpot j1" in shown(Visitor(requested).sign_in(Role.AUDITOR), "/changes")
+    assert "adjustment" not in shown(Visitor(requested).sign_in(Role.RATES), "/changes?tab=waiting")
 
 
-def test_the_badge_counts_what_waits_for_a_person_on_every_page(asked: World) -> None:
-    asked.ask("adjustment", ADJUSTMENT, request_id="q2").ok(201)
-    assert "Changes 2 waiting for you" in text_of(person(asked, "Bob").open("/account").text)
-    assert "waiting for you" not in text_of(person(asked, "Ann", Role.OPERATOR).open("/account").text)
-    assert "waiting for you" not in text_of(Visitor(asked).sign_in(Role.AUDITOR).open("/account").text)
-    asked.clock.advance(LIFETIME)
-    assert "waiting for you" not in text_of(person(asked, "Bob").open("/account").text)
+def test_the_badge_counts_what_waits_for_a_person_on_every_page(requested: World) -> None:
+    requested.ask("adjustment", ADJUSTMENT, request_id="q2").ok(201)
+    assert "Changes 2 waiting for you" in text_of(person(requested, "Bob").open("/account").text)
+    assert "waiting for you" not in text_of(person(requested, "Ann", Role.OPERATOR).open("/account").text)
+    assert "waiting for you" not in text_of(Visitor(requested).sign_in(Role.AUDITOR).open("/account").text)
+    requested.clock.advance(LIFETIME)
+    assert "waiting for you" not in text_of(person(requested, "Bob").open("/account").text)
 
 
 def test_a_department_or_role_that_must_differ_is_looked_at_in_the_inbox_too(world: World) -> None:
@@ -127,10 +127,10 @@ def test_a_department_or_role_that_must_differ_is_looked_at_in_the_inbox_too(wor
     assert "held awards" in shown(person(world, "Olga", Role.OPERATOR), "/changes")
 
 
-def test_what_was_decided_waits_for_nobody_any_more(asked: World) -> None:
-    assert approve(person(asked, "Bob")).status == 303
-    assert "Nothing waits for you" in shown(person(asked, "Bob"), "/changes")
-    assert "reserve of jackpot j1" in shown(person(asked, "Bob"), "/changes?tab=decided")
+def test_what_was_decided_waits_for_nobody_any_more(requested: World) -> None:
+    assert approve(person(requested, "Bob")).status == 303
+    assert "Nothing waits for you" in shown(person(requested, "Bob"), "/changes")
+    assert "reserve of jackpot j1" in shown(person(requested, "Bob"), "/changes?tab=decided")
 
 
 def test_a_long_list_goes_on_where_the_page_before_ended(opened: World) -> None:
@@ -147,13 +147,13 @@ def test_a_long_list_goes_on_where_the_page_before_ended(opened: World) -> None:
 
 
 @pytest.mark.parametrize("query", ["?tab=%3Cscript%3E", "?after=nonsense", "?tab=decided&after=k0"])
-def test_a_wrong_address_of_the_inbox_is_its_beginning(asked: World, query: str) -> None:
-    assert Visitor(asked).sign_in().open(f"/changes{query}").status == 200
+def test_a_wrong_address_of_the_inbox_is_its_beginning(requested: World, query: str) -> None:
+    assert Visitor(requested).sign_in().open(f"/changes{query}").status == 200
 
 
 @pytest.mark.parametrize("path", ["/changes", PAGE, f"{PAGE}/emergency"])
-def test_nobody_of_a_casino_sees_changes(asked: World, path: str) -> None:
-    visitor = Visitor(asked).sign_in(key=asked.key(Role.FINANCE, casino_id="c1"))
+def test_nobody_of_a_casino_sees_changes(requested: World, path: str) -> None:
+    visitor = Visitor(requested).sign_in(key=requested.key(Role.FINANCE, casino_id="c1"))
     assert visitor.open(path).status == 404
     assert "/changes" not in visitor.open("/account").text
 
@@ -176,8 +176,8 @@ def test_every_kind_is_shown_waiting_and_done_as_the_api_says(world: World, kind
         assert posting["account"] in done
 
 
-def test_only_what_differs_is_shown_with_its_move(asked: World) -> None:
-    page = shown(person(asked, "Bob"))
+def test_only_what_differs_is_shown_with_its_move(requested: World) -> None:
+    page = shown(person(requested, "Bob"))
     assert "pools · reserve EUR 0.00 EUR 12.50" in page
     assert "pools · meter" not in page
     assert "house:adjustments adjustment, in the book of j1 EUR \N{MINUS SIGN}12.50" in page
@@ -189,21 +189,21 @@ def test_a_move_is_said_in_per_cent(opened: World) -> None:
 
 
 @pytest.mark.parametrize("path", ["/changes/nothing", "/changes/%3Cscript%3E"])
-def test_a_request_that_is_not_there_is_answered_by_a_page(asked: World, path: str) -> None:
-    assert Visitor(asked).sign_in().open(path).status == 404
+def test_a_request_that_is_not_there_is_answered_by_a_page(requested: World, path: str) -> None:
+    assert Visitor(requested).sign_in().open(path).status == 404
 
 
-def test_people_of_rates_see_only_the_kinds_that_they_decide(asked: World) -> None:
-    visitor = Visitor(asked).sign_in(Role.RATES)
+def test_people_of_rates_see_only_the_kinds_that_they_decide(requested: World) -> None:
+    visitor = Visitor(requested).sign_in(Role.RATES)
     assert visitor.open(PAGE).status == 404
     assert visitor.submit(PAGE, {"outcome": "approved"}, page="/account").status == 404
 
 
-def test_an_auditor_decides_nothing_by_any_address(asked: World) -> None:
-    visitor = Visitor(asked).sign_in(Role.AUDITOR)
+def test_an_auditor_decides_nothing_by_any_address(requested: World) -> None:
+    visitor = Visitor(requested).sign_in(Role.AUDITOR)
     for path in (PAGE, f"{PAGE}/emergency"):
         assert visitor.submit(path, {"outcome": "approved", "reason": "r"}, page="/account").status == 404
-    assert request(asked)["state"] == "pending"
+    assert request(requested)["state"] == "pending"
 
 
 def test_hostile_words_are_written_as_they_are(opened: World) -> None:
@@ -219,54 +219,58 @@ def test_hostile_words_are_written_as_they_are(opened: World) -> None:
 # Deciding.
 
 
-def test_another_person_approves_what_was_shown(asked: World) -> None:
-    assert approve(person(asked, "Bob"), reason="the memo says so").headers["Location"] == PAGE
-    decision = request(asked)["decision"]
+def test_another_person_approves_what_was_shown(requested: World) -> None:
+    assert approve(person(requested, "Bob"), reason="the memo says so").headers["Location"] == PAGE
+    decision = request(requested)["decision"]
     assert (decision["checker"], decision["reason"]) == ("Bob", "the memo says so")
-    assert "approved by Bob" in shown(person(asked, "Ann", Role.OPERATOR))
+    assert "approved by Bob" in shown(person(requested, "Ann", Role.OPERATOR))
 
 
-def test_a_double_click_is_a_replay(asked: World) -> None:
-    bob = person(asked, "Bob")
+def test_a_double_click_is_a_replay(requested: World) -> None:
+    bob = person(requested, "Bob")
     page = bob.open(PAGE).text
     form = {name: hidden(page, name) for name in ("csrf_token", "effect", "outcome")}
     assert [bob.post(PAGE, form).status for _ in range(2)] == [303, 303]
-    assert [each["reason"] for each in request(asked)["decisions"]] == [NO_REMARK]
+    assert [each["reason"] for each in request(requested)["decisions"]] == [NO_REMARK]
 
 
 @pytest.mark.parametrize("reason", ["", "  ", "\x07bell", "x" * 501])
-def test_a_rejection_needs_a_reason(asked: World, reason: str) -> None:
-    answer = reject(person(asked, "Bob"), reason)
+def test_a_rejection_needs_a_reason(requested: World, reason: str) -> None:
+    answer = reject(person(requested, "Bob"), reason)
     assert answer.status == 422
     assert "The reason must be a text" in content_of(answer.text)
-    assert request(asked)["state"] == "pending"
+    assert request(requested)["state"] == "pending"
 
 
-def test_a_rejection_is_shown_with_its_reason(asked: World) -> None:
-    assert reject(person(asked, "Bob"), "no memo").status == 303
-    page = shown(person(asked, "Ann", Role.OPERATOR))
+def test_a_rejection_is_shown_with_its_reason(requested: World) -> None:
+    assert reject(person(requested, "Bob"), "no memo").status == 303
+    page = shown(person(requested, "Ann", Role.OPERATOR))
     assert "rejected by Bob" in page
     assert "no memo" in page
     assert "Nothing: it was not approved." in page
 
 
-def test_the_maker_approves_by_no_address(asked: World) -> None:
-    ann = person(asked, "Ann", Role.OPERATOR)
+def test_the_maker_approves_by_no_address(requested: World) -> None:
+    ann = person(requested, "Ann", Role.OPERATOR)
     page = ann.open(PAGE).text
     assert "It waits for somebody else." in page
     assert not has_form(page)
     assert ann.open(f"{PAGE}/emergency").status == 404
     for path in (PAGE, f"{PAGE}/emergency"):
         for outcome in ("approved", "rejected"):
-            form = {"outcome": outcome, "reason": "r", "effect": hidden(person(asked, "Bob").open(PAGE).text, "effect")}
+            form = {
+                "outcome": outcome,
+                "reason": "r",
+                "effect": hidden(person(requested, "Bob").open(PAGE).text, "effect"),
+            }
             answer = ann.submit(path, form, page="/account")
             assert answer.status == 403, (path, outcome)
             assert "Nothing of yours was done." in content_of(answer.text)
-    assert request(asked)["state"] == "pending"
+    assert request(requested)["state"] == "pending"
 
 
-def test_of_two_checkers_at_once_one_wins_and_the_other_reads_by_whom(asked: World) -> None:
-    checkers = [person(asked, name) for name in ("Bob", "Cleo")]
+def test_of_two_checkers_at_once_one_wins_and_the_other_reads_by_whom(requested: World) -> None:
+    checkers = [person(requested, name) for name in ("Bob", "Cleo")]
     pages = [checker.open(PAGE).text for checker in checkers]
     forms = [{name: hidden(page, name) for name in ("csrf_token", "effect", "outcome")} for page in pages]
     together = Barrier(2)
@@ -279,7 +283,7 @@ def test_of_two_checkers_at_once_one_wins_and_the_other_reads_by_whom(asked: Wor
         answers = list(pool.map(send, range(2)))
     assert sorted(answer.status for answer in answers) == [303, 409]
     second = next(answer for answer in answers if answer.status == 409)
-    winner = request(asked)["decision"]["checker"]
+    winner = request(requested)["decision"]["checker"]
     assert f"Nothing of yours was done. {winner} has approved it meanwhile" in content_of(second.text)
     assert not has_form(second.text)
 
@@ -306,33 +310,33 @@ def test_an_effect_that_moved_is_shown_before_it_counts(opened: World) -> None:
     assert request(opened)["state"] == "approved"
 
 
-def test_bets_that_move_only_the_balances_do_not_stop_an_approval(asked: World) -> None:
-    bob = person(asked, "Bob")
+def test_bets_that_move_only_the_balances_do_not_stop_an_approval(requested: World) -> None:
+    bob = person(requested, "Bob")
     page = bob.open(PAGE).text
-    asked.bet(bet("b", stake_minor=1000))
+    requested.bet(bet("b", stake_minor=1000))
     assert bob.post(PAGE, {name: hidden(page, name) for name in ("csrf_token", "effect", "outcome")}).status == 303
 
 
-def test_who_approves_needs_their_key_shown_within_a_quarter_of_an_hour(asked: World) -> None:
-    bob = person(asked, "Bob")
-    asked.clock.advance(timedelta(minutes=16))
+def test_who_approves_needs_their_key_shown_within_a_quarter_of_an_hour(requested: World) -> None:
+    bob = person(requested, "Bob")
+    requested.clock.advance(timedelta(minutes=16))
     answer = approve(bob)
     assert (answer.status, answer.headers["Location"]) == (303, "/sign-in/again?next=/changes/q1")
-    assert request(asked)["state"] == "pending"
+    assert request(requested)["state"] == "pending"
     proved = bob.submit(
-        "/sign-in/again", {"key": asked.person("Bob", Role.FINANCE), "next": PAGE}, page=answer.headers["Location"]
+        "/sign-in/again", {"key": requested.person("Bob", Role.FINANCE), "next": PAGE}, page=answer.headers["Location"]
     )
     assert proved.headers["Location"] == PAGE
     assert approve(bob).status == 303
-    assert request(asked)["state"] == "approved"
+    assert request(requested)["state"] == "approved"
 
 
-def test_a_request_that_expires_while_its_page_is_open_is_said_to(asked: World) -> None:
-    bob = person(asked, "Bob")
-    asked.clock.advance(LIFETIME - timedelta(minutes=1))
-    bob = person(asked, "Bob")
+def test_a_request_that_expires_while_its_page_is_open_is_said_to(requested: World) -> None:
+    bob = person(requested, "Bob")
+    requested.clock.advance(LIFETIME - timedelta(minutes=1))
+    bob = person(requested, "Bob")
     page = bob.open(PAGE).text
-    asked.clock.advance(timedelta(minutes=2))
+    requested.clock.advance(timedelta(minutes=2))
     answer = bob.post(PAGE, {name: hidden(page, name) for name in ("csrf_token", "effect", "outcome")})
     assert answer.status == 409
     assert "The request expired on" in content_of(answer.text)
@@ -367,13 +371,13 @@ def test_a_change_that_became_impossible_says_why_and_can_be_rejected(opened: Wo
 # Alone.
 
 
-def test_an_emergency_is_a_second_page_where_the_switch_is_on(asked: World) -> None:
-    asked.switch_emergency()
-    ann, bob = person(asked, "Ann", Role.OPERATOR), person(asked, "Bob")
+def test_an_emergency_is_a_second_page_where_the_switch_is_on(requested: World) -> None:
+    requested.switch_emergency()
+    ann, bob = person(requested, "Ann", Role.OPERATOR), person(requested, "Bob")
     assert f'href="{PAGE}/emergency"' in ann.open(PAGE).text
     assert bob.open(f"{PAGE}/emergency").status == 404
     assert "alone" in shown(ann, f"{PAGE}/emergency")
     assert approve(ann, f"{PAGE}/emergency").headers["Location"] == PAGE
-    decision = request(asked)["decision"]
+    decision = request(requested)["decision"]
     assert (decision["checker"], decision["is_emergency"]) == ("Ann", True)
     assert "one person alone" in shown(bob)

@@ -31,7 +31,7 @@ LONG = "w" * 64
 
 
 @pytest.fixture
-def asked(world: World) -> World:
+def requested(world: World) -> World:
     """Changes that wait, one that was done, exceptions with names as long as they may be; and emergencies are on."""
     every_kind.played(world)
     world.change("seed-recovery", {"jackpot_id": "j1", "amount": "2"}, request_id="done")
@@ -46,32 +46,32 @@ def asked(world: World) -> World:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing_in_either_scheme(screens: Screens, asked: World, scheme: str) -> None:
+def test_axe_finds_nothing_in_either_scheme(screens: Screens, requested: World, scheme: str) -> None:
     screens.expected = {422}
-    ann = screens.signed_in(asked.person("Ann", Role.OPERATOR), color_scheme=scheme)
-    bob = screens.signed_in(asked.person("Bob", Role.FINANCE), color_scheme=scheme)
+    ann = screens.signed_in(requested.person("Ann", Role.OPERATOR), color_scheme=scheme)
+    bob = screens.signed_in(requested.person("Bob", Role.FINANCE), color_scheme=scheme)
     for page, path in [(ann, path) for path in PAGES] + [(bob, "/changes"), (bob, "/changes/q-adjustment")]:
         page.goto(path)
         assert violations(page) == [], path
 
 
 @pytest.mark.parametrize("width", [1440, 390, 320])
-def test_nothing_is_wider_than_the_window(screens: Screens, asked: World, width: int) -> None:
+def test_nothing_is_wider_than_the_window(screens: Screens, requested: World, width: int) -> None:
     screens.expected = {422}
-    ann = screens.signed_in(asked.person("Ann", Role.OPERATOR), viewport={"width": width, "height": 800})
-    bob = screens.signed_in(asked.person("Bob", Role.FINANCE), viewport={"width": width, "height": 800})
+    ann = screens.signed_in(requested.person("Ann", Role.OPERATOR), viewport={"width": width, "height": 800})
+    bob = screens.signed_in(requested.person("Bob", Role.FINANCE), viewport={"width": width, "height": 800})
     for page, path in [(ann, path) for path in PAGES] + [(bob, "/changes"), (bob, "/changes/q-adjustment")]:
         page.goto(path)
         assert page.evaluate("document.documentElement.scrollWidth") <= width, path
 
 
-def test_one_asks_and_another_approves(screens: Screens, asked: World) -> None:
-    ann = screens.signed_in(asked.person("Ann", Role.OPERATOR))
+def test_one_asks_and_another_approves(screens: Screens, requested: World) -> None:
+    ann = screens.signed_in(requested.person("Ann", Role.OPERATOR))
     ann.goto("/changes/q-adjustment")
     expect(ann.get_by_text("It waits for somebody else.")).to_be_visible()
     expect(ann.get_by_role("button", name="Approve")).to_have_count(0)
 
-    bob = screens.signed_in(asked.person("Bob", Role.FINANCE))
+    bob = screens.signed_in(requested.person("Bob", Role.FINANCE))
     bob.goto("/changes")
     bob.get_by_role("link", name="adjustment").click()
     expect(bob.get_by_role("row", name="pools · reserve")).to_contain_text("EUR")
@@ -83,9 +83,9 @@ def test_one_asks_and_another_approves(screens: Screens, asked: World) -> None:
     expect(ann.get_by_text("approved by Bob")).to_be_visible()
 
 
-def test_a_wrong_figure_is_shown_where_it_was_typed(screens: Screens, asked: World) -> None:
+def test_a_wrong_figure_is_shown_where_it_was_typed(screens: Screens, requested: World) -> None:
     screens.expected = {422}
-    rolf = screens.signed_in(asked.person("Rolf", Role.RATES))
+    rolf = screens.signed_in(requested.person("Rolf", Role.RATES))
     rolf.goto("/changes/unusual")
     rolf.get_by_label("GBP").fill("2.43")
     rolf.get_by_role("button", name="Approve").click()
@@ -97,11 +97,11 @@ def test_a_wrong_figure_is_shown_where_it_was_typed(screens: Screens, asked: Wor
     expect(rolf.get_by_text("approved by Rolf")).to_be_visible()
 
 
-def test_a_form_is_as_it_was_after_a_key_was_shown_again(screens: Screens, asked: World) -> None:
-    key = asked.person("Bob", Role.FINANCE)
+def test_a_form_is_as_it_was_after_a_key_was_shown_again(screens: Screens, requested: World) -> None:
+    key = requested.person("Bob", Role.FINANCE)
     bob = screens.signed_in(key)
     bob.goto("/changes/q-adjustment")
-    asked.clock.advance(timedelta(minutes=16))
+    requested.clock.advance(timedelta(minutes=16))
     bob.get_by_label("Remark").fill("the memo says so")
     bob.get_by_role("button", name="Approve").click()
     expect(bob.get_by_role("heading", name="Show your key again")).to_be_visible()
@@ -112,8 +112,8 @@ def test_a_form_is_as_it_was_after_a_key_was_shown_again(screens: Screens, asked
     expect(bob.get_by_text("approved by Bob")).to_be_visible()
 
 
-def test_exceptions_are_chosen_and_acknowledged_with_one_reason(screens: Screens, asked: World) -> None:
-    ann = screens.signed_in(asked.person("Ann", Role.OPERATOR))
+def test_exceptions_are_chosen_and_acknowledged_with_one_reason(screens: Screens, requested: World) -> None:
+    ann = screens.signed_in(requested.person("Ann", Role.OPERATOR))
     ann.goto("/exceptions")
     ann.get_by_role("navigation", name="Kinds of exceptions").get_by_role("link", name="late bet").click()
     for box in ann.get_by_role("checkbox", name="late bet").all():

@@ -13,7 +13,7 @@ from jackpot_service.usecases.changes.requests import DecideChange, policy_of, r
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class DecisionRights:
     """
     Where somebody stands to a change request: why they may not approve or reject it, each empty if they may.
 
@@ -35,7 +35,7 @@ class Standing:
         return f"{roles}, of another {' and '.join(apart)} than the maker" if apart else f"{roles}, not the maker"
 
 
-def standing_of(session: Session, change: Change, person: Principal, *, at: datetime) -> Standing:
+def rights_of(session: Session, change: Change, person: Principal, *, at: datetime) -> DecisionRights:
     """Return where somebody stands to a change request at an instant."""
 
     def refusal(outcome: Outcome, *, is_emergency: bool = False) -> str:
@@ -47,7 +47,7 @@ def standing_of(session: Session, change: Change, person: Principal, *, at: date
         return ""
 
     is_maker = person.name == change.maker
-    return Standing(
+    return DecisionRights(
         policy_of(session, change.kind),
         is_maker,
         refusal(Outcome.APPROVED),
