@@ -18,6 +18,7 @@ from tests.support.bets import bet
 from tests.support.every_kind import PAYLOADS
 from tests.support.hands import FLUSH, hand
 from tests.support.page_text import content_of, text_of
+from tests.support.payouts import held_from
 from tests.support.visitor import Visitor
 from tests.support.world import World
 
@@ -286,6 +287,24 @@ def test_of_two_checkers_at_once_one_wins_and_the_other_reads_by_whom(requested:
     winner = request(requested)["decision"]["checker"]
     assert f"Nothing of yours was done. {winner} has approved it meanwhile" in content_of(second.text)
     assert not has_form(second.text)
+
+
+def test_of_two_who_must_approve_the_first_waits_for_the_second_and_may_still_reject(world: World) -> None:
+    world.open(base_amount="1000", settings={"payout_tiers": held_from("20", approvals=2)})
+    world.bet(bet(), round_id="held")
+    world.settle(hand("1", FLUSH), round_id="held")
+    world.ask("held-awards", PAYLOADS["held-awards"], by="Ann", role=Role.OPERATOR).ok(201)
+    bob, cleo = person(world, "Bob"), person(world, "Cleo")
+    assert "2 people approve it." in shown(bob)
+    assert approve(bob).status == 303
+    page = bob.open(PAGE).text
+    assert "Bob approved it before: another user must approve it as well." in content_of(page)
+    assert "<button>Approve</button>" not in page
+    assert '<button class="second">Reject</button>' in page
+    assert "Nothing waits for you" in shown(bob, "/changes")
+    assert "held awards" in shown(cleo, "/changes")
+    assert approve(cleo).status == 303
+    assert request(world)["state"] == "approved"
 
 
 def test_an_effect_that_moved_is_shown_before_it_counts(opened: World) -> None:
