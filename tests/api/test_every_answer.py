@@ -10,7 +10,7 @@ import sqlalchemy
 from jackpot_service.app import create_app
 from jackpot_service.database.connections import create_engine
 from jackpot_service.domain.principals import Role
-from tests.support.answers import Answer
+from tests.support.answers import PROBLEM, Answer
 from tests.support.bets import bet
 from tests.support.hands import ROYAL_FLUSH, hand
 from tests.support.logins import owner_url
@@ -74,6 +74,8 @@ def test_no_answer_of_any_route_is_kept_or_guessed_at(opened: World) -> None:
                 answer = opened.call(method, path, key=key)
                 is_meter = rule.rule.endswith("/meter") and answer.status == 200 and method != "OPTIONS"
                 cache_control = "no-cache" if is_meter else "no-store"
+                if rule.endpoint.startswith("pages.") and answer.media_type != PROBLEM:
+                    cache_control = "private, no-store"
                 assert answer.headers.getlist("X-Content-Type-Options") == ["nosniff"], (method, path)
                 assert answer.headers.getlist("Cache-Control") == [cache_control], (method, path)
                 calls += 1

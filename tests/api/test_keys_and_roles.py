@@ -59,8 +59,8 @@ def test_every_operation_states_its_roles_or_that_it_needs_no_key() -> None:
     }
 
 
-PAGES: Final = "browsing."
-"""What people look at, and programs do not call: it is open to all."""
+PAGES: Final = ("assets.", "browsing.", "pages.")
+"""What people look at, and programs do not call: no key is asked for. Sessions open pages; see `tests/pages`."""
 
 
 def test_pages_to_look_at_need_no_key(world: World) -> None:
