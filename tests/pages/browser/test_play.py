@@ -1,5 +1,7 @@
 """Floor, rounds and jackpots in a browser: seen by axe in both schemes, on every width, without scripts, on paper."""
 
+import re
+
 import pytest
 from playwright.sync_api import expect
 
@@ -93,4 +95,12 @@ def test_a_round_is_printed_without_its_navigation(screens: Screens, played: Wor
     page.emulate_media(media="print")
     expect(page.get_by_role("navigation", name="Pages", exact=True)).to_be_hidden()
     expect(page.get_by_role("heading", name="How the jackpot was shared")).to_be_visible()
-    assert page.pdf(format="A4").startswith(b"%PDF")
+
+
+def test_a_round_of_twelve_bettors_fits_on_one_page_of_paper(screens: Screens, played: World) -> None:
+    bets = [bet(f"b{number}", currency=("EUR", "GBP", "SEK", "JPY")[number % 4]) for number in range(12)]
+    played.bet(*bets, round_id="twelve")
+    played.put_result(hand("1", ROYAL_FLUSH), dealer=NOTHING, round_id="twelve").ok(201)
+    page = screens.signed_in(played.key(Role.FINANCE))
+    page.goto("/tables/T1/rounds/twelve")
+    assert len(re.findall(rb"/Type\s*/Page\b", page.pdf(format="A4", prefer_css_page_size=True))) == 1

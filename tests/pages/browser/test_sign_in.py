@@ -44,10 +44,10 @@ def test_a_wrong_key_is_said_and_the_field_is_ready_again(screens: Screens) -> N
 
 def test_the_keyboard_alone_is_enough(screens: Screens, world: World) -> None:
     page = screens.window()
-    page.goto("/sign-in")
+    page.goto("/sign-in?next=/account")
     page.keyboard.type(world.key(Role.RATES))
     page.keyboard.press("Enter")
-    page.wait_for_url("**/account")
+    page.wait_for_url(f"{screens.address}/account")
     page.keyboard.press("Tab")
     expect(page.get_by_role("link", name="Skip to the content")).to_be_focused()
     page.keyboard.press("Enter")
