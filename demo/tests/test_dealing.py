@@ -135,6 +135,7 @@ def test_live_players_bet_in_every_currency_of_the_table() -> None:
     assert seen == {"EUR", "GBP", "SEK", "JPY", "USD"}
 
 
+@pytest.mark.long
 def test_every_mishap_happens_in_the_long_run() -> None:
     drawn = [round_plan for table in TABLES for round_plan in draw_many(table, rounds=400)]
     assert any(round_plan.voided for round_plan in drawn)

@@ -32,6 +32,7 @@ def opened(world: World) -> World:
     return world
 
 
+@pytest.mark.long
 def test_a_listener_is_told_what_a_reader_of_pages_is_told(world: World) -> None:
     notifications.bring_about_everything(world)
     notified = notifications.follow(world)
@@ -50,6 +51,7 @@ def test_a_listener_is_told_of_what_happens_later(opened: World) -> None:
     assert notifications.types(notified) == ["round.settled", "award.made", "round.cancelled"]
 
 
+@pytest.mark.long
 def test_one_who_comes_again_is_told_all_that_was_not_told_and_little_twice(world: World) -> None:
     notifications.bring_about_everything(world)
     notified = notifications.follow(world)

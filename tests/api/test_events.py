@@ -61,6 +61,7 @@ def test_the_documentation_shows_each_type_as_it_is_told(world: World) -> None:
         assert example == {name: event[name] for name in {*example, "data"}}, json.dumps(event)
 
 
+@pytest.mark.long
 def test_pages_of_any_length_tell_the_same_and_nothing_twice(world: World) -> None:
     notifications.bring_about_everything(world)
     notified = notifications.follow(world)
@@ -70,6 +71,7 @@ def test_pages_of_any_length_tell_the_same_and_nothing_twice(world: World) -> No
         assert notifications.follow(world, limit=limit) == notified
 
 
+@pytest.mark.long
 def test_events_of_all_books_are_told_in_the_order_in_which_they_were_booked(world: World) -> None:
     notifications.bring_about_everything(world)
 

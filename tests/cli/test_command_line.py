@@ -223,6 +223,7 @@ REFUSED: Final = (
 )
 
 
+@pytest.mark.long
 def test_what_is_refused_is_said_in_a_line_on_standard_error(opened: Jackpot, subtests: pytest.Subtests) -> None:
     for command, status, expected in REFUSED:
         with subtests.test(command):
@@ -238,6 +239,7 @@ def test_a_database_without_the_schema_is_told_how_to_get_it(
     jackpot("verify").refused(1, "run: jackpot db upgrade")
 
 
+@pytest.mark.long
 def test_a_wrong_setting_ends_the_program_with_one_line() -> None:
     ended = subprocess.run(
         [sys.executable, "-m", "jackpot_service.cli", "verify"],

@@ -27,6 +27,7 @@ for _ in range({TIMES}):
 """
 
 
+@pytest.mark.long
 def test_a_signal_in_the_middle_of_a_wait_stops_it() -> None:
     ended = subprocess.run([sys.executable, "-c", PROGRAM], timeout=LONGEST_S, check=False)
     assert ended.returncode == 0

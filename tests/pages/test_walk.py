@@ -13,7 +13,7 @@ from tests.support.page_text import links_of
 from tests.support.visitor import Visitor
 from tests.support.world import CYBER, World
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 
 PEOPLE = (
     *(Principal(f"the {role}", role) for role in (Role.FINANCE, Role.RATES, Role.OPERATOR, Role.AUDITOR)),

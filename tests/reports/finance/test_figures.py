@@ -142,6 +142,7 @@ BY = [
 ]
 
 
+@pytest.mark.long
 def test_all_movements_are_those_of_the_postings(session: Session, subtests: pytest.Subtests) -> None:
     for by in BY:
         with subtests.test(by=by):
