@@ -1,8 +1,8 @@
 """
 The one cookie of the pages, as Flask's session: it holds a secret, and its token against forged forms follows from it.
 
-The token is Flask-WTF's. It signs a hash of the secret that nobody else can know. So its own key need
-not be secret, and workers that share nothing understand each other's forms.
+The token is Flask-WTF's. It signs a hash of the secret that nobody else can know. So its own key need not be secret,
+and workers that share nothing understand each other's forms.
 """
 
 import hashlib
@@ -12,6 +12,7 @@ import secrets
 from typing import Any, Final
 
 import flask
+from flask.globals import request_ctx
 from flask.sessions import SessionInterface, SessionMixin
 
 from jackpot_service.auth.browser_sessions import SECRET_BYTES
@@ -72,6 +73,6 @@ class Cookies(SessionInterface):
 
 def cookie() -> Cookie:
     """Return the cookie of the request in hand."""
-    shown = flask.session._get_current_object()  # type: ignore[attr-defined]  # noqa: SLF001  the documented way
+    shown = request_ctx.session
     assert isinstance(shown, Cookie)  # noqa: S101
     return shown
