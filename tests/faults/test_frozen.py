@@ -179,9 +179,10 @@ def used_last(cluster: embedded.Cluster) -> int:
     SELECT pid FROM pg_stat_activity
     WHERE datname = 'jackpot' AND wait_event = 'ClientRead' AND application_name = '' ORDER BY query_start DESC LIMIT 1
     """
-    with psycopg.connect(cluster.conninfo("jackpot"), application_name="owner") as owner:
+    until = time.monotonic() + LONGEST_WAIT_S
+    with psycopg.connect(cluster.conninfo("jackpot"), application_name="owner", autocommit=True) as owner:
         while (row := owner.execute(question).fetchone()) is None:
-            owner.rollback()
+            assert time.monotonic() < until, "no connection waits to be asked again"
     pid: int = row[0]
     return pid
 

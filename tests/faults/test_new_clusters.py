@@ -5,7 +5,6 @@ import os
 import shlex
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -22,7 +21,7 @@ from jackpot_service.database.embedded import Cluster
 from jackpot_service.database.role import RightsNotMade, RoleInUse
 from jackpot_service.schema import migrate
 from tests.faults.service import served
-from tests.races import scene
+from tests.races import books, scene
 from tests.races.processes import CONFIG
 from tests.support.command_line import Jackpot, program
 
@@ -196,12 +195,10 @@ def test_a_role_that_others_change_each_time_is_not_waited_for_for_ever(
     role.make_role(engine)
     as_owner(fresh, "ALTER ROLE jackpot_app NOLOGIN")
     monkeypatch.setattr(role, "ATTEMPTS", 1)
-    with psycopg.connect(fresh.conninfo("jackpot")) as other, ThreadPoolExecutor(1) as pool:
+    with ThreadPoolExecutor(1) as pool, psycopg.connect(fresh.conninfo("jackpot")) as other:
         other.execute("ALTER ROLE jackpot_app CONNECTION LIMIT 5")
         making = pool.submit(role.make_role, engine)
-        blocked = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
-        while not (row := other.execute(blocked).fetchone()) or row[0] == 0:
-            time.sleep(0.01)
+        books.wait_until_one_waits(engine)
         other.commit()
         with pytest.raises(RoleInUse, match="is being changed by others"):
             making.result()

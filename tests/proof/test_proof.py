@@ -25,6 +25,7 @@ from tests.support import history
 pytestmark = pytest.mark.long
 
 NOT_PROVED: Final = {
+    "browser_sessions": "who is signed in at which browser, for a while; an act names the key, which is proved",
     "job_chunks": "files that were made from the books, for a while",
     "jobs": "how far files are made",
     "keys.last_used_at": "noted for people, once a minute at most; nothing depends on it",
