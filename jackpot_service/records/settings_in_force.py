@@ -132,6 +132,8 @@ class OptimisticSettings:
         in_force, times = self._likely.get(jackpot_id, (None, 0))
         if in_force is None or times < LIKELY_AFTER:
             return None
+        if len(in_force.rate_sheets) == batches:
+            return in_force
         return replace(in_force, rate_sheets=in_force.rate_sheets[:1] * batches)
 
     def note(self, in_force: InForce) -> None:
