@@ -21,6 +21,8 @@ from tests.support.asking import stated
 from tests.support.bets import bet
 from tests.support.hands import FLUSH, FOUR_OF_A_KIND, NOTHING, ROYAL_FLUSH, STRAIGHT, dead, hand
 from tests.support.payouts import held_from
+from tests.support.visitor import Visitor
+from tests.support.walking import walk
 from tests.support.world import LIVE, World
 
 NEW_ROUNDS: Final = 6
@@ -116,6 +118,12 @@ def _open_house(world: World) -> None:
         world.post(path, signed, key=operator).ok(200)
     stripes = {"request_id": "more-stripes", "reason": "more tables", "stripes": 20}
     world.put("/v1/jackpots/j3/stripes", stripes, key=operator).ok(201)
+
+
+def _open_pages(world: World) -> None:
+    for role in (Role.OPERATOR, Role.FINANCE, Role.AUDITOR):
+        statuses = walk(Visitor(world).sign_in(role))
+        assert set(statuses.values()) <= {200, 303}, statuses
 
 
 def _act(world: World) -> None:
@@ -352,6 +360,7 @@ PARTS: Final[Mapping[str, Callable[[World], None]]] = {
     "close": _close,
     "seal": _seal,
     "watching": _watch,
+    "pages": _open_pages,
     "verification": _verify,
 }
 """In the order in which they are played."""

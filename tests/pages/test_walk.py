@@ -1,6 +1,5 @@
 """Everybody who follows every link of every page finds a page: nothing that is not theirs, and nothing broken."""
 
-from collections import deque
 from urllib.parse import urlsplit
 
 import pytest
@@ -9,8 +8,8 @@ from jackpot_service.domain.principals import Principal, Role
 from tests.support.bets import bet
 from tests.support.correcting import correct
 from tests.support.hands import FLUSH, NOTHING, ROYAL_FLUSH, STRAIGHT, dead, hand
-from tests.support.page_text import links_of
 from tests.support.visitor import Visitor
+from tests.support.walking import walk
 from tests.support.world import CYBER, World
 
 pytestmark = pytest.mark.long
@@ -20,9 +19,6 @@ PEOPLE = (
     Principal("the finance of c1", Role.FINANCE, "c1"),
     Principal("the finance of c2", Role.FINANCE, "c2"),
 )
-
-MOST = 400
-"""More pages than a small world has: a walk that never ends fails."""
 
 
 @pytest.fixture
@@ -54,24 +50,6 @@ def played(world: World) -> World:
         world.bet(bet("a"), round_id=f"cancelled-{number}", table_id="T3")
         world.cancel(round_id=f"cancelled-{number}", table_id="T3")
     return world
-
-
-def walk(visitor: Visitor) -> dict[str, int]:
-    """Open every page that can be reached from the first one; their statuses."""
-    statuses: dict[str, int] = {}
-    waiting = deque(["/"])
-    while waiting:
-        path = waiting.popleft()
-        if path in statuses:
-            continue
-        answer = visitor.open(path)
-        statuses[path] = answer.status
-        assert len(statuses) < MOST, f"{len(statuses)} pages, and there is no end"
-        if answer.status == 303:
-            waiting.append(answer.headers["Location"].partition("#")[0])
-        elif answer.media_type == "text/html":
-            waiting.extend(sorted(links_of(answer.text)))
-    return statuses
 
 
 @pytest.mark.parametrize("somebody", PEOPLE, ids=lambda somebody: somebody.name)
