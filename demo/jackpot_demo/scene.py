@@ -89,7 +89,7 @@ JACKPOTS: Final = (
         rules="live-caribbean-stud",
         currency="EUR",
         base_amount="50000.00",
-        settings=MappingProxyType({"displayed": "true"}),
+        settings=MappingProxyType({"displayed": "true", "reset_amount": "25000"}),
     ),
     Jackpot(
         jackpot_id="cyber",

@@ -25,6 +25,8 @@ DEMO: Final = frozenset({"jackpot_client", "jackpot_demo"})
 host_option = click.option("--host", default=DEFAULT_HOST, show_default=True)
 port_option = click.option("--port", type=click.IntRange(1, 65535), default=DEFAULT_PORT, show_default=True)
 workers_option = click.option("--workers", type=click.IntRange(1, 64), default=DEFAULT_WORKERS, show_default=True)
+WEEKS_BEFORE = 5
+
 seed_option = click.option("--seed", type=int, help="Deal the same cards again; default: by the clock.")
 
 
@@ -54,11 +56,18 @@ def serve(config: Config, *, host: str, port: int, workers: int, jobs: bool, unt
 @port_option
 @workers_option
 @seed_option
+@click.option(
+    "--weeks",
+    type=click.IntRange(0, 52),
+    default=WEEKS_BEFORE,
+    show_default=True,
+    help="Play so many weeks before today first, where nothing is booked yet.",
+)
 @pass_config
-def run(config: Config, host: str, port: int, workers: int, seed: int | None) -> None:
+def run(config: Config, *, host: str, port: int, workers: int, seed: int | None, weeks: int) -> None:
     """Set up the demo, serve it and play at its tables until Ctrl-C: the whole product at a glance."""
     _require_free(host, port)
-    _play(config, host, port, workers, rounds=None, seed=seed, pause=SECONDS_BETWEEN_ROUNDS)
+    _play(config, host, port, workers, rounds=None, seed=seed, pause=SECONDS_BETWEEN_ROUNDS, weeks=weeks)
 
 
 @click.command("demo")
@@ -68,22 +77,30 @@ def run(config: Config, host: str, port: int, workers: int, seed: int | None) ->
 @pass_config
 def demo(config: Config, rounds: int, workers: int, seed: int | None) -> None:
     """Play a number of rounds, then print meters, awards, balances and the proof; exits 1 if the books are off."""
-    if not _play(config, DEFAULT_HOST, _free_port(), workers, rounds=rounds, seed=seed, pause=0.0):
+    if not _play(config, DEFAULT_HOST, _free_port(), workers, rounds=rounds, seed=seed, pause=0.0, weeks=0):
         sys.exit(1)
 
 
 def _play(
-    config: Config, host: str, port: int, workers: int, *, rounds: int | None, seed: int | None, pause: float
+    config: Config,
+    host: str,
+    port: int,
+    workers: int,
+    *,
+    rounds: int | None,
+    seed: int | None,
+    pause: float,
+    weeks: int,
 ) -> bool:
     """Play the demo; return whether the books are right. Raises: click.ClickException if it is not installed."""
     try:
-        from jackpot_service.cli.playing import play_demo  # noqa: PLC0415 -- it needs the demo
+        from jackpot_service.cli.demo.playing import play_demo  # noqa: PLC0415 -- it needs the demo
     except ModuleNotFoundError as error:
         if error.name not in DEMO:
             raise
         message = "the demo is not installed: `pip install ./clients/python ./demo` in a checkout installs it"
         raise click.ClickException(message) from error
-    return play_demo(config, host, port, workers, rounds=rounds, seed=seed, pause=pause)
+    return play_demo(config, host, port, workers, rounds=rounds, seed=seed, pause=pause, weeks=weeks)
 
 
 def _terminate_at_end_of_input() -> None:

@@ -299,7 +299,7 @@ def test_without_the_demo_the_commands_that_play_it_say_so_in_one_line(
     jackpot: Jackpot, monkeypatch: pytest.MonkeyPatch, command: str
 ) -> None:
     monkeypatch.setitem(sys.modules, "jackpot_demo", None)
-    monkeypatch.delitem(sys.modules, "jackpot_service.cli.playing", raising=False)
+    monkeypatch.delitem(sys.modules, "jackpot_service.cli.demo.playing", raising=False)
     port = ("--port", str(free_port())) if command == "run" else ()
 
     ended = jackpot(command, *port)

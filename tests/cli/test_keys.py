@@ -5,12 +5,13 @@ import re
 import shlex
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
 import pytest
 
-from jackpot_service.cli import playing
+from jackpot_service.cli.demo import house
 from jackpot_service.config.settings import Config
 from jackpot_service.database.connections import create_engine
 from tests.support.command_line import Jackpot, calling_service, key_of, program
@@ -143,8 +144,9 @@ def test_a_person_who_signs_in_elsewhere_is_added_once_and_revoked_as_a_key(with
 
 def test_a_demo_that_lost_its_keys_rotates_them(database_url: str, tmp_path: Path) -> None:
     engine = create_engine(Config(), database_url)
-    results = [playing.set_up(replace(Config(), data_dir=tmp_path / str(run)), engine) for run in range(4)]
-    again = playing.set_up(replace(Config(), data_dir=tmp_path / "3"), engine)
+    configs = [replace(Config(), data_dir=tmp_path / str(run)) for run in range(4)]
+    results = [house.set_up(config, engine, at=datetime.now(UTC)) for config in configs]
+    again = house.set_up(configs[-1], engine, at=datetime.now(UTC))
     engine.dispose()
 
     assert again == results[3]

@@ -122,7 +122,7 @@ def test_a_closed_terminal_ends_the_service_its_jobs_its_tables_and_its_database
 ) -> None:
     subprocess.run(["cp", "--archive", f"{made}/.", tmp_path], check=True)
     port = free_port()
-    arguments = (f"--port={port}", "--seed=1")
+    arguments = (f"--port={port}", "--seed=1", "--weeks=0")
     command = (*run, f"ARGS={' '.join(arguments)}") if run == MAKE else (*run, *arguments)
     with in_terminal(tmp_path, *command) as terminal:
         wait_until(lambda: is_ready(port), within_s=2 * LONGEST_WAIT_S)

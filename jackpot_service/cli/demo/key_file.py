@@ -1,6 +1,7 @@
 """The keys of the demo: of its tables' servers, its people and its display, kept in a file that a shell can read."""
 
 from collections.abc import Iterator, Mapping
+from datetime import datetime
 from pathlib import Path
 from typing import Final
 
@@ -8,11 +9,11 @@ import sqlalchemy
 
 from jackpot_demo import scene
 from jackpot_service.auth.authenticator import Authenticator
-from jackpot_service.cli.opening import act
 from jackpot_service.database.transactions import Session, transact
 from jackpot_service.domain.errors import Unauthenticated
-from jackpot_service.domain.principals import Principal, Role
+from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
 from jackpot_service.records import keys
+from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.keys import KeyCreated, create_key, revoke_key
 
 FILE: Final = "demo-keys.env"
@@ -26,17 +27,22 @@ def principals() -> Mapping[str, Principal]:
         casino.casino_id.upper(): Principal(f"demo-{casino.casino_id}", Role.TABLE, casino.casino_id)
         for casino in scene.CASINOS
     }
-    people = {person.name.split()[0].upper(): Principal(person.name, Role(person.role)) for person in scene.PEOPLE}
+    people = {variable_of(person): Principal(person.name, Role(person.role)) for person in scene.PEOPLE}
     return {**tables, **people}
 
 
-def stored_keys(data_dir: Path, engine: sqlalchemy.Engine) -> Mapping[str, str]:
+def variable_of(person: scene.Person) -> str:
+    """Return the variable of somebody's key: the first name in capitals."""
+    return person.name.split()[0].upper()
+
+
+def stored_keys(data_dir: Path, engine: sqlalchemy.Engine, *, at: datetime) -> Mapping[str, str]:
     """Return the demo's keys by their variables, new ones for those that are lost or revoked, and keep them."""
     path = data_dir / FILE
     before = dict(_read(path)) if path.exists() else {}
     authenticator = Authenticator(engine)
     by_variable = {
-        variable: _key_in_force(authenticator, before.get(variable)) or _new_key(engine, principal)
+        variable: _key_in_force(authenticator, before.get(variable)) or _new_key(engine, principal, at)
         for variable, principal in principals().items()
     }
     if by_variable != before:
@@ -74,12 +80,12 @@ def _key_in_force(authenticator: Authenticator, key: str | None) -> str | None:
     return key
 
 
-def _new_key(engine: sqlalchemy.Engine, principal: Principal) -> str:
+def _new_key(engine: sqlalchemy.Engine, principal: Principal, at: datetime) -> str:
     """A key in place of those that were lost with the file, of which one may stay live."""
 
     def rotate(session: Session) -> KeyCreated:
         for key_id in keys.live_ids(session, principal.name, of_subjects=False)[1:]:
-            revoke_key(session, act(reason="the demo lost it"), key_id)
-        return create_key(session, act(reason="for the demo"), principal)
+            revoke_key(session, Act(SYSTEM_OPERATOR, at, reason="the demo lost it"), key_id)
+        return create_key(session, Act(SYSTEM_OPERATOR, at, reason="for the demo"), principal)
 
     return transact(engine, rotate).whole

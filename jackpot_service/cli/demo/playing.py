@@ -20,33 +20,35 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn
 from jackpot_demo import play, scene
 from jackpot_demo.errors import DemoBug
 from jackpot_demo.figures import in_words
-from jackpot_service.cli import demo_keys
-from jackpot_service.cli.opening import OWNER_VARIABLE, act, bring_up, opened_engine, opened_owner_url
+from jackpot_service.cli.demo import key_file, past
+from jackpot_service.cli.opening import OWNER_VARIABLE, bring_up, opened_engine, opened_owner_url
 from jackpot_service.cli.progress import set_by_signals
 from jackpot_service.cli.verifying import print_verification
 from jackpot_service.config.settings import Config
-from jackpot_service.database.transactions import Session, snapshot, transact
+from jackpot_service.database.transactions import snapshot
 from jackpot_service.domain.currencies import CURRENCIES
 from jackpot_service.domain.money import plain
 from jackpot_service.proof.proof import verify
-from jackpot_service.records import rate_sheets, references
-from jackpot_service.records.immutable import Table
 from jackpot_service.reports.balances import award_totals, casino_balances
 from jackpot_service.reports.jackpots import jackpot_states
-from jackpot_service.usecases.casinos import add_casino, add_table
-from jackpot_service.usecases.jackpots import OpenJackpot, open_jackpot
-from jackpot_service.usecases.publish_rates import PublishRates, publish_first_sheet
-
-REASON = "for the demo"
 
 LONGEST_START_S = 60
 LONGEST_STOP_S = 30
 
 
 def play_demo(
-    config: Config, host: str, port: int, workers: int, *, rounds: int | None, seed: int | None, pause: float
+    config: Config,
+    host: str,
+    port: int,
+    workers: int,
+    *,
+    rounds: int | None,
+    seed: int | None,
+    pause: float,
+    weeks: int,
 ) -> bool:
     """Bring up the database, serve and play, print what the books say; return whether they are right."""
+    seed = time.time_ns() if seed is None else seed
     with opened_owner_url(config) as url:
         bring_up(url)
         stop = threading.Event()
@@ -54,7 +56,7 @@ def play_demo(
         if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # By nohup.
             signal.signal(signal.SIGHUP, lambda *_: _hang_up())
         with opened_engine(config) as engine:
-            keys = set_up(config, engine)
+            keys = past.set_up(config, engine, weeks=weeks, seed=seed, stop=stop)
             with _served(host, port, workers, stop) as base_url:
                 click.echo(f"Playing {rounds:,} rounds." if rounds else _welcome(base_url, config))
                 _play(base_url, keys, stop, rounds=rounds, seed=seed, pause=pause)
@@ -63,7 +65,7 @@ def play_demo(
 
 def _welcome(base_url: str, config: Config) -> str:
     """Return what to look at, and how to ask as one of the demo's people."""
-    file = config.data_dir / demo_keys.FILE
+    file = config.data_dir / key_file.FILE
     people = ", ".join(f"{person.name.split()[0]} ({person.role})" for person in scene.PEOPLE)
     return (
         f"The ledger is at {base_url}: sign in with a key. The wall is at {base_url}/wall/live, and the API to\n"
@@ -79,7 +81,7 @@ def _play(
     stop: threading.Event,
     *,
     rounds: int | None,
-    seed: int | None,
+    seed: int,
     pause: float,
 ) -> None:
     with _shown_rounds(rounds) as on_progress:
@@ -88,7 +90,7 @@ def _play(
                 base_url,
                 keys,
                 rounds=rounds,
-                seed=time.time_ns() if seed is None else seed,
+                seed=seed,
                 on_progress=on_progress,
                 stop=stop,
                 seconds_between_rounds=pause,
@@ -202,37 +204,6 @@ def _totals(progress: play.Progress) -> str:
         f"{of.awards:,} awards, {of.retries:,} retries; staked {in_words(of.staked_minor)}; "
         f"awarded {in_words(of.awarded_minor)}"
     )
-
-
-def set_up(config: Config, engine: sqlalchemy.Engine) -> dict[str, str]:
-    """Set up the demo's casinos, rates, jackpots, tables and people where they are missing; returns keys of tables."""
-    transact(engine, lambda session: _set_up_documents(session, config))
-    return demo_keys.keys_of_tables(demo_keys.stored_keys(config.data_dir, engine))
-
-
-def _set_up_documents(session: Session, config: Config) -> None:
-    done = act(reason=REASON)
-    for casino in scene.CASINOS:
-        add_casino(session, done, casino_id=casino.casino_id, name=casino.name)
-    for base, rates in scene.SHEETS.items():
-        if not rate_sheets.last_number(session, base):
-            publish_first_sheet(session, PublishRates(done, base, rates, done.now))
-    for jackpot in scene.JACKPOTS:
-        if references.jackpot_base(session, jackpot.jackpot_id) is None:
-            open_jackpot(
-                session,
-                OpenJackpot(
-                    act=done,
-                    jackpot_id=jackpot.jackpot_id,
-                    rulebook=jackpot.rules,
-                    base=jackpot.currency,
-                    base_amount=Decimal(jackpot.base_amount),
-                    settings=jackpot.settings,
-                    stripes=config.stripes,
-                ),
-            )
-    for table in scene.TABLES:
-        add_table(session, done, Table(table.table_id, table.casino_id, table.game, table.jackpot_id))
 
 
 def print_books(engine: sqlalchemy.Engine) -> bool:
