@@ -13,9 +13,13 @@ from tests.support.world import World
 __all__ = ["books_obey_their_laws", "world"]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """Start the browser of the machine; nothing else is downloaded."""
+    """
+    Start the browser of the machine for the tests of a module; nothing else is downloaded.
+
+    While it runs an event loop does too, so that no other test of the process could begin one.
+    """
     if CHROMIUM is None:
         pytest.skip("Chromium is not installed; Debian: apt-get install chromium")
     with sync_playwright() as playwright:
