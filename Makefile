@@ -18,7 +18,7 @@ SEED ?= 1
 export PYTHONDONTWRITEBYTECODE =
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run reset quick test test-long test-deep soak chaos tour wheel check check-format check-lint check-types check-layers check-words check-migrations check-openapi check-install check-advisories translations lock bench bench-large bench-reports bench-reports-large clean
+.PHONY: help setup run reset quick test test-long test-deep soak chaos tour wheel check check-format check-lint check-types check-layers check-words check-migrations check-openapi check-install check-advisories screenshots translations lock bench bench-large bench-reports bench-reports-large clean
 
 help:  ## say what there is
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 20
@@ -192,6 +192,9 @@ define LOCK
         | lock requirements-embedded.txt - --constraint requirements-dev.txt
 endef
 export LOCK
+
+screenshots: setup  ## take the pictures of the documentation from the demo; needs Debian's chromium
+	@exec $(BIN)/python tools/screenshots.py
 
 translations: setup  ## compile the translations of printed rules, after a change of a .po file
 	@$(BIN)/pybabel --quiet compile --directory jackpot_service/locale --domain rules

@@ -14,7 +14,7 @@ from jackpot_demo.office import Office
 from jackpot_demo.scene import SCRIPTED_TABLE, TABLES
 from jackpot_demo.tables import TableServer
 
-ROUNDS_AN_EVENING: Final = 3
+ROUNDS_AN_EVENING: Final = 2
 """Rounds of each table: few, so that weeks are played in seconds."""
 
 _OPENS_AT: Final = timedelta(hours=14)

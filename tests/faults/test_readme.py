@@ -78,7 +78,7 @@ def run_the_product(checkout: Path, port: int) -> str:
     """Run it until it has played some rounds, and end it by Ctrl-C; returns what it printed."""
     with started(checkout, *make(checkout, "run", f"ARGS=--port {port}")) as process:
         printed = checkout / "printed"
-        wait_until(lambda: "Ctrl-C ends all of it" in printed.read_text() or process.poll() is not None, within_s=120)
+        wait_until(lambda: "Ctrl-C ends all of it" in printed.read_text() or process.poll() is not None, within_s=300)
         os.killpg(process.pid, signal.SIGINT)
         process.wait(LONGEST_WAIT_S)
         return printed.read_text()
