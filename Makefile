@@ -120,7 +120,7 @@ define BUILD_WHEEL
     trap 'rm -rf "$$copy"' EXIT; trap 'exit 130' INT TERM
     stage() { mkdir "$$copy/$$2"; (cd $$1 && cp -rL pyproject.toml README.md LICENSE $$2 "$$copy/$$2"); }
     stage . jackpot_service
-    cp -r migrations "$$copy/jackpot_service"
+    cp -r migrations NOTICE "$$copy/jackpot_service"
     stage clients/python jackpot_client
     stage demo jackpot_demo
     rm -rf dist

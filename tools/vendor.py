@@ -3,7 +3,7 @@ Fetch the files of others that the pages ship, and one that their tests need: `p
 
 Each folder has a `LOCK.json`, which says of which package and version its files are. It has the hash of the package, as
 npm publishes it, and of each file. Anything else is refused. With `--write` the hashes of new versions, which somebody
-has looked at, are written instead.
+has looked at, are written instead. NOTICE says who made what the pages ship; it is written anew.
 """
 
 import argparse
@@ -34,10 +34,25 @@ def main() -> int:
     try:
         for folder in FOLDERS:
             _fill(folder, is_to_lock=is_to_lock)
+        (ROOT / "NOTICE").write_text(notice())
     except WrongHash as error:
         print(error, file=sys.stderr)
         return 1
     return 0
+
+
+def notice() -> str:
+    """Write who made what the pages ship, and under which licence."""
+    shipped = FOLDERS[0]
+    made = [
+        f"- {package['package']} {package['version']}, {package['licence']}: {', '.join(_names(package))}\n"
+        for package in json.loads((shipped / LOCK).read_text())
+    ]
+    return f"Jackpot ledger\n\nThese files in {shipped.relative_to(ROOT)}/ are the work of others:\n\n{''.join(made)}"
+
+
+def _names(package: dict[str, Any]) -> list[str]:
+    return [file["name"] for file in package["files"]]
 
 
 def _fill(folder: Path, *, is_to_lock: bool) -> None:

@@ -53,6 +53,14 @@ def test_a_file_is_kept_for_ever_and_compressed_for_those_who_take_that(world: W
 
 
 @pytest.mark.slow
+def test_the_notice_names_every_package_and_its_licence() -> None:
+    notice = (VENDOR.parents[3] / "NOTICE").read_text(encoding="utf-8")
+    packages = json.loads((VENDOR / "LOCK.json").read_text())
+    lines = [f"- {package['package']} {package['version']}, {package['licence']}: " for package in packages]
+    assert [line for line in lines if line not in notice] == []
+    assert notice.count("\n- ") == len(lines)
+
+
 @pytest.mark.parametrize("name", ["vendor/LOCK.json", "vendor/htmx.LICENSE", "../frame.py", "no.js", "%2e%2e/frame.py"])
 def test_nothing_else_is_served(world: World, name: str) -> None:
     client = world.app.test_client()
