@@ -18,7 +18,8 @@ from pathlib import Path
 from typing import Any, Final
 
 ROOT: Final = Path(__file__).resolve().parents[1]
-FOLDERS: Final = (ROOT / "jackpot_service/pages/static/vendor", ROOT / "tests/pages/browser/vendor")
+SHIPPED: Final = (ROOT / "jackpot_service/pages/static/vendor", ROOT / "jackpot_service/api/viewer/vendor")
+FOLDERS: Final = (*SHIPPED, ROOT / "tests/pages/browser/vendor")
 LOCK: Final = "LOCK.json"
 
 
@@ -43,16 +44,12 @@ def main() -> int:
 
 def notice() -> str:
     """Write who made what the pages ship, and under which licence."""
-    shipped = FOLDERS[0]
     made = [
-        f"- {package['package']} {package['version']}, {package['licence']}: {', '.join(_names(package))}\n"
-        for package in json.loads((shipped / LOCK).read_text())
+        f"- {package['package']} {package['version']}, {package['licence']}: files of {folder.relative_to(ROOT)}/\n"
+        for folder in SHIPPED
+        for package in json.loads((folder / LOCK).read_text())
     ]
-    return f"Jackpot ledger\n\nThese files in {shipped.relative_to(ROOT)}/ are the work of others:\n\n{''.join(made)}"
-
-
-def _names(package: dict[str, Any]) -> list[str]:
-    return [file["name"] for file in package["files"]]
+    return f"Jackpot ledger\n\nThese packages are the work of others, and are shipped with it:\n\n{''.join(made)}"
 
 
 def _fill(folder: Path, *, is_to_lock: bool) -> None:

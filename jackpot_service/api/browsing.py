@@ -1,8 +1,8 @@
 """
 Pages for people who look at the API: the viewer of its description, and the description itself. No key is needed.
 
-The viewer is Swagger UI, whose files are kept in `viewer/` with their licence (`viewer/vendored.json` says of which
-version, and its hashes). Nothing comes from another host.
+The viewer is Swagger UI, whose files are kept in `viewer/vendor/` with their licence; `LOCK.json` there says of which
+version, and their hashes. Nothing comes from another host.
 """
 
 import json
@@ -18,15 +18,21 @@ from jackpot_service.auth.authenticator import anyone
 
 VIEWER: Final = Path(__file__).parent / "viewer"
 
-VENDORED: Final[dict[str, Any]] = json.loads((VIEWER / "vendored.json").read_text())
+_VENDOR: Final = VIEWER / "vendor"
 
-FILES: Final = f"/docs/{VENDORED['version']}"
+_LOCKED: Final[list[dict[str, Any]]] = json.loads((_VENDOR / "LOCK.json").read_text())
+
+FILES: Final = f"/docs/{_LOCKED[0]['version']}"
 
 DESCRIPTION: Final = Path(__file__).parents[1] / "openapi.yaml"
 
 _TYPES: Final = {".css": "text/css", ".js": "text/javascript"}
 
-_SERVED: Final = frozenset({"start.js"} | {name for name in VENDORED["sha256"] if Path(name).suffix in _TYPES})
+_SERVED: Final = {
+    path.name: path
+    for path in (VIEWER / "start.js", *(_VENDOR / file["name"] for package in _LOCKED for file in package["files"]))
+    if path.suffix in _TYPES
+}
 
 _POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "
@@ -51,10 +57,11 @@ def show_viewer() -> flask.Response:
 @anyone
 def show_file(name: str) -> flask.Response:
     """Send one of the viewer's files. Raises: NotFound."""
-    if name not in _SERVED:
+    path = _SERVED.get(name)
+    if path is None:
         raise NotFound
-    headers = {"Cache-Control": "public, max-age=31536000, immutable"} if name in VENDORED["sha256"] else {}
-    return flask.Response(_read(VIEWER / name), mimetype=_TYPES[Path(name).suffix], headers=headers)
+    headers = {"Cache-Control": "public, max-age=31536000, immutable"} if path.parent == _VENDOR else {}
+    return flask.Response(_read(path), mimetype=_TYPES[path.suffix], headers=headers)
 
 
 @blueprint.route("/openapi.yaml", methods=["GET"])

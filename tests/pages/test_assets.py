@@ -5,28 +5,34 @@ import hashlib
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from jackpot_service.api import browsing
 from jackpot_service.pages import assets
 from tests.support.world import World
 
 VENDOR = assets.STATIC / "vendor"
 PAGES = assets.STATIC.parent
-LOCKED = {
-    file["name"]: file["sha256"]
-    for package in json.loads((VENDOR / "LOCK.json").read_text())
-    for file in package["files"]
-}
+SHIPPED = (VENDOR, browsing.VIEWER / "vendor")
 
 
-def test_what_is_vendored_is_what_is_locked() -> None:
-    files = {path.name: path for path in VENDOR.iterdir() if path.name != "LOCK.json"}
-    assert {name: hashlib.sha256(path.read_bytes()).hexdigest() for name, path in files.items()} == LOCKED
+def packages_in(folder: Path) -> list[dict[str, Any]]:
+    packages: list[dict[str, Any]] = json.loads((folder / "LOCK.json").read_text())
+    return packages
 
 
-def test_every_package_comes_with_its_licence() -> None:
-    for package in json.loads((VENDOR / "LOCK.json").read_text()):
+@pytest.mark.parametrize("folder", SHIPPED, ids=lambda folder: folder.parent.name)
+def test_what_is_vendored_is_what_is_locked(folder: Path) -> None:
+    files = {path.name: path for path in folder.iterdir() if path.name != "LOCK.json"}
+    locked = {file["name"]: file["sha256"] for package in packages_in(folder) for file in package["files"]}
+    assert {name: hashlib.sha256(path.read_bytes()).hexdigest() for name, path in files.items()} == locked
+
+
+@pytest.mark.parametrize("folder", SHIPPED, ids=lambda folder: folder.parent.name)
+def test_every_package_comes_with_its_licence(folder: Path) -> None:
+    for package in packages_in(folder):
         assert any(file["name"].endswith(".LICENSE") for file in package["files"]), package["package"]
         assert package["integrity"].startswith("sha512-")
 
@@ -55,7 +61,7 @@ def test_a_file_is_kept_for_ever_and_compressed_for_those_who_take_that(world: W
 @pytest.mark.slow
 def test_the_notice_names_every_package_and_its_licence() -> None:
     notice = (VENDOR.parents[3] / "NOTICE").read_text(encoding="utf-8")
-    packages = json.loads((VENDOR / "LOCK.json").read_text())
+    packages = [package for folder in SHIPPED for package in packages_in(folder)]
     lines = [f"- {package['package']} {package['version']}, {package['licence']}: " for package in packages]
     assert [line for line in lines if line not in notice] == []
     assert notice.count("\n- ") == len(lines)
