@@ -204,7 +204,7 @@ def create_app(
         api.register_blueprint(blueprint)
     app.register_blueprint(browsing.blueprint)
     authenticator = Authenticator.configured(config, engine, monotonic=monotonic, clock=clock)
-    install.install(app, engine, authenticator, clock=clock, monotonic=monotonic)
+    install.install(app, config, engine, authenticator, clock=clock, monotonic=monotonic)
     routes = Routes(app)
     _guard(app, authenticator, routes)
     app.before_request_funcs.setdefault(None, []).insert(0, _name_request)

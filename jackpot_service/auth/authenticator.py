@@ -84,7 +84,8 @@ class Authenticator:
         """Read an Authorization header. Raises: BadKeyShown; BadToken, IssuerUnavailable if it is no key."""
         shown = authorization or ""
         if self.tokens is not None and (token := _token_in(shown)) is not None:
-            return self._principal_of_token(self.tokens, token)
+            subject = Subject(self.tokens.issuer.issuer, self.tokens.subject(token))
+            return self.key_of_subject(subject).principal
         return self.key(shown).principal
 
     def key(self, authorization: str) -> LiveKey:
@@ -129,13 +130,13 @@ class Authenticator:
         """Read the ids of all keys in force. Raises: Unavailable."""
         return read(self.engine, keys.ids_in_force)
 
-    def _principal_of_token(self, tokens: Tokens, token: str) -> Principal:
-        subject = Subject(tokens.issuer.issuer, tokens.subject(token))
+    def key_of_subject(self, subject: Subject) -> LiveKey:
+        """Look up whom a subject of an issuer is, which is listed as a key. Raises: BadKeyShown; Unavailable."""
         cached = self._known(subject, lambda session: keys.live_of_subject(session, subject))
         if cached is None:
             message = "The subject of this token is not known here."
             raise BadKeyShown(message)
-        return self._used(cached).principal
+        return self._used(cached)
 
     def _known(self, shown: str | Subject, look: Callable[[Session], LiveKey | None]) -> _Cached | None:
         now = self.monotonic()  # Before it is looked up: what is revoked meanwhile is not believed for longer.

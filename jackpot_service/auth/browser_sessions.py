@@ -1,5 +1,5 @@
 """
-Sessions: a person shows a key once, and their browser shows a cookie from then on.
+Sessions: a person shows a key or a company account once, and their browser shows a cookie from then on.
 
 A cookie holds 256 random bits, of which the database has the hash. It opens the pages only: no call of the API takes
 one. A session ends by itself, when its person signs out, and within 15 seconds of its key being revoked. The next
@@ -18,12 +18,14 @@ import sqlalchemy
 import structlog
 from sqlalchemy.exc import SQLAlchemyError
 
+from jackpot_service.auth.accounts import Account
 from jackpot_service.auth.authenticator import LONGEST_NOTE_S, Authenticator, BadKeyShown
 from jackpot_service.database import deadlines
 from jackpot_service.database.transactions import Session, read, transact
 from jackpot_service.domain.principals import Principal, UserRequired
 from jackpot_service.records import browser_sessions
 from jackpot_service.records.browser_sessions import BrowserSession
+from jackpot_service.records.keys import LiveKey
 from jackpot_service.usecases.keys import hash_of
 
 IDLE: Final = timedelta(minutes=30)
@@ -50,11 +52,16 @@ log = structlog.get_logger()
 
 @dataclass(frozen=True, slots=True)
 class SignedIn:
-    """A person in front of the pages; `secret_hash` names their session."""
+    """
+    A person in front of the pages; `secret_hash` names their session.
+
+    Who is here `by_account` has shown an account at the issuer of tokens, and no key.
+    """
 
     principal: Principal
     secret_hash: bytes
     session: BrowserSession
+    by_account: bool
 
     @property
     def ends_at(self) -> datetime:
@@ -85,13 +92,27 @@ class BrowserSessions:
 
         Raises: BadKeyShown; UserRequired; Unavailable.
         """
-        shown = self.authenticator.key(f"Bearer {key}")
+        return self._begin(self.authenticator.key(f"Bearer {key}"), proved_at=self.clock(), by="key")
+
+    def begin_by_account(self, account: Account) -> str:
+        """
+        Begin a session by a company account; returns the secret of its cookie.
+
+        Who they are was shown when the issuer says so. If it does not, they show it again before what is grave.
+
+        Raises: BadKeyShown for an account that nobody has let in; UserRequired; Unavailable.
+        """
+        proved_at = account.authenticated_at or self.clock() - PROVED_FOR
+        return self._begin(self.authenticator.key_of_subject(account.subject), proved_at=proved_at, by="account")
+
+    def _begin(self, shown: LiveKey, *, proved_at: datetime, by: str) -> str:
         if shown.principal.is_service_account:
             message = f"{shown.principal.name} is a service account: nobody stands behind its key."
             raise UserRequired(message)
-        secret = secrets.token_urlsafe(SECRET_BYTES)
-        transact(self.engine, partial(_begin, secret_hash=hash_of(secret), key_id=shown.key_id, at=self.clock()))
-        log.info("signed-in", principal=shown.principal.name, key_id=shown.key_id)
+        secret, now = secrets.token_urlsafe(SECRET_BYTES), self.clock()
+        new = partial(_begin, secret_hash=hash_of(secret), key_id=shown.key_id, at=now, proved_at=min(now, proved_at))
+        transact(self.engine, new)
+        log.info("signed-in", principal=shown.principal.name, key_id=shown.key_id, by=by)
         return secret
 
     def find(self, secret: str) -> SignedIn | None:
@@ -108,13 +129,19 @@ class BrowserSessions:
             return None
         if now - session.seen_at >= SEEN_APART:
             self._note_seen(secret_hash, now)
-        return SignedIn(key.principal, secret_hash, session.seen(now))
+        return SignedIn(key.principal, secret_hash, session.seen(now), by_account=key.secret_hash is None)
 
     def prove(self, signed_in: SignedIn, key: str) -> None:
         """Note that a person has shown their key again. Raises: BadKeyShown if it is not their own; Unavailable."""
-        shown = self.authenticator.key(f"Bearer {key}")
+        self._prove(signed_in, self.authenticator.key(f"Bearer {key}"))
+
+    def prove_by_account(self, signed_in: SignedIn, account: Account) -> None:
+        """Note that a person has shown their account again. Raises: BadKeyShown if it is not theirs; Unavailable."""
+        self._prove(signed_in, self.authenticator.key_of_subject(account.subject))
+
+    def _prove(self, signed_in: SignedIn, shown: LiveKey) -> None:
         if shown.principal != signed_in.principal:
-            message = f"This is not a key of {signed_in.principal.name}."
+            message = f"This is not shown by {signed_in.principal.name}."
             raise BadKeyShown(message)
         transact(self.engine, partial(browser_sessions.note_proof, secret_hash=signed_in.secret_hash, at=self.clock()))
 
@@ -141,7 +168,7 @@ class BrowserSessions:
             self.not_noted[secret_hash] = now
 
 
-def _begin(session: Session, *, secret_hash: bytes, key_id: str, at: datetime) -> None:
+def _begin(session: Session, *, secret_hash: bytes, key_id: str, at: datetime, proved_at: datetime) -> None:
     browser_sessions.remove_ended(session, seen_before=at - IDLE, begun_before=at - LONGEST)
     browser_sessions.remove_eldest(session, key_id, but=MOST_OF_A_KEY - 1)
-    browser_sessions.add(session, secret_hash, key_id=key_id, at=at)
+    browser_sessions.add(session, secret_hash, key_id=key_id, at=at, proved_at=proved_at)

@@ -1,19 +1,17 @@
 """The issuer of tokens: where it publishes the keys that it signs with, fetched seldom and believed for a while."""
 
 import base64
-import ssl
 import threading
-import time
 from collections.abc import Callable
 from typing import Any, Final
 from urllib.parse import urlsplit
 
 import httpx
-import orjson
 import structlog
 from joserfc.errors import InvalidKeyIdError, JoseError
 from joserfc.jwk import Key, KeySet, import_key
 
+from jackpot_service.auth.issuer_http import configuration_of, document_at, issuer_client
 from jackpot_service.domain.errors import Unavailable
 
 KEPT_S: Final = 300
@@ -22,14 +20,8 @@ KEPT_S: Final = 300
 PAUSE_S: Final = 10
 """How long the issuer is left alone after it was asked, whatever tokens come meanwhile."""
 
-TIMEOUT_S: Final = 3.0
-
-MOST_BYTES: Final = 1 << 20
-
 LEAST_RSA_BITS: Final = 2048
 """A shorter key could be factored by somebody who then signs any token."""
-
-DISCOVERY: Final = "/.well-known/openid-configuration"
 
 log = structlog.get_logger()
 
@@ -48,7 +40,7 @@ class Issuer:
     def __init__(self, issuer: str, *, jwks_url: str | None, monotonic: Callable[[], float]) -> None:
         self.issuer = issuer
         self._jwks_url = jwks_url
-        self._monotonic = monotonic
+        self.monotonic = monotonic
         self._keys = KeySet([])
         self._fetched_at = float("-inf")
         self._asked_at = float("-inf")
@@ -60,7 +52,7 @@ class Issuer:
 
         Raises: UnknownSigningKey; IssuerUnavailable.
         """
-        if self._monotonic() - self._fetched_at >= KEPT_S:
+        if self.monotonic() - self._fetched_at >= KEPT_S:
             self._refresh()
         try:
             return self._find(key_id, algorithm)
@@ -77,7 +69,7 @@ class Issuer:
             raise UnknownSigningKey(key_id) from None
 
     def _was_just_asked(self) -> bool:
-        return self._monotonic() - self._asked_at < PAUSE_S
+        return self.monotonic() - self._asked_at < PAUSE_S
 
     def _refresh(self) -> None:
         """Raises: IssuerUnavailable, at once and not after a wait if the issuer is being asked or just was."""
@@ -90,7 +82,7 @@ class Issuer:
                     return
                 message = "The issuer of tokens did not answer a moment ago."
                 raise IssuerUnavailable(message)
-            self._asked_at = self._monotonic()
+            self._asked_at = self.monotonic()
             self._keys = self._fetched()
             self._fetched_at = self._asked_at
         except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
@@ -102,39 +94,19 @@ class Issuer:
 
     def _fetched(self) -> KeySet:
         """Raises: httpx.HTTPError, httpx.InvalidURL, ValueError."""
-        # The machine's own certificates; no proxy and nothing else is taken from the environment.
-        with httpx.Client(verify=ssl.create_default_context(), trust_env=False, timeout=TIMEOUT_S) as client:
-            return _key_set(_document(client, self._jwks_url or self._published_at(client)))
+        with issuer_client() as client:
+            return _key_set(document_at(client, self._jwks_url or self._published_at(client)))
 
     def _published_at(self, client: httpx.Client) -> str:
         """Discover where the keys are. Raises: as `_fetched`; ValueError unless the issuer speaks of itself."""
-        document = _document(client, self.issuer.rstrip("/") + DISCOVERY)
-        url = document.get("jwks_uri")
-        if document.get("issuer") != self.issuer or not isinstance(url, str):
-            message = "its configuration is another issuer's, or names no jwks_uri"
-            raise ValueError(message)
+        url = configuration_of(client, self.issuer).get("jwks_uri")
+        if not isinstance(url, str):
+            message = "its configuration names no jwks_uri"
+            raise ValueError(message)  # noqa: TRY004  what came is wrong, not what was called
         if urlsplit(url).scheme != urlsplit(self.issuer).scheme:
             message = "its jwks_uri has another scheme than the issuer"
             raise ValueError(message)
         return url
-
-
-def _document(client: httpx.Client, url: str) -> dict[str, Any]:
-    """Read a JSON object, within bounds of time and size. Raises: httpx.HTTPError, ValueError."""
-    until = time.monotonic() + TIMEOUT_S
-    body = b""
-    with client.stream("GET", url, headers={"Accept-Encoding": "identity"}) as response:
-        response.raise_for_status()
-        for chunk in response.iter_raw():
-            body += chunk
-            if len(body) > MOST_BYTES or time.monotonic() > until:
-                message = f"{url} answers too much, or too slowly"
-                raise ValueError(message)
-    document = orjson.loads(body)
-    if not isinstance(document, dict):
-        message = f"{url} answers no JSON object"
-        raise ValueError(message)  # noqa: TRY004  what came is wrong, not what was called
-    return document
 
 
 def _key_set(document: dict[str, Any]) -> KeySet:

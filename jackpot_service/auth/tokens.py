@@ -50,6 +50,10 @@ class Tokens:
 
     def subject(self, token: str) -> str:
         """Return the subject of a token. Raises: BadToken; IssuerUnavailable if it cannot be checked now."""
+        return str(self.claims(token)["sub"])
+
+    def claims(self, token: str) -> Mapping[str, Any]:
+        """Return what a token in force claims. Raises: BadToken; IssuerUnavailable if it cannot be checked now."""
         message = "This token is not in force."
         if len(token) > LONGEST_TOKEN:
             raise BadToken(message)
@@ -62,7 +66,7 @@ class Tokens:
             raise BadToken(message) from None
         if not is_subject(claims["sub"]) or not self._is_authorized(claims):
             raise BadToken(message)
-        return str(claims["sub"])
+        return claims
 
     def _is_authorized(self, claims: Mapping[str, Any]) -> bool:
         """

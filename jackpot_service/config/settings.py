@@ -89,6 +89,28 @@ class _Reader:
             pass
         raise ConfigError(variable, _without_password(value), accepted)
 
+    def public_url(self, variable: str, default: None) -> str | None:
+        """Read where browsers find the service: people come back there from the sign-in of their company."""
+        value = self.web_url(variable, default, refused=" #@?")
+        if value is not None and urlsplit(value).path not in {"", "/"}:
+            raise ConfigError(variable, value, "the service's URL without a path, such as https://ledger.example")
+        return None if value is None else value.rstrip("/")
+
+    def client_id(self, variable: str, _default: None) -> str | None:
+        """Read as which client people sign in at the issuer; it needs a secret, and where browsers come back to."""
+        value = self.environ.get(variable)
+        needed = ("JACKPOT_OIDC_ISSUER", "JACKPOT_OIDC_CLIENT_SECRET", "JACKPOT_PUBLIC_URL")
+        if value is not None and not set(needed) <= self.environ.keys():
+            raise ConfigError(variable, value, f"the id of a client, set together with {', '.join(needed)}")
+        return None if value is None else self.text(variable, "", "the id of a client")
+
+    def client_secret(self, variable: str, _default: None) -> str | None:
+        value = self.environ.get(variable)
+        is_secret = value is not None and value.isascii() and value.isprintable() and bool(value.strip())
+        if value is not None and not (is_secret and "JACKPOT_OIDC_CLIENT_ID" in self.environ):
+            raise ConfigError(variable, "…", "the secret of the client, set together with JACKPOT_OIDC_CLIENT_ID")
+        return value
+
     def audience(self, variable: str, _default: None) -> str | None:
         """Read whom tokens are for; an issuer without an audience would let in everybody it knows, for anything."""
         accepted = "whom the issuer makes tokens for, set together with JACKPOT_OIDC_ISSUER"
@@ -190,6 +212,8 @@ class Config:
     `oidc_issuer`, `oidc_audience`: those of the tokens that users may show instead of keys; None: keys only.
     `oidc_authorized_parties`: the clients that may obtain those (`azp`); none: the audience itself.
     `oidc_algorithms`: how those may be signed. `oidc_jwks_url`: where the issuer's keys are, if it names no place.
+    `oidc_client_id`, `oidc_client_secret`: as which client people sign in to pages at that issuer; None: by keys only.
+    `public_url`: where browsers find the service.
     `key`: the key of the user who seals the books; without it nobody is named.
     `open_round_minutes`: how long a round may be open before it is an exception.
     `file_days`: for how many days the files of jobs are kept.
@@ -227,6 +251,9 @@ class Config:
     oidc_authorized_parties: Annotated[tuple[str, ...], _Reader.authorized_parties] = ()
     oidc_algorithms: Annotated[tuple[str, ...], _Reader.algorithms] = ("RS256", "ES256")
     oidc_jwks_url: Annotated[str | None, _Reader.web_url] = None
+    oidc_client_id: Annotated[str | None, _Reader.client_id] = None
+    oidc_client_secret: Annotated[str | None, _Reader.client_secret] = field(default=None, repr=False)
+    public_url: Annotated[str | None, _Reader.public_url] = None
     key: Annotated[str | None, _Reader.secret] = field(default=None, repr=False)
     log_level: Annotated[str, _Reader.log_level] = "info"
 

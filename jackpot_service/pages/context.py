@@ -9,6 +9,7 @@ from typing import Final
 import flask
 
 from jackpot_service.api.entrance import RateLimit
+from jackpot_service.auth.accounts import Accounts
 from jackpot_service.auth.authenticator import Authenticator
 from jackpot_service.auth.browser_sessions import BrowserSessions
 from jackpot_service.domain.errors import Unauthenticated
@@ -49,6 +50,24 @@ class Attempts:
             raise
         self._give_back(address, has_token=has_token)
 
+    @contextmanager
+    def attempt_by_account(self, address: str) -> Iterator[None]:
+        """
+        Count a sign-in by an account, unless the block ends well or by something that is not its fault.
+
+        Raises: TooManyRequests, also for an account that would be admitted: nobody knows it yet.
+        """
+        if not self._has_taken(address):
+            self._refuse(address)
+        try:
+            yield
+        except Unauthenticated:
+            raise
+        except BaseException:
+            self._give_back(address, has_token=True)
+            raise
+        self._give_back(address, has_token=True)
+
     def _has_taken(self, address: str) -> bool:
         with self._lock:
             return self._limit.has_taken(address)
@@ -65,10 +84,11 @@ class Attempts:
 
 @dataclass(frozen=True, slots=True)
 class PagesContext:
-    """The sessions of people, and the sign-ins that fail."""
+    """The sessions of people, the sign-ins that fail, and the company accounts by which people sign in, if any."""
 
     sessions: BrowserSessions
     attempts: Attempts
+    accounts: Accounts | None
 
 
 def pages() -> PagesContext:

@@ -8,11 +8,14 @@ import flask
 import sqlalchemy
 from werkzeug.exceptions import MethodNotAllowed, NotFound
 
+from jackpot_service.auth.accounts import Accounts
 from jackpot_service.auth.authenticator import Authenticator
 from jackpot_service.auth.browser_sessions import BrowserSessions
+from jackpot_service.config.settings import Config
 from jackpot_service.pages import (
     account,
     assets,
+    by_account,
     change,
     chips,
     exceptions,
@@ -32,7 +35,7 @@ from jackpot_service.pages.blueprint import blueprint
 from jackpot_service.pages.context import EXTENSION, Attempts, PagesContext
 from jackpot_service.pages.cookies import Cookies
 
-SCREENS = (account, change, exceptions, floor, inbox, jackpots, one_round, rounds, sign_in, wall)
+SCREENS = (account, by_account, change, exceptions, floor, inbox, jackpots, one_round, rounds, sign_in, wall)
 """Modules whose views are pages; to import one is to add them to the blueprint."""
 
 
@@ -41,6 +44,7 @@ PUBLIC_KEY: Final = "The token that is signed is a secret by itself: see cookies
 
 def install(
     app: flask.Flask,
+    config: Config,
     engine: sqlalchemy.Engine,
     authenticator: Authenticator,
     *,
@@ -57,7 +61,9 @@ def install(
     )
     csrf.init_app(app)
     app.extensions[EXTENSION] = PagesContext(
-        BrowserSessions(engine, authenticator, clock), Attempts(authenticator, monotonic=monotonic)
+        BrowserSessions(engine, authenticator, clock),
+        Attempts(authenticator, monotonic=monotonic),
+        Accounts.configured(config, authenticator.tokens, clock=clock),
     )
     assets.read_all()
     app.context_processor(frame.values)

@@ -1,9 +1,8 @@
-"""Signing in with a key, showing it again before what is grave, and signing out."""
+"""Signing in with a key, showing it again before what is grave, and signing out; `by_account` has the other way."""
 
 from collections.abc import Callable
 from http import HTTPStatus
 from typing import Final, TypeVar
-from urllib.parse import urlsplit
 
 import flask
 from werkzeug.wrappers import Response
@@ -17,6 +16,7 @@ from jackpot_service.pages.blueprint import blueprint
 from jackpot_service.pages.context import pages
 from jackpot_service.pages.cookies import cookie
 from jackpot_service.pages.problems import show_problem
+from jackpot_service.pages.sign_in_forms import TOO_MANY, WrongKey, begun, on_to_next_page, proof_form, sign_in_form
 from jackpot_service.telemetry import counters
 from jackpot_service.telemetry.logs import Seldom
 
@@ -27,7 +27,6 @@ WRONG_KEY: Final = "This key is not in force. Check that it was pasted whole; it
 WRONG_PERSON: Final = "This key is not in force, or not your own."
 OLD_FORM: Final = "This form was of an earlier session, or your browser keeps no cookies. Paste your key again."
 NO_PERSON: Final = "This is the key of a machine. Pages are for people: show it with calls of the API."
-TOO_MANY: Final = "Too many sign-ins from your address have failed. Wait a minute, then try again."
 
 LONGEST_KEY: Final = 200
 """Characters; nothing longer is looked at."""
@@ -35,28 +34,13 @@ LONGEST_KEY: Final = 200
 _seldom = Seldom()
 
 
-class WrongKey(Exception):
-    """The key of a form is wrong; the message is what its person reads."""
-
-    def __init__(
-        self,
-        message: str,
-        *,
-        status: HTTPStatus = HTTPStatus.UNPROCESSABLE_ENTITY,
-        retry_after_s: int | None = None,
-    ) -> None:
-        super().__init__(message)
-        self.status = status
-        self.retry_after_s = retry_after_s
-
-
 @blueprint.route("/sign-in", methods=["GET"])
 @open_to_all
 def show_sign_in() -> Response:
     """Show the form in which a key is pasted."""
     if signed_in() is not None:
-        return _on_to_next_page()
-    return _sign_in_form()
+        return on_to_next_page()
+    return sign_in_form()
 
 
 @blueprint.route("/sign-in", methods=["POST"])
@@ -66,12 +50,8 @@ def sign_in() -> Response:
     try:
         secret = _by_key(pages().sessions.begin, wrong=WRONG_KEY)
     except WrongKey as error:
-        return _sign_in_form(error)
-    before = signed_in()
-    if before is not None:
-        pages().sessions.end(before)
-    cookie().renew(secret)
-    return _on_to_next_page()
+        return sign_in_form(error)
+    return begun(secret)
 
 
 @blueprint.errorhandler(OldForm)
@@ -79,14 +59,14 @@ def show_again(error: OldForm) -> Response:
     """Show the sign-in again, with a token of now; any other form is opened again by its person."""
     if flask.request.endpoint != "pages.sign_in":
         return show_problem(error)
-    return _sign_in_form(WrongKey(OLD_FORM, status=HTTPStatus.BAD_REQUEST))
+    return sign_in_form(WrongKey(OLD_FORM, status=HTTPStatus.BAD_REQUEST))
 
 
 @blueprint.route("/sign-in/again", methods=["GET"])
 @people(*PEOPLE)
 def show_proof() -> Response:
     """Show the form in which a person shows their key again."""
-    return _proof_form()
+    return proof_form()
 
 
 @blueprint.route("/sign-in/again", methods=["POST"])
@@ -96,8 +76,8 @@ def prove() -> Response:
     try:
         _by_key(lambda key: pages().sessions.prove(person(), key), wrong=WRONG_PERSON)
     except WrongKey as error:
-        return _proof_form(error)
-    return _on_to_next_page()
+        return proof_form(error)
+    return on_to_next_page()
 
 
 @blueprint.route("/sign-out", methods=["POST"])
@@ -109,7 +89,8 @@ def sign_out() -> Response:
     else:
         pages().sessions.end(person())
     cookie().forget()
-    return flask.redirect(flask.url_for("pages.show_sign_in"), HTTPStatus.SEE_OTHER)
+    left = "account" if person().by_account else None
+    return flask.redirect(flask.url_for("pages.show_sign_in", left=left), HTTPStatus.SEE_OTHER)
 
 
 def _by_key(use: Callable[[str], T], *, wrong: str) -> T:
@@ -133,35 +114,3 @@ def _by_key(use: Callable[[str], T], *, wrong: str) -> T:
         raise WrongKey(wrong) from error
     except UserRequired as error:
         raise WrongKey(NO_PERSON) from error
-
-
-def _sign_in_form(error: WrongKey | None = None) -> Response:
-    cookie().keep()
-    return _form("sign_in.html", error)
-
-
-def _proof_form(error: WrongKey | None = None) -> Response:
-    return _form("sign_in_again.html", error, principal=person().principal)
-
-
-def _form(template: str, error: WrongKey | None, **values: object) -> Response:
-    page = flask.render_template(template, error=error, next_page=_next_page(), **values)
-    response = flask.Response(page, HTTPStatus.OK if error is None else error.status)
-    if error is not None and error.retry_after_s is not None:
-        response.headers["Retry-After"] = str(error.retry_after_s)
-    return response
-
-
-def _on_to_next_page() -> Response:
-    return flask.redirect(_next_page(), HTTPStatus.SEE_OTHER)
-
-
-def _next_page() -> str:
-    """The page that somebody came from, if it is one of this service: else the first page of their role."""
-    page = flask.request.values.get("next", "")
-    try:
-        parts = urlsplit(page)
-    except ValueError:
-        return "/"
-    is_here = page.startswith("/") and not page.startswith(("//", "/\\")) and page.isprintable()
-    return page if is_here and not (parts.scheme or parts.netloc) else "/"

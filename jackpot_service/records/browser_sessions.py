@@ -31,11 +31,10 @@ class BrowserSession:
         return min(self.seen_at + idle, self.began_at + longest)
 
 
-def add(session: Session, secret_hash: bytes, *, key_id: str, at: datetime) -> None:
-    """Begin a session."""
-    session.execute(
-        insert(BrowserSessionRow).values(secret_hash=secret_hash, key_id=key_id, began_at=at, proved_at=at, seen_at=at)
-    )
+def add(session: Session, secret_hash: bytes, *, key_id: str, at: datetime, proved_at: datetime) -> None:
+    """Begin a session of a person who has shown who they are at a time, which may be before."""
+    times = {"began_at": at, "proved_at": proved_at, "seen_at": at}
+    session.execute(insert(BrowserSessionRow).values(secret_hash=secret_hash, key_id=key_id, **times))
 
 
 def find(session: Session, secret_hash: bytes) -> BrowserSession | None:

@@ -39,7 +39,8 @@ def write(engine: sqlalchemy.Engine) -> None:
     play(engine, now=now)
     auditor = Principal("auditor", Role.AUDITOR)
     key = transact(engine, lambda session: create_key(session, Act(SYSTEM_OPERATOR, now), auditor))
-    transact(engine, lambda session: browser_sessions.add(session, hash_of("secret"), key_id=key.key_id, at=now))
+    signed_in = {"secret_hash": hash_of("secret"), "key_id": key.key_id, "at": now, "proved_at": now}
+    transact(engine, partial(browser_sessions.add, **signed_in))
     _administer(engine)
     close_a_period(engine, now)
     requester = Requester(auditor, now, timedelta(minutes=15))

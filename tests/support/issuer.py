@@ -1,4 +1,8 @@
-"""An issuer of tokens on this machine: it publishes its keys over HTTP and signs what a test wants signed."""
+"""
+An issuer of tokens on this machine: it publishes its keys over HTTP and signs what a test wants signed.
+
+With a `code_flow` it takes sign-ins of people too; see `tests.support.code_flow`.
+"""
 
 import json
 import threading
@@ -6,11 +10,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl
 
 from joserfc import jws
 from joserfc.jwk import ECKey, OctKey, RSAKey
+
+if TYPE_CHECKING:
+    from tests.support.code_flow import CodeFlow
 
 AUDIENCE = "jackpot-ledger"
 
@@ -34,6 +41,7 @@ class LocalIssuer:
         self.key: Key = RSAKey.generate_key(2048, {"kid": "one", "use": "sig"}, auto_kid=False)
         self.posted: list[tuple[str, dict[str, str]]] = []
         self.answers: dict[str, bytes | int] = {}
+        self.code_flow: CodeFlow | None = None
         self.replies: dict[str, list[tuple[int, object]]] = {}
         self.publish(self.key)
         self.answer("/.well-known/openid-configuration", {"issuer": url, "jwks_uri": f"{url}/keys"})
@@ -85,6 +93,9 @@ class _Handler(BaseHTTPRequestHandler):
         issuer: LocalIssuer = self.server.issuer  # type: ignore[attr-defined]
         issuer.paths.append(self.path)
         issuer.open.wait()
+        if issuer.code_flow is not None and self.path.startswith("/authorize?"):
+            self._lead_to(issuer.code_flow.authorize(self.path))
+            return
         answer = issuer.answers.get(self.path, 404)
         status, body = (answer, b"") if isinstance(answer, int) else (200, answer)
         self.send_response(status)
@@ -98,8 +109,21 @@ class _Handler(BaseHTTPRequestHandler):
         issuer: LocalIssuer = self.server.issuer  # type: ignore[attr-defined]
         content = self.rfile.read(int(self.headers["Content-Length"])).decode()
         issuer.posted.append((self.path, dict(parse_qsl(content))))
+        issuer.open.wait()
+        if issuer.code_flow is not None and self.path == "/token":
+            status, document = issuer.code_flow.exchange(issuer.posted[-1][1], self.headers["Authorization"])
+            self._reply(status, document)
+            return
         replies = issuer.replies.get(self.path, [(404, {})])
-        status, document = replies.pop(0) if len(replies) > 1 else replies[0]
+        self._reply(*(replies.pop(0) if len(replies) > 1 else replies[0]))
+
+    def _lead_to(self, location: str) -> None:
+        self.send_response(302)
+        self.send_header("Location", location)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def _reply(self, status: int, document: object) -> None:
         body = json.dumps(document).encode()
         self.send_response(status)
         self.send_header("Content-Type", "application/json")

@@ -13,8 +13,13 @@ function warnBeforeEnd() {
 }
 
 // A form that is sent when the session has ended comes back from the sign-in as it was filled in. Keys are never kept.
+// Whether one comes from there is noted here: who signs in at their company comes back from another site.
 const KEPT = "jackpot-form:";
-const comesFromSignIn = document.referrer.startsWith(`${location.origin}/sign-in`);
+const SIGNING_IN = "jackpot-signing-in";
+const isSignIn = location.pathname.startsWith("/sign-in");
+const comesFromSignIn = !isSignIn && sessionStorage.getItem(SIGNING_IN) !== null;
+if (isSignIn) sessionStorage.setItem(SIGNING_IN, "yes");
+else sessionStorage.removeItem(SIGNING_IN);
 
 function keepForms() {
   for (const form of document.querySelectorAll("form[data-keep]")) {
