@@ -50,7 +50,7 @@ class NotShownAgain(Unauthenticated, code="unauthenticated"):
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """Whom an ID token shows, and when they showed the issuer who they are; None if it does not say."""
+    """The person that an ID token shows, and when they showed the issuer who they are; None if it does not say."""
 
     subject: Subject
     authenticated_at: datetime | None

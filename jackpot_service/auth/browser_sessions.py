@@ -55,7 +55,7 @@ class SignedIn:
     """
     A person in front of the pages; `secret_hash` names their session.
 
-    Who is here `by_account` has shown an account at the issuer of tokens, and no key.
+    `by_account`: they have shown an account at the issuer of tokens, and no key.
     """
 
     principal: Principal
@@ -98,7 +98,7 @@ class BrowserSessions:
         """
         Begin a session by a company account; returns the secret of its cookie.
 
-        Who they are was shown when the issuer says so. If it does not, they show it again before what is grave.
+        The issuer says when they showed who they are. If it does not, they show it again before what is grave.
 
         Raises: BadKeyShown for an account that nobody has let in; UserRequired; Unavailable.
         """

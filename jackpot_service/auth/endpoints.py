@@ -27,7 +27,7 @@ class Endpoints:
 
 
 class Discovery:
-    """What an issuer says about itself, shared by the threads of a process; one of them asks at a time."""
+    """The places of an issuer, shared by the threads of a process; one of them asks at a time."""
 
     def __init__(self, issuer: str, *, monotonic: Callable[[], float]) -> None:
         self.issuer = issuer
@@ -41,7 +41,7 @@ class Discovery:
         """Return the places of the issuer, as it says, believed for five minutes. Raises: IssuerUnavailable."""
         if self._endpoints is not None and self._monotonic() - self._fetched_at < KEPT_S:
             return self._endpoints
-        with self._asking:  # Who waits here waits for a call that ends in time.
+        with self._asking:  # A thread waits here for a call of another, which ends in time.
             now = self._monotonic()
             if self._endpoints is not None and now - self._fetched_at < KEPT_S:
                 return self._endpoints

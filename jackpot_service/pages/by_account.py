@@ -133,8 +133,8 @@ def _to_issuer(*, is_proof: bool) -> Response:
         return _form(_unavailable(), next_page())
     response = flask.redirect(address, HTTPStatus.SEE_OTHER)
     page = quote(next_page(), safe="/")
-    kept = f"{attempt.attempt_id}:{page if len(page) <= LONGEST_NEXT else '/'}"
-    response.set_cookie(NEXT_COOKIE, kept, max_age=LONGEST, path="/", secure=True, httponly=True, samesite="Lax")
+    waiting = f"{attempt.attempt_id}:{page if len(page) <= LONGEST_NEXT else '/'}"
+    response.set_cookie(NEXT_COOKIE, waiting, max_age=LONGEST, path="/", secure=True, httponly=True, samesite="Lax")
     return response
 
 

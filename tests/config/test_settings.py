@@ -41,6 +41,9 @@ def test_every_setting_is_read_from_its_own_variable() -> None:
             "JACKPOT_OIDC_AUTHORIZED_PARTIES": "desk  app",
             "JACKPOT_OIDC_ALGORITHMS": "PS256  ES384",
             "JACKPOT_OIDC_JWKS_URL": "https://keys.example/",
+            "JACKPOT_OIDC_CLIENT_ID": "ledger",
+            "JACKPOT_OIDC_CLIENT_SECRET": "hunter2",
+            "JACKPOT_PUBLIC_URL": "https://ledger.example:8443/",
             "JACKPOT_LOG_LEVEL": "WARNING",
         }
     )
@@ -67,8 +70,12 @@ def test_every_setting_is_read_from_its_own_variable() -> None:
         oidc_authorized_parties=("desk", "app"),
         oidc_algorithms=("PS256", "ES384"),
         oidc_jwks_url="https://keys.example/",
+        oidc_client_id="ledger",
+        oidc_client_secret="hunter2",
+        public_url="https://ledger.example:8443",
         log_level="warning",
     )
+    assert "hunter2" not in repr(config)
 
 
 @pytest.mark.parametrize("scheme", ["postgresql", "postgresql+psycopg"])
@@ -215,3 +222,29 @@ def test_clients_are_named_where_there_is_an_issuer(environ: dict[str, str]) -> 
 def test_tokens_are_signed_with_a_published_key_or_not_at_all(algorithms: str) -> None:
     with pytest.raises(ConfigError, match="JACKPOT_OIDC_ALGORITHMS"):
         Config.from_environment({"JACKPOT_OIDC_ALGORITHMS": algorithms})
+
+
+CLIENT = {"JACKPOT_OIDC_CLIENT_ID": "ledger", "JACKPOT_OIDC_CLIENT_SECRET": "hunter2"}
+PUBLIC = {"JACKPOT_PUBLIC_URL": "https://ledger.example"}
+
+
+@pytest.mark.parametrize(
+    ("environ", "variable"),
+    [
+        (PEOPLE_SIGN_IN | CLIENT, "JACKPOT_OIDC_CLIENT_ID"),
+        (CLIENT | PUBLIC, "JACKPOT_OIDC_CLIENT_ID"),
+        (PEOPLE_SIGN_IN | PUBLIC | {"JACKPOT_OIDC_CLIENT_ID": "ledger"}, "JACKPOT_OIDC_CLIENT_ID"),
+        (PEOPLE_SIGN_IN | PUBLIC | CLIENT | {"JACKPOT_OIDC_CLIENT_ID": ""}, "JACKPOT_OIDC_CLIENT_ID"),
+        (PEOPLE_SIGN_IN | PUBLIC | {"JACKPOT_OIDC_CLIENT_SECRET": "hunter2"}, "JACKPOT_OIDC_CLIENT_SECRET"),
+        (PEOPLE_SIGN_IN | PUBLIC | CLIENT | {"JACKPOT_OIDC_CLIENT_SECRET": " "}, "JACKPOT_OIDC_CLIENT_SECRET"),
+        (PEOPLE_SIGN_IN | PUBLIC | CLIENT | {"JACKPOT_OIDC_CLIENT_SECRET": "hunter2\n"}, "JACKPOT_OIDC_CLIENT_SECRET"),
+        ({"JACKPOT_PUBLIC_URL": "http://ledger.example"}, "JACKPOT_PUBLIC_URL"),
+        ({"JACKPOT_PUBLIC_URL": "https://ledger.example/pages"}, "JACKPOT_PUBLIC_URL"),
+    ],
+)
+def test_a_client_has_an_id_a_secret_and_a_way_back(environ: dict[str, str], variable: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        Config.from_environment(environ)
+
+    assert caught.value.variable == variable
+    assert "hunter2" not in str(caught.value)
