@@ -79,7 +79,15 @@ class StripesSchema(AnswerSchema):
 )
 def post_jackpot(body: Mapping[str, Any]) -> tuple[JackpotState, int]:
     """Open a jackpot from a published rulebook. One operator does it alone; the house pays the base amount in."""
-    command = OpenJackpot(
+    command = opening(body)
+    done = act(lambda session: open_jackpot(session, command))
+    state = look(lambda session: jackpot_state(session, command.jackpot_id, at=now()))
+    return state, 200 if done.is_replay else 201
+
+
+def opening(body: Mapping[str, Any]) -> OpenJackpot:
+    """Return the command of a body; the configuration says how many stripes there are, where the body does not."""
+    return OpenJackpot(
         act=signed(body),
         jackpot_id=body["jackpot_id"],
         rulebook=body["rulebook"],
@@ -89,9 +97,6 @@ def post_jackpot(body: Mapping[str, Any]) -> tuple[JackpotState, int]:
         stripes=body["stripes"] or context().config.stripes,
         states_stripes=body["stripes"] is not None,
     )
-    done = act(lambda session: open_jackpot(session, command))
-    state = look(lambda session: jackpot_state(session, command.jackpot_id, at=now()))
-    return state, 200 if done.is_replay else 201
 
 
 @blueprint.route("/<id:jackpot_id>/stripes", methods=["PUT"])

@@ -8,13 +8,22 @@ from marshmallow import fields
 from jackpot_service.api.lists import ListQuerySchema, cursor, page, page_schema
 from jackpot_service.api.refusals import refused_with
 from jackpot_service.api.request_context import Blueprint, act, look, signed
-from jackpot_service.api.schemas import AnswerSchema, Moment, ReasonedSchema, SortedTexts, described, word
+from jackpot_service.api.schemas import (
+    AnswerSchema,
+    Moment,
+    ReasonedSchema,
+    RequestSchema,
+    SortedTexts,
+    described,
+    word,
+)
 from jackpot_service.auth.authenticator import allow
 from jackpot_service.domain.principals import LONGEST_NAME, Principal, Role
 from jackpot_service.records import keys as records
 from jackpot_service.records.keys import ListedKey
 from jackpot_service.usecases.fields import BoundedList, Department, Identifier, Text, Truth
 from jackpot_service.usecases.keys import create_key, find, revoke_key
+from jackpot_service.usecases.sign_out import SignedOut, sign_out
 
 blueprint = Blueprint(
     "keys",
@@ -48,6 +57,19 @@ class NewKeySchema(ReasonedSchema):
 
 class RevocationSchema(ReasonedSchema):
     """Why."""
+
+
+class SignOutSchema(RequestSchema):
+    """Why."""
+
+    reason = Text(required=True)
+
+
+class SignedOutSchema(AnswerSchema):
+    """Somebody who was signed out of the pages."""
+
+    principal = fields.String(required=True)
+    sessions = described(fields.Integer, "So many sessions were ended.")
 
 
 class KeySchema(AnswerSchema):
@@ -143,3 +165,18 @@ def post_key_revocation(body: Mapping[str, Any], key_id: str) -> tuple[ListedKey
     """Revoke a key, for good."""
     revoked = act(lambda session: revoke_key(session, signed(body), key_id))
     return revoked.key, 200 if revoked.is_replay else 201
+
+
+@blueprint.route("/<id:key_id>/sign-out", methods=["POST"])
+@allow(Role.OPERATOR)
+@refused_with("key-unknown")
+@blueprint.arguments(SignOutSchema())
+@blueprint.response(200, SignedOutSchema())
+def post_key_sign_out(body: Mapping[str, Any], key_id: str) -> SignedOut:
+    """
+    Sign the owner of a key out of the pages everywhere, by whichever key or account they have signed in.
+
+    They can sign in again: a revocation keeps them out, and ends the sessions of its key too. Sessions are no part of
+    the books, so the reason stands in the log, and not in the audit trail.
+    """
+    return act(lambda session: sign_out(session, signed(body), key_id))

@@ -74,6 +74,23 @@ NAVIGATION: Final[tuple[Section, ...]] = (
             Item("Exceptions", "pages.show_exceptions", ("pages.acknowledge",)),
         ),
     ),
+    Section(
+        "Set-up",
+        (
+            Item(
+                "Set-up",
+                "pages.show_set_up",
+                (
+                    *("pages.show_set_up_casinos", "pages.show_new_casino", "pages.add_new_casino"),
+                    *("pages.show_set_up_tables", "pages.show_new_table", "pages.add_new_table"),
+                    *("pages.show_set_up_jackpots", "pages.show_new_jackpot", "pages.open_new_jackpot"),
+                    *("pages.show_stripes", "pages.spread_jackpot", "pages.show_set_up_keys", "pages.show_key"),
+                    *("pages.show_new_key", "pages.make_key", "pages.show_new_person", "pages.let_in"),
+                    *("pages.show_revocation", "pages.revoke", "pages.show_end_of_sessions", "pages.end_sessions"),
+                ),
+            ),
+        ),
+    ),
     Section("You", (Item("Account", "pages.show_account"),)),
 )
 

@@ -27,6 +27,9 @@ from jackpot_service.pages import (
     one_round,
     problems,
     rounds,
+    set_up_jackpots,
+    set_up_keys,
+    set_up_places,
     sign_in,
     wall,
 )
@@ -35,7 +38,10 @@ from jackpot_service.pages.blueprint import blueprint
 from jackpot_service.pages.context import EXTENSION, Attempts, PagesContext
 from jackpot_service.pages.cookies import Cookies
 
-SCREENS = (account, by_account, change, exceptions, floor, inbox, jackpots, one_round, rounds, sign_in, wall)
+SCREENS = (
+    *(account, by_account, change, exceptions, floor, inbox, jackpots, one_round, rounds),
+    *(set_up_jackpots, set_up_keys, set_up_places, sign_in, wall),
+)
 """Modules whose views are pages; to import one is to add them to the blueprint."""
 
 
