@@ -31,7 +31,6 @@ _FIELDS_OF: Final[Mapping[str, Sequence[str]]] = {
     "key-forbidden": ("role",),
     "key-limit-reached": ("principal",),
     "principal-conflict": ("principal",),
-    "principal-invalid": ("principal",),
     "rules-invalid": ("settings",),
     "setting-unknown": ("settings",),
     "stripes-out-of-range": ("stripes",),

@@ -15,13 +15,13 @@ LONGEST_S: Final = 30.0
 
 
 @contextmanager
-def served(application: Application) -> Iterator[str]:
-    """Serve an application on a free port until the block ends; yields its address."""
+def served(application: Application, listening: socket.socket | None = None) -> Iterator[str]:
+    """Serve an application, on a free port unless one is taken for it, until the block ends; yields its address."""
     settings = uvicorn.Config(
         application.asgi, ws="none", lifespan="off", log_config=None, access_log=False, timeout_graceful_shutdown=1
     )
     server = uvicorn.Server(settings)
-    with socket.create_server(("127.0.0.1", 0)) as listening:
+    with listening or socket.create_server(("127.0.0.1", 0)) as listening:
         serving = begun_on_loop(server.serve([listening]))
         until = time.monotonic() + LONGEST_S
         while not server.started and time.monotonic() < until:

@@ -29,6 +29,8 @@ class Screens:
         self.complaints: list[str] = []
         self.expected: set[int] = set()
         """The statuses of answers that a test brings about on purpose: a browser logs each of them."""
+        self.hosts: set[str] = {address}
+        """The addresses that may be asked: that of the service."""
 
     def window(self, **options: Any) -> Page:
         """Open a window of somebody else, with cookies of its own; see `Browser.new_context`."""
@@ -59,7 +61,7 @@ class Screens:
             self.complaints.append(f"{message.type}: {message.text} at {message.location}")
 
     def _see(self, request: Request) -> None:
-        if not request.url.startswith((f"{self.address}/", "data:", "blob:")):
+        if not request.url.startswith((*(f"{host}/" for host in self.hosts), "data:", "blob:")):
             self.complaints.append(f"a request to {request.url}")
 
 
