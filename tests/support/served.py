@@ -21,13 +21,13 @@ def served(application: Application, listening: socket.socket | None = None) -> 
         application.asgi, ws="none", lifespan="off", log_config=None, access_log=False, timeout_graceful_shutdown=1
     )
     server = uvicorn.Server(settings)
-    with listening or socket.create_server(("127.0.0.1", 0)) as listening:
-        serving = begun_on_loop(server.serve([listening]))
+    with listening or socket.create_server(("127.0.0.1", 0)) as taken:
+        serving = begun_on_loop(server.serve([taken]))
         until = time.monotonic() + LONGEST_S
         while not server.started and time.monotonic() < until:
             time.sleep(0.005)
         try:
-            yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+            yield f"http://127.0.0.1:{taken.getsockname()[1]}"
         finally:
             server.should_exit = True
             serving.result(LONGEST_S)

@@ -28,7 +28,7 @@ def named(world: World) -> World:
     return world
 
 
-def of_key(world: World, name: str) -> str:
+def key_page(world: World, name: str) -> str:
     return f"/set-up/keys/{world.key_of(Principal(name, Role.TABLE, LONG, frozenset({'X' * 64}))).split('_')[1]}"
 
 
@@ -114,7 +114,7 @@ def test_it_works_without_scripts(screens: Screens, world: World) -> None:
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing_in_either_scheme(screens: Screens, named: World, scheme: str) -> None:
     page = screens.signed_in(named.person("Ann", Role.OPERATOR), color_scheme=scheme)
-    key = of_key(named, "W" * 100)
+    key = key_page(named, "W" * 100)
     for path in (*PAGES, key, f"{key}/revocation", f"{key}/sign-out"):
         page.goto(path)
         assert (path, violations(page)) == (path, [])
@@ -129,6 +129,6 @@ def test_axe_finds_nothing_in_either_scheme(screens: Screens, named: World, sche
 @pytest.mark.parametrize(("width", "height"), [(1440, 900), (1024, 768), (390, 844), (320, 640)])
 def test_nothing_is_wider_than_the_window(screens: Screens, named: World, width: int, height: int) -> None:
     page = screens.signed_in(named.person("Ann", Role.OPERATOR), viewport={"width": width, "height": height})
-    for path in (*PAGES, of_key(named, "W" * 100), f"{of_key(named, 'W' * 100)}/revocation"):
+    for path in (*PAGES, key_page(named, "W" * 100), f"{key_page(named, 'W' * 100)}/revocation"):
         page.goto(path)
         assert page.evaluate("document.documentElement.scrollWidth") <= width, path
