@@ -53,7 +53,7 @@ NAVIGATION: Final[tuple[Section, ...]] = (
     Section(
         "Now",
         (
-            Item("Floor", "pages.show_floor", ("pages.show_casino_floor",)),
+            Item("Floor", "pages.show_floor", ("pages.show_casino_floor", "pages.show_casino")),
             Item("Rounds", "pages.show_rounds", ("pages.show_round",)),
             Item(
                 "Jackpots",

@@ -16,6 +16,7 @@ from jackpot_service.pages import (
     account,
     assets,
     by_account,
+    casinos,
     change,
     chips,
     exceptions,
@@ -39,7 +40,7 @@ from jackpot_service.pages.context import EXTENSION, Attempts, PagesContext
 from jackpot_service.pages.cookies import Cookies
 
 SCREENS = (
-    *(account, by_account, change, exceptions, floor, inbox, jackpots, one_round, rounds),
+    *(account, by_account, casinos, change, exceptions, floor, inbox, jackpots, one_round, rounds),
     *(set_up_jackpots, set_up_keys, set_up_places, sign_in, wall),
 )
 """Modules whose views are pages; to import one is to add them to the blueprint."""

@@ -137,13 +137,6 @@ def _field_at(pointer: str) -> str:
     return pointer.partition("/")[2].partition("/")[0]
 
 
-def change_address(kind: str, **stated: str) -> str | None:
-    """Return where a change that takes two people is asked for; None while there is no such page."""
-    endpoint = "pages.show_new_change"
-    known = endpoint in flask.current_app.view_functions
-    return flask.url_for(endpoint, kind=kind, **stated) if known else None
-
-
 def is_yes(typed: str) -> bool:
     """Read a box that was ticked."""
     return typed == "true"

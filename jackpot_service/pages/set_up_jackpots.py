@@ -17,6 +17,7 @@ from jackpot_service.ledger.stripes import MOST_STRIPES
 from jackpot_service.pages import figures
 from jackpot_service.pages.access import people
 from jackpot_service.pages.blueprint import blueprint
+from jackpot_service.pages.links import askable
 from jackpot_service.pages.lists import read_query
 from jackpot_service.pages.set_up_forms import (
     ACTORS,
@@ -24,7 +25,6 @@ from jackpot_service.pages.set_up_forms import (
     REASON,
     Field,
     Form,
-    change_address,
     read_form,
     sent,
     shown,
@@ -54,8 +54,7 @@ def show_set_up_jackpots() -> str:
         "set_up_jackpots.html",
         states=listed["items"],
         retired=Life.RETIRED,
-        rules_address=lambda jackpot_id: change_address("rules", jackpot_id=jackpot_id),
-        retirement_address=lambda jackpot_id: change_address("retirement", jackpot_id=jackpot_id),
+        changes=askable("rules", "retirement"),
         **list_values(query.typed, listed),
     )
 
