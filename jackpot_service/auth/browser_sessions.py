@@ -18,8 +18,8 @@ import sqlalchemy
 import structlog
 from sqlalchemy.exc import SQLAlchemyError
 
-from jackpot_service.auth.accounts import Account
 from jackpot_service.auth.authenticator import LONGEST_NOTE_S, Authenticator, BadKeyShown
+from jackpot_service.auth.company_accounts import CompanyAccount
 from jackpot_service.database import deadlines
 from jackpot_service.database.transactions import Session, read, transact
 from jackpot_service.domain.principals import Principal, UserRequired
@@ -94,7 +94,7 @@ class BrowserSessions:
         """
         return self._begin(self.authenticator.key(f"Bearer {key}"), proved_at=self.clock(), by="key")
 
-    def begin_by_account(self, account: Account) -> str:
+    def begin_by_account(self, account: CompanyAccount) -> str:
         """
         Begin a session by a company account; returns the secret of its cookie.
 
@@ -135,7 +135,7 @@ class BrowserSessions:
         """Note that a person has shown their key again. Raises: BadKeyShown if it is not their own; Unavailable."""
         self._prove(signed_in, self.authenticator.key(f"Bearer {key}"))
 
-    def prove_by_account(self, signed_in: SignedIn, account: Account) -> None:
+    def prove_by_account(self, signed_in: SignedIn, account: CompanyAccount) -> None:
         """Note that a person has shown their account again. Raises: BadKeyShown if it is not theirs; Unavailable."""
         self._prove(signed_in, self.authenticator.key_of_subject(account.subject))
 

@@ -16,10 +16,17 @@ from werkzeug.wrappers import Response
 
 from jackpot_service.api.entrance import TooManyRequests
 from jackpot_service.api.request_context import ADDRESS, now
-from jackpot_service.auth.account_attempts import LONGEST, Attempt, UnknownAttempt
-from jackpot_service.auth.accounts import ANSWERED_AT, Account, Accounts, ClientRefused, CodeRefused, NotShownAgain
 from jackpot_service.auth.authenticator import BadKeyShown
+from jackpot_service.auth.company_accounts import (
+    ANSWERED_AT,
+    ClientRefused,
+    CodeRefused,
+    CompanyAccount,
+    CompanyAccounts,
+    NotShownAgain,
+)
 from jackpot_service.auth.issuer import PAUSE_S, IssuerUnavailable
+from jackpot_service.auth.sign_in_attempts import LONGEST, Attempt, UnknownAttempt
 from jackpot_service.auth.tokens import BadToken
 from jackpot_service.domain.errors import Unauthenticated
 from jackpot_service.domain.principals import UserRequired
@@ -118,7 +125,7 @@ def leave_account() -> Response:
     return flask.redirect(address, HTTPStatus.SEE_OTHER)
 
 
-def _accounts() -> Accounts:
+def _accounts() -> CompanyAccounts:
     accounts = pages().accounts
     if accounts is None:
         raise NotFound
@@ -138,7 +145,7 @@ def _to_issuer(*, is_proof: bool) -> Response:
     return response
 
 
-def _admitted(accounts: Accounts, attempt: Attempt) -> Response:
+def _admitted(accounts: CompanyAccounts, attempt: Attempt) -> Response:
     """Raises: WrongAccount; Unavailable."""
     address = str(flask.request.environ.get(ADDRESS, ""))
     try:
@@ -159,7 +166,7 @@ def _admitted(accounts: Accounts, attempt: Attempt) -> Response:
         raise WrongAccount(MESSAGES[type(error)]) from error
 
 
-def _code(accounts: Accounts) -> str:
+def _code(accounts: CompanyAccounts) -> str:
     """Return the code of the answer. Raises: WrongAccount if it brings none, or is another issuer's."""
     query = flask.request.args
     if not accounts.is_own_answer(query.get("iss")):
@@ -172,7 +179,7 @@ def _code(accounts: Accounts) -> str:
     return query.get("code", "")
 
 
-def _signed_in_by(account: Account, attempt: Attempt) -> Response:
+def _signed_in_by(account: CompanyAccount, attempt: Attempt) -> Response:
     """Raises: WrongAccount; UserRequired; Unavailable."""
     page, sessions, shown = _page_of(attempt), pages().sessions, signed_in()
     if not attempt.is_proof:

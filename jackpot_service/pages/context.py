@@ -9,9 +9,9 @@ from typing import Final
 import flask
 
 from jackpot_service.api.entrance import RateLimit
-from jackpot_service.auth.accounts import Accounts
 from jackpot_service.auth.authenticator import Authenticator
 from jackpot_service.auth.browser_sessions import BrowserSessions
+from jackpot_service.auth.company_accounts import CompanyAccounts
 from jackpot_service.domain.errors import Unauthenticated
 
 EXTENSION: Final = "jackpot-pages"
@@ -88,7 +88,7 @@ class PagesContext:
 
     sessions: BrowserSessions
     attempts: Attempts
-    accounts: Accounts | None
+    accounts: CompanyAccounts | None
 
 
 def pages() -> PagesContext:

@@ -8,9 +8,9 @@ import flask
 import sqlalchemy
 from werkzeug.exceptions import MethodNotAllowed, NotFound
 
-from jackpot_service.auth.accounts import Accounts
 from jackpot_service.auth.authenticator import Authenticator
 from jackpot_service.auth.browser_sessions import BrowserSessions
+from jackpot_service.auth.company_accounts import CompanyAccounts
 from jackpot_service.config.settings import Config
 from jackpot_service.pages import (
     account,
@@ -70,7 +70,7 @@ def install(
     app.extensions[EXTENSION] = PagesContext(
         BrowserSessions(engine, authenticator, clock),
         Attempts(authenticator, monotonic=monotonic),
-        Accounts.configured(config, authenticator.tokens, clock=clock),
+        CompanyAccounts.configured(config, authenticator.tokens, clock=clock),
     )
     assets.read_all()
     app.context_processor(frame.values)

@@ -294,7 +294,7 @@ def test_a_client_that_the_issuer_does_not_know_is_said(world: World) -> None:
 
 
 def test_ten_sign_ins_that_fail_stop_an_address(world: World, issuer: LocalIssuer) -> None:
-    visitor = Visitor(world)
+    visitor = Visitor(world, app=world.start(monotonic=lambda: 0.0))
     state = dict(parse_qsl(urlsplit(answer_of_issuer(visitor)).query))["state"]
     statuses = [visitor.open(f"{ANSWERED}?code=c{number}&state={state}").status for number in range(11)]
     assert statuses == [*[422] * 10, 429]

@@ -16,10 +16,10 @@ from urllib.parse import quote_plus, urlencode, urlsplit
 import httpx
 import structlog
 
-from jackpot_service.auth.account_attempts import Attempt
 from jackpot_service.auth.endpoints import Discovery, unavailable
 from jackpot_service.auth.issuer import IssuerUnavailable
 from jackpot_service.auth.issuer_http import answer_to, issuer_client
+from jackpot_service.auth.sign_in_attempts import Attempt
 from jackpot_service.auth.tokens import LEEWAY_S, BadToken, Tokens
 from jackpot_service.config.settings import Config
 from jackpot_service.domain.errors import Unauthenticated
@@ -49,7 +49,7 @@ class NotShownAgain(Unauthenticated, code="unauthenticated"):
 
 
 @dataclass(frozen=True, slots=True)
-class Account:
+class CompanyAccount:
     """The person that an ID token shows, and when they showed the issuer who they are; None if it does not say."""
 
     subject: Subject
@@ -57,7 +57,7 @@ class Account:
 
 
 @dataclass(frozen=True, slots=True)
-class Accounts:
+class CompanyAccounts:
     """The company accounts of an issuer, at which this service is a client. Shared by the threads of a process."""
 
     discovery: Discovery
@@ -68,7 +68,9 @@ class Accounts:
     _exchanging: threading.BoundedSemaphore = field(default_factory=lambda: threading.BoundedSemaphore(MOST_EXCHANGES))
 
     @classmethod
-    def configured(cls, config: Config, tokens: Tokens | None, *, clock: Callable[[], datetime]) -> "Accounts | None":
+    def configured(
+        cls, config: Config, tokens: Tokens | None, *, clock: Callable[[], datetime]
+    ) -> "CompanyAccounts | None":
         """Those of a configuration; None where people have keys only. `tokens` reads those of the same issuer."""
         if tokens is None or not (config.oidc_client_id and config.oidc_client_secret and config.public_url):
             return None
@@ -118,7 +120,7 @@ class Accounts:
             named == self.discovery.issuer if named is not None else not self.discovery.endpoints().is_named_in_answers
         )
 
-    def account(self, code: str, attempt: Attempt) -> Account:
+    def account(self, code: str, attempt: Attempt) -> CompanyAccount:
         """
         Exchange the code of an attempt, once, for the account that it shows.
 
@@ -137,7 +139,7 @@ class Accounts:
         if attempt.is_proof and (shown_at is None or shown_at < attempt.began_at - leeway):
             message = "The issuer did not have you show again who you are."
             raise NotShownAgain(message)
-        return Account(Subject(self.discovery.issuer, str(claims["sub"])), shown_at)
+        return CompanyAccount(Subject(self.discovery.issuer, str(claims["sub"])), shown_at)
 
     def _id_token(self, code: str, attempt: Attempt) -> str:
         """Raises: CodeRefused; ClientRefused; IssuerUnavailable."""
