@@ -116,9 +116,9 @@ class CompanyAccounts:
 
         Source: RFC 9207, 2.4.
         """
-        return (
-            named == self.discovery.issuer if named is not None else not self.discovery.endpoints().is_named_in_answers
-        )
+        if named is not None:
+            return named == self.discovery.issuer
+        return not self.discovery.endpoints().is_named_in_answers
 
     def account(self, code: str, attempt: Attempt) -> CompanyAccount:
         """
@@ -131,7 +131,7 @@ class CompanyAccounts:
             raise CodeRefused(message)
         claims = self.tokens.claims(self._id_token(code, attempt))
         nonce = claims.get("nonce")
-        if not isinstance(nonce, str) or not hmac.compare_digest(nonce.encode(), attempt.nonce.encode()):
+        if not (isinstance(nonce, str) and nonce.isascii() and hmac.compare_digest(nonce, attempt.nonce)):
             message = "This token is of another sign-in."
             raise BadToken(message)
         shown_at = _instant(claims.get("auth_time"))
@@ -165,6 +165,9 @@ class CompanyAccounts:
             raise unavailable(self.discovery.issuer, error) from error
         finally:
             self._exchanging.release()
+        if status >= httpx.codes.INTERNAL_SERVER_ERROR:
+            message = f"its token endpoint answers with status {status}"
+            raise unavailable(self.discovery.issuer, ValueError(message))
         if status != httpx.codes.OK:
             raise self._refusal(status, document.get("error"))
         id_token = document.get("id_token")

@@ -19,7 +19,7 @@ from jackpot_service.domain.errors import Unauthenticated
 LONGEST: Final = timedelta(minutes=10)
 """After so long an attempt is over: people type passwords, and look for their phones."""
 
-_STATE: Final = re.compile(r"([0-9a-f]{32})\.([0-9]{1,12})\.(new|again)\.([A-Za-z0-9_-]{43})")
+_STATE: Final = re.compile(r"([0-9a-f]{32})\.([0-9]{1,10})\.(new|again)\.([A-Za-z0-9_-]{43})")
 
 
 class UnknownAttempt(Unauthenticated, code="unauthenticated"):

@@ -156,11 +156,13 @@ def test_an_answer_fits_the_browser_that_began_alone(world: World, issuer: Local
     assert issuer.posted == [], "and its code was not used"
 
 
-@pytest.mark.parametrize("state", ["", "x", "{0}x", "{1}", "0" * 300, "\u00e9"])
+@pytest.mark.parametrize("state", ["", "x", "{0}x", "{1}", "{2}", "0" * 300, "\u00e9"])
 def test_a_state_that_was_made_up_is_refused(world: World, state: str) -> None:
     visitor = Visitor(world)
     own = dict(parse_qsl(urlsplit(answer_of_issuer(visitor)).query))["state"]
-    forged = state.format(own, own.replace(".new.", ".again."))
+    attempt_id, began, *rest = own.split(".")
+    late = ".".join((attempt_id, "9" * 12, *rest))
+    forged = state.format(own, own.replace(".new.", ".again."), late)
     refused(visitor, f"{ANSWERED}?code=c&state={forged}", 400, "This sign-in was begun in another browser")
 
 
@@ -220,6 +222,7 @@ def test_an_issuer_that_names_itself_always_has_to(
         {"nonce": "another"},
         {"nonce": None},
         {"nonce": 7},
+        {"nonce": "\ud800"},
         {"aud": AUDIENCE},
         {"aud": [CLIENT, "other"]},
         {"azp": "other"},
