@@ -10,7 +10,7 @@ from jackpot_service.records import change_policies
 NEW_CHANGE = "pages.show_new_change"
 
 
-def page_address(endpoint: str, **values: str | None) -> str | None:
+def page_address(endpoint: str, **values: str) -> str | None:
     """Return the address of a page; None if there is no such page, or it is not for who is signed in."""
     if endpoint not in flask.current_app.view_functions or not audience_of(endpoint).admits(principal()):
         return None

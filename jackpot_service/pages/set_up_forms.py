@@ -24,7 +24,7 @@ DEFINITE: Final = (Refused, Conflict, Forbidden, NotFound)
 USED: Final = "This form was sent before, and did something else then. Look at the list, and send it again if need be."
 
 _FIELDS_OF: Final[Mapping[str, Sequence[str]]] = {
-    "already-exists": ("casino_id", "table_id", "jackpot_id", "subject"),
+    "already-exists": ("subject", "table_id", "jackpot_id", "casino_id"),
     "casino-unknown": ("casino_id",),
     "game-invalid": ("game",),
     "jackpot-unknown": ("jackpot_id",),
@@ -95,8 +95,8 @@ def sent(form: Form, do: Callable[[], Response]) -> Response:
         status = problem_of(error, instance=flask.request.path).status
         if error.code == "request-conflict":
             return shown(form, {}, alert=USED, request_id=new_request_id(), status=status)
-        errors = _errors_of(form, error)
-        return shown(form, errors, alert="" if errors else error.detail, status=status)
+        places = _errors_of(form, error)
+        return shown(form, places, alert="" if places else error.detail, status=status)
 
 
 def shown(
@@ -108,17 +108,17 @@ def shown(
     status: int = HTTPStatus.OK,
 ) -> Response:
     """Show a form: new, or as it was typed with its errors by field."""
-    typed = flask.request.form if status != HTTPStatus.OK else None
+    typed: Mapping[str, str] = flask.request.form if status != HTTPStatus.OK else {}
     errors = errors or {}
     rest = [text for name, text in errors.items() if name not in {each.name for each in form.fields}]
     html = flask.render_template(
         "set_up_form.html",
         form=form,
-        value_of=lambda each: each.initial if typed is None else typed.get(each.name, ""),
+        value_of=lambda each: typed.get(each.name, "") if typed else each.initial,
         errors=errors,
         first_wrong=next((each.name for each in form.fields if each.name in errors), None),
         alert=" ".join([*([alert] if alert else []), *rest]),
-        request_id=request_id or (typed or {}).get("request_id") or new_request_id(),
+        request_id=request_id or typed.get("request_id") or new_request_id(),
     )
     return flask.Response(html, status)
 

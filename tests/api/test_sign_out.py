@@ -44,5 +44,5 @@ def test_a_key_that_there_is_not_and_a_missing_reason_are_refused(world: World) 
     operator = world.key(Role.OPERATOR)
     world.post("/v1/keys/0123456789abcdef/sign-out", REASON, key=operator).problem(404, "key-unknown")
     path = f"/v1/keys/{id_of(operator)}/sign-out"
-    world.post(path, {}, key=operator).problem(422, "validation-failed", "/reason")
-    world.post(path, REASON | {"request_id": "q"}, key=operator).problem(422, "validation-failed", "/request_id")
+    world.post(path, {}, key=operator).problem(422, "validation", "/reason")
+    world.post(path, REASON | {"request_id": "q"}, key=operator).problem(422, "validation", "/request_id")

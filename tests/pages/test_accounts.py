@@ -8,6 +8,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 import httpx
 import pytest
+from joserfc.jwk import RSAKey
 
 from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
 from jackpot_service.records.keys import Subject
@@ -110,15 +111,22 @@ def test_a_page_of_a_very_long_address_is_the_first_page(world: World) -> None:
 
 
 def test_neither_code_nor_token_nor_secret_is_in_a_page_a_cookie_or_the_log(
-    world: World, flow: CodeFlow, issuer: LocalIssuer, caplog: pytest.LogCaptureFixture
+    world: World,
+    flow: CodeFlow,
+    issuer: LocalIssuer,
+    caplog: pytest.LogCaptureFixture,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     caplog.set_level(logging.DEBUG)
     visitor = Visitor(world)
     back = answer_of_issuer(visitor)
+    caplog.clear()  # Of what the test itself has asked the issuer.
     code = dict(parse_qsl(urlsplit(back).query))["code"]
     answer = visitor.open(back)
     verifier = issuer.posted[0][1]["code_verifier"]
-    shown = [answer.text, str(answer.headers), str(visitor.cookies), visitor.open("/account").text, caplog.text]
+    logged = caplog.text + capsys.readouterr().out
+    assert "signed-in" in logged
+    shown = [answer.text, str(answer.headers), str(visitor.cookies), visitor.open("/account").text, logged]
     for secret in (code, verifier, SECRET, "id_token", "eyJ"):
         assert [text for text in shown if secret in text] == []
     assert verifier not in str(flow.requests)
@@ -242,7 +250,7 @@ def test_a_token_that_is_not_for_this_sign_in_is_refused(
 def test_a_token_of_another_key_is_refused(world: World, issuer: LocalIssuer) -> None:
     visitor = Visitor(world)
     back = answer_of_issuer(visitor)
-    issuer.key = type(issuer.key).generate_key(2048, {"kid": "one", "use": "sig"}, auto_kid=False)
+    issuer.key = RSAKey.generate_key(2048, {"kid": "one", "use": "sig"}, auto_kid=False)
     refused(visitor, back, 422, "cannot be believed")
 
 
@@ -315,34 +323,38 @@ def test_without_a_client_there_is_no_way_by_account(world: World) -> None:
 # Showing again who one is.
 
 
-def change_that_waits(world: World) -> None:
-    world.open(base_amount="1000")
-    payload = {"jackpot_id": "j1", "account": "reserve", "amount": "1", "document": "memo", "cause": "count-error"}
-    world.ask("adjustment", payload, request_id="waits").ok(201)
+GRAVE = "/set-up/casinos/new"
+CASINO = {
+    "casino_id": "riga",
+    "name": "Riga",
+    "zone": "UTC",
+    "day_starts": "00:00",
+    "reason": "new",
+    "request_id": "q1",
+}
 
 
-def rejected(visitor: Visitor) -> Answer:
-    form = {"outcome": "rejected", "reason": "no"}
-    return visitor.submit("/changes/waits", form, Referer="https://ledger.example/changes/waits")
+def led_by_grave(visitor: Visitor) -> str:
+    """Send a form that is taken only of somebody who has shown of late who they are; where that leads."""
+    return visitor.submit(GRAVE, CASINO, Referer=f"https://ledger.example{GRAVE}").headers["Location"]
 
 
 def test_what_is_grave_needs_an_account_that_was_shown_of_late(world: World, flow: CodeFlow) -> None:
-    change_that_waits(world)
     visitor = Visitor(world)
     signed_in(visitor)
     world.clock.advance(timedelta(minutes=16))
-    assert rejected(visitor).headers["Location"] == "/sign-in/again?next=/changes/waits"
-    page = visitor.open("/sign-in/again?next=/changes/waits").text
-    assert 'href="/sign-in/again/account?next=/changes/waits"' in page
+    assert led_by_grave(visitor) == "/sign-in/again?next=/set-up/casinos/new"
+    page = visitor.open("/sign-in/again?next=/set-up/casinos/new").text
+    assert 'href="/sign-in/again/account?next=/set-up/casinos/new"' in page
     assert 'name="key"' not in page
 
     cookie = visitor.cookies[COOKIE]
-    answer = signed_in(visitor, "/sign-in/again/account?next=/changes/waits")
+    answer = signed_in(visitor, "/sign-in/again/account?next=/set-up/casinos/new")
 
-    assert answer.headers["Location"] == "/changes/waits"
+    assert answer.headers["Location"] == "/set-up/casinos/new"
     assert (flow.requests[-1]["prompt"], flow.requests[-1]["max_age"]) == ("login", "0")
     assert visitor.cookies[COOKIE] == cookie
-    assert rejected(visitor).headers["Location"] == "/changes/waits"
+    assert led_by_grave(visitor) == "/set-up/casinos?added=riga"
 
 
 @pytest.mark.parametrize("ago", [timedelta(hours=3), None])
@@ -350,27 +362,25 @@ def test_an_account_that_was_shown_long_ago_opens_pages_and_nothing_grave(
     world: World, flow: CodeFlow, ago: timedelta | None
 ) -> None:
     """As an issuer does that knows somebody since the morning, or says nothing about it."""
-    change_that_waits(world)
     flow.signed_in_ago, flow.claims = ago or timedelta(0), {} if ago else {"auth_time": None}
     visitor = Visitor(world)
     signed_in(visitor)
-    assert visitor.open("/changes/waits").status == 200
-    assert rejected(visitor).headers["Location"] == "/sign-in/again?next=/changes/waits"
+    assert visitor.open("/set-up/casinos/new").status == 200
+    assert led_by_grave(visitor) == "/sign-in/again?next=/set-up/casinos/new"
 
 
 @pytest.mark.parametrize("claims", [{}, {"auth_time": None}, {"auth_time": "now"}, {"auth_time": True}])
 def test_an_issuer_that_does_not_ask_again_proves_nothing(
     world: World, flow: CodeFlow, claims: dict[str, object]
 ) -> None:
-    change_that_waits(world)
     flow.signed_in_ago, flow.heeds_prompt = timedelta(minutes=20), False
     visitor = Visitor(world)
     signed_in(visitor)
     flow.claims = claims
-    answer = signed_in(visitor, "/sign-in/again/account?next=/changes/waits")
+    answer = signed_in(visitor, "/sign-in/again/account?next=/set-up/casinos/new")
     assert (answer.status, "did not ask you again who you are" in text_of(answer.text)) == (422, True)
-    assert 'href="/sign-in/again/account?next=/changes/waits"' in answer.text
-    assert rejected(visitor).headers["Location"] == "/sign-in/again?next=/changes/waits"
+    assert 'href="/sign-in/again/account?next=/set-up/casinos/new"' in answer.text
+    assert led_by_grave(visitor) == "/sign-in/again?next=/set-up/casinos/new"
 
 
 def test_somebody_else_cannot_show_it_for_a_person(world: World, flow: CodeFlow, issuer: LocalIssuer) -> None:

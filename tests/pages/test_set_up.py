@@ -186,11 +186,11 @@ def test_a_table_is_added_and_listed_by_casino_and_jackpot(world: World, operato
 @pytest.mark.parametrize(
     ("changed", "place", "sentence"),
     [
-        ({"casino_id": "nowhere"}, (422, "casino_id"), "There is no casino nowhere."),
-        ({"jackpot_id": "none"}, (422, "jackpot_id"), "There is no jackpot none."),
+        ({"casino_id": "nowhere"}, (404, "casino_id"), "There is no casino nowhere."),
+        ({"jackpot_id": "none"}, (404, "jackpot_id"), "There is no jackpot none."),
         ({"game": "casino-holdem-2-hand"}, (422, "game"), "No rulebook has a jackpot bet on casino-holdem-2-hand."),
         ({"game": "roulette"}, (422, "game"), "Must be one of"),
-        ({"table_id": "T1"}, (409, "table_id"), "Table T1 exists"),
+        ({"table_id": "T1", "jackpot_id": ""}, (409, "table_id"), "Table T1 exists"),
     ],
 )
 def test_what_is_wrong_with_a_table_stands_at_its_field(

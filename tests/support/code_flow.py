@@ -45,7 +45,11 @@ class CodeFlow:
         """Publish the places of the issuer."""
         url = self.issuer.url
         self.issuer.code_flow = self
-        document = {"issuer": url, "jwks_uri": f"{url}/keys", "authorization_endpoint": f"{url}/authorize"}
+        document: dict[str, object] = {
+            "issuer": url,
+            "jwks_uri": f"{url}/keys",
+            "authorization_endpoint": f"{url}/authorize",
+        }
         document |= {"token_endpoint": f"{url}/token", "end_session_endpoint": f"{url}/end?x=1"} | more
         self.issuer.answer("/.well-known/openid-configuration", document)
 

@@ -39,8 +39,8 @@ def write(engine: sqlalchemy.Engine) -> None:
     play(engine, now=now)
     auditor = Principal("auditor", Role.AUDITOR)
     key = transact(engine, lambda session: create_key(session, Act(SYSTEM_OPERATOR, now), auditor))
-    signed_in = {"secret_hash": hash_of("secret"), "key_id": key.key_id, "at": now, "proved_at": now}
-    transact(engine, partial(browser_sessions.add, **signed_in))
+    signed_in = partial(browser_sessions.add, key_id=key.key_id, at=now, proved_at=now)
+    transact(engine, lambda session: signed_in(session, hash_of("secret")))
     _administer(engine)
     close_a_period(engine, now)
     requester = Requester(auditor, now, timedelta(minutes=15))
