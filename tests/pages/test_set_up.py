@@ -116,13 +116,13 @@ def test_a_casino_is_added_once_however_often_its_form_is_sent(world: World, ope
 @pytest.mark.parametrize(
     ("changed", "field", "sentence"),
     [
-        ({"casino_id": "Rīga 1"}, "casino_id", "must be"),
-        ({"casino_id": ""}, "casino_id", "Missing"),
-        ({"name": " "}, "name", "Missing"),
+        ({"casino_id": "Rīga 1"}, "casino_id", "Only letters, digits and . _ : - may be in it"),
+        ({"casino_id": ""}, "casino_id", "This is needed."),
+        ({"name": " "}, "name", "This is needed."),
         ({"name": "W" * 501}, "name", "must be a text"),
         ({"zone": "Europe/Atlantis"}, "zone", "There is no time zone Europe/Atlantis"),
         ({"day_starts": "25:00"}, "day_starts", "must be"),
-        ({"reason": ""}, "reason", "Missing"),
+        ({"reason": ""}, "reason", "This is needed."),
     ],
 )
 def test_what_is_wrong_with_a_casino_stands_at_its_field(
