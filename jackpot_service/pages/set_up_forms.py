@@ -46,7 +46,7 @@ IN_WORDS: Final[Mapping[str, str]] = {
     f"must be a string that matches {IDENTIFIER_PATTERN}": "Only letters, digits and . _ : - may be in it, at most 64.",
     "Missing data for required field.": "This is needed.",
 }
-"""What the API says to programs, as a person reads it."""
+"""The sentences of the API that speak to programs, as a person reads them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -85,7 +85,8 @@ def test_a_person_signs_in_by_their_account_and_out(screens: Screens, issuer: Lo
 
     leave = page.get_by_role("link", name="sign out there too")
     expect(leave).to_be_visible()
-    issuer.answer("/end?x=1&client_id=ledger+pages", {})
+    for path in ("/end?x=1&client_id=ledger+pages", "/favicon.ico"):
+        issuer.answer(path, {})
     leave.click()
     page.wait_for_url(f"{issuer.url}/end**")
     page.goto("/account")

@@ -47,7 +47,7 @@ def test_a_key_is_made_copied_and_gone_when_the_page_is_loaded_again(screens: Sc
     page.get_by_role("button", name="Copy the key").click()
     expect(page.get_by_text("Copied.")).to_be_visible()
     assert page.evaluate("navigator.clipboard.readText()") == key
-    assert world.get("/v1/me", key=key).ok()["name"] == "server of Riga"
+    assert world.get("/v1/me", key=key).ok()["principal"] == "server of Riga"
 
     page.reload()
     expect(page.get_by_role("heading", name="This key was shown before")).to_be_visible()
