@@ -79,9 +79,9 @@ NAVIGATION: Final[tuple[Section, ...]] = (
         (
             Item(
                 "Set-up",
-                "pages.show_set_up",
+                "pages.show_set_up_casinos",
                 (
-                    *("pages.show_set_up_casinos", "pages.show_new_casino", "pages.add_new_casino"),
+                    *("pages.show_new_casino", "pages.add_new_casino"),
                     *("pages.show_set_up_tables", "pages.show_new_table", "pages.add_new_table"),
                     *("pages.show_set_up_jackpots", "pages.show_new_jackpot", "pages.open_new_jackpot"),
                     *("pages.show_stripes", "pages.spread_jackpot", "pages.show_set_up_keys", "pages.show_key"),

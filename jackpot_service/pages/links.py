@@ -1,5 +1,7 @@
 """Links to pages that not everybody may open, or that this version has not: they are left out, never grey."""
 
+from typing import Any
+
 import flask
 
 from jackpot_service.api.request_context import look, principal
@@ -10,7 +12,7 @@ from jackpot_service.records import change_policies
 NEW_CHANGE = "pages.show_new_change"
 
 
-def page_address(endpoint: str, **values: str) -> str | None:
+def page_address(endpoint: str, **values: Any) -> str | None:  # noqa: ANN401  as Flask's
     """Return the address of a page; None if there is no such page, or it is not for who is signed in."""
     if endpoint not in flask.current_app.view_functions or not audience_of(endpoint).admits(principal()):
         return None
