@@ -21,8 +21,11 @@ from jackpot_service.pages import (
     frame,
     inbox,
     jackpots,
+    new_sheet,
     one_round,
     problems,
+    rate_import,
+    rates,
     rounds,
     sign_in,
     wall,
@@ -32,7 +35,10 @@ from jackpot_service.pages.blueprint import blueprint
 from jackpot_service.pages.context import EXTENSION, Attempts, PagesContext
 from jackpot_service.pages.cookies import Cookies
 
-SCREENS = (account, change, exceptions, floor, inbox, jackpots, one_round, rounds, sign_in, wall)
+SCREENS = (
+    *(account, change, exceptions, floor, inbox, jackpots, new_sheet, one_round, rate_import, rates, rounds, sign_in),
+    wall,
+)
 """Modules whose views are pages; to import one is to add them to the blueprint."""
 
 

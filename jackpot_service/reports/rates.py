@@ -17,8 +17,8 @@ from jackpot_service.records.rate_sheets import SheetHead
 
 T = TypeVar("T")
 
-# Asked of each jackpot by itself. An index holds just the rounds that have not ended, and the bets are found by each
-# round's own key: DISTINCT keeps the planner from a join, which could read all bets.
+# Asked of each jackpot by itself. An index holds just the rounds that have not ended. DISTINCT keeps the planner from a
+# join, which could read all bets, so that the bets are found by each round's own key.
 _IN_USE: Final = """
 SELECT o.rate_sheet, played.currency, count(*)
 FROM rounds o
