@@ -2,18 +2,14 @@
 
 import base64
 import hashlib
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import date, timedelta
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Final
 
 import pytest
 
 from jackpot_service.domain.principals import Principal, Role
 from tests.support.answers import Answer, Body
-from tests.support.ecb import document
+from tests.support.ecb import answering, document
 from tests.support.world import World
 
 IMPORTS: Final = "/v1/rate-imports"
@@ -145,32 +141,6 @@ def test_people_of_a_casino_bring_no_document(world: World) -> None:
 # Fetched by the service.
 
 
-@contextmanager
-def served(content: bytes, *, status: int = 200, headers: dict[str, str] | None = None) -> Iterator[str]:
-    """Serve one answer on the loopback interface."""
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            self.send_response(status)
-            for name, value in (headers or {}).items():
-                self.send_header(name, value)
-            self.end_headers()
-            self.wfile.write(content)
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}/eurofxref-daily.xml"
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
-
-
 def fetch(database_url: str, url: str | None) -> Answer:
     """Have a world's service fetch the document of an address."""
     world = World(database_url, ecb_url=url)
@@ -182,7 +152,7 @@ def fetch(database_url: str, url: str | None) -> Answer:
 
 def test_a_document_is_fetched_from_the_address_that_is_set(database_url: str) -> None:
     day = date(2026, 11, 19)
-    with served(document(day)) as url:
+    with answering(document(day)) as url:
         change = fetch(database_url, url).ok(201)["change"]
 
     assert change["request_id"] == f"ecb-EUR-{day}"
@@ -190,14 +160,14 @@ def test_a_document_is_fetched_from_the_address_that_is_set(database_url: str) -
 
 
 def test_an_address_that_answers_with_something_else_says_so(database_url: str) -> None:
-    with served(b"", status=404) as url:
+    with answering(b"", status=404) as url:
         fetch(database_url, url).problem(503, "document-unavailable")
     fetch(database_url, url).problem(503, "document-unavailable")
-    with served(b"", status=302, headers={"Location": "http://127.0.0.1:9/"}) as url:
+    with answering(b"", status=302, headers={"Location": "http://127.0.0.1:9/"}) as url:
         fetch(database_url, url).problem(503, "document-unavailable")
-    with served(b" " * ((1 << 20) + 1)) as url:
+    with answering(b" " * ((1 << 20) + 1)) as url:
         fetch(database_url, url).problem(503, "document-unavailable")
-    with served(b"<html/>") as url:
+    with answering(b"<html/>") as url:
         fetch(database_url, url).problem(422, "document-invalid", "/document")
 
 
