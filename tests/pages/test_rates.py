@@ -42,7 +42,7 @@ def shown(visitor: Visitor, path: str = "/rates/EUR") -> str:
 def drawings(visitor: Visitor, path: str = "/rates/EUR") -> list[dict[str, Any]]:
     """What the charts of a page draw."""
     page = visitor.open(path).text
-    return [json.loads(text) for text in re.findall(r'<script type="application/json">(.*?)</script>', page, re.DOTALL)]
+    return [json.loads(text) for text in re.findall(r"<template>(.*?)</template>", page, re.DOTALL)]
 
 
 @pytest.mark.parametrize("role", READERS)
