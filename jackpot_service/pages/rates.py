@@ -59,7 +59,7 @@ def show_rates(base: str) -> Response:
     typed = {"currency": flask.request.args.get("currency", ""), "after": flask.request.args.get("after", "")}
     query = read_query(HistoriesQuerySchema(), {**typed, "base": base, "limit": str(SHEETS_SHOWN)})
     drawn: Collection[str] = query.values.get("currency", ()) or sorted(stated(shown))[:MOST_CHARTS]
-    listed = _histories(query.values, base, drawn) if not query.errors else {"items": (), "next": None}
+    listed: Mapping[str, Any] = {"items": (), "next": None} if query.errors else _histories(query.values, base, drawn)
     html = flask.render_template(
         "rates.html",
         shown=shown,

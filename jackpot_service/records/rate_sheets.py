@@ -149,8 +149,8 @@ def histories(
     if currencies:
         question = question.where(RateRow.currency.in_(sorted(currencies)))
     rates: defaultdict[int, list[Rate]] = defaultdict(list)
-    for number, *rate in session.execute(question):
-        rates[number].append(Rate(*rate))
+    for number, currency, base_per_unit, exponent in session.execute(question):
+        rates[number].append(Rate(currency, base_per_unit, exponent))
     return [(head, rates[head.number]) for head in heads]
 
 

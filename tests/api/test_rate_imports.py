@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+from dataclasses import replace
 from datetime import date, timedelta
 from typing import Any, Final
 
@@ -120,11 +121,11 @@ ALLOWED: Final = frozenset({Role.RATES})
 
 @pytest.mark.parametrize("role", Role)
 def test_only_those_who_request_rates_bring_a_document(world: World, role: Role) -> None:
-    before = world.books.counts()
+    key, before = world.key(role), world.books.counts()
     for query in ("?dry_run=true", ""):
         content = b"no document" if role not in ALLOWED else document(today(world))
         body = {"document": base64.b64encode(content).decode()}
-        answer = world.post(f"{IMPORTS}{query}", body, key=world.key(role))
+        answer = world.post(f"{IMPORTS}{query}", body, key=key)
         if role in ALLOWED:
             answer.ok(200 if query else 201)
         else:
@@ -141,35 +142,33 @@ def test_people_of_a_casino_bring_no_document(world: World) -> None:
 # Fetched by the service.
 
 
-def fetch(database_url: str, url: str | None) -> Answer:
-    """Have a world's service fetch the document of an address."""
-    world = World(database_url, ecb_url=url)
-    try:
-        return world.post(IMPORTS, {}, key=world.person("Ann", Role.RATES))
-    finally:
-        world.close()
+def fetch(world: World, url: str | None) -> Answer:
+    """Have a service that is set so fetch the document of an address."""
+    world.config = replace(world.config, ecb_url=url)
+    world.app = world.start()
+    return world.post(IMPORTS, {}, key=world.person("Ann", Role.RATES))
 
 
-def test_a_document_is_fetched_from_the_address_that_is_set(database_url: str) -> None:
+def test_a_document_is_fetched_from_the_address_that_is_set(world: World) -> None:
     day = date(2026, 11, 19)
     with answering(document(day)) as url:
-        change = fetch(database_url, url).ok(201)["change"]
+        change = fetch(world, url).ok(201)["change"]
 
     assert change["request_id"] == f"ecb-EUR-{day}"
     assert change["payload"]["source"]["sha256"] == hashlib.sha256(document(day)).hexdigest()
 
 
-def test_an_address_that_answers_with_something_else_says_so(database_url: str) -> None:
+def test_an_address_that_answers_with_something_else_says_so(world: World) -> None:
     with answering(b"", status=404) as url:
-        fetch(database_url, url).problem(503, "document-unavailable")
-    fetch(database_url, url).problem(503, "document-unavailable")
+        fetch(world, url).problem(503, "document-unavailable")
+    fetch(world, url).problem(503, "document-unavailable")
     with answering(b"", status=302, headers={"Location": "http://127.0.0.1:9/"}) as url:
-        fetch(database_url, url).problem(503, "document-unavailable")
+        fetch(world, url).problem(503, "document-unavailable")
     with answering(b" " * ((1 << 20) + 1)) as url:
-        fetch(database_url, url).problem(503, "document-unavailable")
+        fetch(world, url).problem(503, "document-unavailable")
     with answering(b"<html/>") as url:
-        fetch(database_url, url).problem(422, "document-invalid", "/document")
+        fetch(world, url).problem(422, "document-invalid", "/document")
 
 
-def test_without_an_address_people_bring_the_document(database_url: str) -> None:
-    fetch(database_url, None).problem(422, "document-invalid", "/document")
+def test_without_an_address_people_bring_the_document(world: World) -> None:
+    fetch(world, None).problem(422, "document-invalid", "/document")

@@ -25,7 +25,8 @@ def rates_of(item: Body) -> dict[str, str]:
 def published(world: World) -> World:
     """A house with three sheets of EUR, the last without SEK, and one of USD."""
     world.publish("USD", EUR="1.05")
-    for number, payload in enumerate(({"rates": {"GBP": "1.18"}}, {"removed_currencies": ["SEK"]})):
+    payloads: list[Body] = [{"rates": {"GBP": "1.18"}}, {"removed_currencies": ["SEK"]}]
+    for number, payload in enumerate(payloads):
         world.clock.advance(timedelta(hours=1))
         world.change("rate-sheet", {"base": "EUR", **payload}, request_id=f"q{number}", role=Role.RATES)
     return world

@@ -2,6 +2,7 @@
 
 import re
 import secrets
+from dataclasses import replace
 from datetime import date
 from html import unescape
 from urllib.parse import urlsplit
@@ -116,28 +117,27 @@ def test_another_document_of_the_same_day_is_refused(world: World) -> None:
     assert "stands for something else" in content_of(other.text)
 
 
-def test_a_document_is_fetched_where_an_address_is_set(database_url: str) -> None:
+def with_address(world: World, url: str) -> World:
+    """Start the world's service again with the address of a document."""
+    world.config = replace(world.config, ecb_url=url)
+    world.app = world.start()
+    return world
+
+
+def test_a_document_is_fetched_where_an_address_is_set(world: World) -> None:
     with answering(document(date(2026, 11, 19))) as url:
-        world = World(database_url, ecb_url=url)
-        try:
-            visitor = rita(world)
-            assert "Fetch it from the ECB" in content_of(visitor.open(IMPORT).text)
-            shown = visitor.submit(IMPORT, {"act": "fetch"})
-            assert "GBP 1.17 1.1983223487" in content_of(shown.text)
-            assert request_shown(visitor, shown).status == 303
-        finally:
-            world.close()
+        visitor = rita(with_address(world, url))
+        assert "Fetch it from the ECB" in content_of(visitor.open(IMPORT).text)
+        shown = visitor.submit(IMPORT, {"act": "fetch"})
+    assert "GBP 1.17 1.1983223487" in content_of(shown.text)
+    assert request_shown(visitor, shown).status == 303  # What was shown, without another look.
 
 
-def test_an_address_that_does_not_answer_says_so(database_url: str) -> None:
-    world = World(database_url, ecb_url="http://127.0.0.1:9/eurofxref-daily.xml")
-    try:
-        visitor = rita(world)
-        answer = visitor.submit(IMPORT, {"act": "fetch"})
-        assert answer.status == 503
-        assert "Bring the document yourself." in content_of(answer.text)
-    finally:
-        world.close()
+def test_an_address_that_does_not_answer_says_so(world: World) -> None:
+    visitor = rita(with_address(world, "http://127.0.0.1:9/eurofxref-daily.xml"))
+    answer = visitor.submit(IMPORT, {"act": "fetch"})
+    assert answer.status == 503
+    assert "Bring the document yourself." in content_of(answer.text)
 
 
 def test_without_an_address_nothing_is_fetched(world: World) -> None:

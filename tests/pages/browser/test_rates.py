@@ -9,6 +9,7 @@ from playwright.sync_api import expect
 
 from jackpot_service.domain.principals import Role
 from tests.pages.browser.screens import Screens, violations
+from tests.support.answers import Body
 from tests.support.bets import bet
 from tests.support.ecb import document
 from tests.support.world import World
@@ -23,7 +24,8 @@ def published(world: World) -> World:
     """Sheets of two base currencies, and rounds that still use the first."""
     world.open()
     world.bet(bet("a"), bet("b", currency="GBP"))
-    for number, payload in enumerate(({"rates": {"GBP": "1.404"}}, {"removed_currencies": ["SEK"]})):
+    payloads: list[Body] = [{"rates": {"GBP": "1.404"}}, {"removed_currencies": ["SEK"]}]
+    for number, payload in enumerate(payloads):
         world.clock.advance(timedelta(hours=5))
         world.change("rate-sheet", {"base": "EUR", **payload}, request_id=f"q{number}", role=Role.RATES)
     world.publish("USD", EUR="1.05")
