@@ -57,7 +57,7 @@ class SheetForm:
         removed = [row.currency for row in self.rows if row.leaves]
         return {
             "base": self.base,
-            **({"rates": rates} if rates or not removed else {}),
+            **({"rates": rates} if rates else {}),
             **({"removed_currencies": removed} if removed else {}),
             **({"effective_at": self.effective_at} if self.effective_at else {}),
         }

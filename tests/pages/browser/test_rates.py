@@ -27,7 +27,8 @@ def published(world: World) -> World:
     payloads: list[Body] = [{"rates": {"GBP": "1.404"}}, {"removed_currencies": ["SEK"]}]
     for number, payload in enumerate(payloads):
         world.clock.advance(timedelta(hours=5))
-        world.change("rate-sheet", {"base": "EUR", **payload}, request_id=f"q{number}", role=Role.RATES)
+        change = world.ask("rate-sheet", {"base": "EUR", **payload}, request_id=f"q{number}", role=Role.RATES).ok(201)
+        world.approve(f"q{number}", role=Role.RATES, confirm=change["confirm"]).ok()
     world.publish("USD", EUR="1.05")
     return world
 
