@@ -241,7 +241,7 @@ def post_change(query: Mapping[str, Any], body: Mapping[str, Any]) -> tuple[Chan
     )
     is_dry_run = query["dry_run"]
     done = act_or_rehearse(lambda session: request_change(session, command), dry_run=is_dry_run)
-    return _answered(done, is_dry_run=is_dry_run), 200 if done.is_replay or is_dry_run else 201
+    return answered(done, is_dry_run=is_dry_run), 200 if done.is_replay or is_dry_run else 201
 
 
 @blueprint.route("", methods=["GET"])
@@ -280,8 +280,8 @@ def get_change(request_id: str) -> ChangeView:
     return shown_change(request_id)
 
 
-def _answered(done: ChangeRequested | ChangeDecidedNow, *, is_dry_run: bool) -> ChangeView:
-    """Show what a call has done; of one that repeats an earlier, what is there."""
+def answered(done: ChangeRequested | ChangeDecidedNow, *, is_dry_run: bool) -> ChangeView:
+    """Show what a call has done; of one that repeats an earlier, what is there. Raises: UnknownChange."""
     if done.is_replay:
         return replace(shown_change(done.change.request_id), is_dry_run=is_dry_run)
     return ChangeView(done.change, done.effect, now(), is_dry_run)
@@ -336,7 +336,7 @@ def post_approval(query: Mapping[str, Any], body: Mapping[str, Any], request_id:
     done = act_or_rehearse(lambda session: decide_change(session, command), dry_run=query["dry_run"])
     if command.is_emergency and not (query["dry_run"] or done.is_replay):
         log.critical("emergency approval by one person", request_id=request_id, principal=principal().name)
-    return _answered(done, is_dry_run=query["dry_run"])
+    return answered(done, is_dry_run=query["dry_run"])
 
 
 @blueprint.route("/<id:request_id>/rejection", methods=["POST"])

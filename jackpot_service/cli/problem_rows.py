@@ -3,10 +3,7 @@
 from typing import Final
 
 from jackpot_service.api.problem_catalogue.rows import Row, row, text, whole
-from jackpot_service.cli.calls.ecb import BadDocument
-from jackpot_service.cli.calls.ecb_proposal import NothingToPropose, NotYetDated
 from jackpot_service.database.role import RightsNotMade, RoleInUse
-from jackpot_service.domain.rates import NotQuoted
 from jackpot_service.domain.rulebooks import UnknownRulebook
 from jackpot_service.domain.seals import BadSeal
 from jackpot_service.records.checkpoints import VerificationUnreadable
@@ -15,15 +12,11 @@ from jackpot_service.schema.months import AttachingTooLong, BetsInUse, NameTaken
 
 ROWS: Final[tuple[Row, ...]] = (
     row(AttachingTooLong, "Run the command again at a quiet hour, or with more time."),
-    row(BadDocument, "Fetch the document again."),
     row(BadSeal, "Use the file as `jackpot seal` wrote it."),
     row(BetsInUse, "Run the command again when the long readings have ended."),
     row(NameTaken, "Rename the other table."),
     row(NoSuchRevision, "Name a revision of `migrations/versions`."),
     row(NotOwner, "Run the command with the owner's login (`JACKPOT_OWNER_URL`)."),
-    row(NotQuoted, "State the rate by hand.", currency=text("The currency.")),
-    row(NothingToPropose, "Publish a first sheet, or ask for all currencies."),
-    row(NotYetDated, "Wait until the document's day, or correct the clock."),
     row(RightsNotMade, "Give the owner's login what the detail names."),
     row(RoleInUse, "Run the command again, from one place at a time."),
     row(SchemaInUse, "Run the command again at a quiet hour; it goes on where it stopped."),

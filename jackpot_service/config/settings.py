@@ -209,6 +209,7 @@ class Config:
     `stripes`: into how many rows the pools of a newly opened jackpot are divided.
     `rate_band`: how far a rate may move, as a part of the one before, until its approver must repeat it.
     `rates_stale_after_s`: the age from which on a rate sheet in force is warned of.
+    `ecb_url`: where the ECB's daily document is fetched from, when a person says so; None: it is not fetched.
     `oidc_issuer`, `oidc_audience`: those of the tokens that users may show instead of keys; None: keys only.
     `oidc_authorized_parties`: the clients that may obtain those (`azp`); none: the audience itself.
     `oidc_algorithms`: how those may be signed. `oidc_jwks_url`: where the issuer's keys are, if it names no place.
@@ -246,6 +247,7 @@ class Config:
     public_origins: Annotated[tuple[str, ...], _Reader.origins] = ()
     rate_band: Annotated[Decimal, _Reader.part] = Decimal("0.10")
     rates_stale_after_s: Annotated[int, _Reader.integer] = 36 * 3600
+    ecb_url: Annotated[str | None, _Reader.web_url] = None
     oidc_issuer: Annotated[str | None, partial(_Reader.web_url, refused=" #@?")] = None
     oidc_audience: Annotated[str | None, _Reader.audience] = None
     oidc_authorized_parties: Annotated[tuple[str, ...], _Reader.authorized_parties] = ()

@@ -72,6 +72,14 @@ NAVIGATION: Final[tuple[Section, ...]] = (
                 badge=badges.changes_waiting,
             ),
             Item("Exceptions", "pages.show_exceptions", ("pages.acknowledge",)),
+            Item(
+                "Rates",
+                "pages.show_bases",
+                (
+                    *("pages.show_rates", "pages.show_sheet", "pages.show_new_sheet", "pages.request_sheet"),
+                    *("pages.check_sheet", "pages.show_import", "pages.import_document"),
+                ),
+            ),
         ),
     ),
     Section(

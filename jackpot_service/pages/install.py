@@ -25,8 +25,11 @@ from jackpot_service.pages import (
     frame,
     inbox,
     jackpots,
+    new_sheet,
     one_round,
     problems,
+    rate_import,
+    rates,
     rounds,
     set_up_jackpots,
     set_up_keys,
@@ -40,8 +43,24 @@ from jackpot_service.pages.context import EXTENSION, Attempts, PagesContext
 from jackpot_service.pages.cookies import Cookies
 
 SCREENS = (
-    *(account, by_account, casinos, change, exceptions, floor, inbox, jackpots, one_round, rounds),
-    *(set_up_jackpots, set_up_keys, set_up_places, sign_in, wall),
+    account,
+    by_account,
+    casinos,
+    change,
+    exceptions,
+    floor,
+    inbox,
+    jackpots,
+    new_sheet,
+    one_round,
+    rate_import,
+    rates,
+    rounds,
+    set_up_jackpots,
+    set_up_keys,
+    set_up_places,
+    sign_in,
+    wall,
 )
 """Modules whose views are pages; to import one is to add them to the blueprint."""
 

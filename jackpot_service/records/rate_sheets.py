@@ -1,6 +1,7 @@
 """The rate sheets: numbered per base currency, written once, each in force from its effective time."""
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -58,6 +59,16 @@ def exponents(session: Session, base: str) -> dict[str, int]:
     return {row.currency: row.exponent for row in rows}
 
 
+def entry_seq(session: Session, base: str, number: int) -> int:
+    """Return the seq of the act that put a sheet in force. Raises: LookupError if there is no such sheet."""
+    question = select(RateSheetRow.entry_seq).where(RateSheetRow.base == base, RateSheetRow.number == number)
+    seq = session.scalar(question)
+    if seq is None:
+        message = f"{base} has no rate sheet {number}."
+        raise LookupError(message)
+    return seq
+
+
 def find(session: Session, base: str, number: int) -> SheetHead | None:
     """The sheet of this number, or None if there is none."""
     return _only(session, _heads(base).where(RateSheetRow.number == number))
@@ -105,6 +116,11 @@ def next_after(session: Session, base: str, *, at: datetime, below: int) -> Shee
     return _only(session, later.order_by(*order).limit(1))
 
 
+def bases(session: Session) -> Sequence[str]:
+    """List the base currencies that have a sheet."""
+    return session.scalars(select(RateSheetRow.base).distinct().order_by(RateSheetRow.base)).all()
+
+
 def latest(session: Session, base: str, *, limit: int, before: int | None) -> Sequence[SheetHead]:
     """List the sheets of a base currency, the highest number first: those below a number."""
     return [SheetHead(*row) for row in session.execute(_below(_heads(base), limit=limit, before=before))]
@@ -120,6 +136,22 @@ def history(
         (SheetHead(*head), None if base_per_unit is None else Rate(currency, base_per_unit, exponent))
         for *head, base_per_unit, exponent in session.execute(_below(question, limit=limit, before=before))
     ]
+
+
+def histories(
+    session: Session, base: str, currencies: Collection[str], *, limit: int, before: int | None
+) -> Sequence[tuple[SheetHead, Sequence[Rate]]]:
+    """List the sheets of a base currency as `latest`, each with its rates of some currencies, or of all for none."""
+    heads = latest(session, base, limit=limit, before=before)
+    numbers = [head.number for head in heads]
+    columns = (RateRow.number, RateRow.currency, RateRow.base_per_unit, RateRow.exponent)
+    question = select(*columns).where(RateRow.base == base, RateRow.number.in_(numbers)).order_by(RateRow.currency)
+    if currencies:
+        question = question.where(RateRow.currency.in_(sorted(currencies)))
+    rates: defaultdict[int, list[Rate]] = defaultdict(list)
+    for number, currency, base_per_unit, exponent in session.execute(question):
+        rates[number].append(Rate(currency, base_per_unit, exponent))
+    return [(head, rates[head.number]) for head in heads]
 
 
 def _heads(base: str) -> Select[*tuple[Any, ...]]:

@@ -4,6 +4,7 @@ Field types that take exactly what the contract says, and nothing that only look
 marshmallow's own integers take 5.7 and "5", its decimals round; these refuse.
 """
 
+import base64
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime, time
@@ -164,19 +165,29 @@ class CurrencyCode(ReadField[str]):
 
 
 class CurrencyCodes(ReadField[tuple[str, ...]]):
-    """A few currencies in a query, with commas between, none twice."""
+    """A few currencies in a query, with commas between, none twice; `default` says which they are if none is named."""
 
-    described: ClassVar = {
-        "type": "string",
-        "pattern": f"^{CURRENCY_PATTERN.strip('^$')}(,{CURRENCY_PATTERN.strip('^$')}){{0,{MOST_CURRENCIES - 1}}}$",
-        "description": f"At most {MOST_CURRENCIES}, with commas between; the base currency if none is named.",
-    }
+    def __init__(
+        self,
+        *,
+        most: int = MOST_CURRENCIES,
+        default: str = "the base currency",
+        **kwargs: Any,  # noqa: ANN401  as the base
+    ) -> None:
+        code = CURRENCY_PATTERN.strip("^$")
+        described = {
+            "type": "string",
+            "pattern": f"^{code}(,{code}){{0,{most - 1}}}$",
+            "description": f"At most {most}, with commas between; {default} if none is named.",
+        }
+        super().__init__(metadata=described, **kwargs)
+        self.most = most
 
     def read(self, value: object) -> tuple[str, ...]:
         """Raises: ValidationError."""
         codes = tuple(map(currency_code, value.split(","))) if isinstance(value, str) else ()
-        if not 1 <= len(codes) <= MOST_CURRENCIES or len(set(codes)) < len(codes):
-            message = f"must be 1 to {MOST_CURRENCIES} currencies, with commas between and none twice"
+        if not 1 <= len(codes) <= self.most or len(set(codes)) < len(codes):
+            message = f"must be 1 to {self.most} currencies, with commas between and none twice"
             raise ValidationError(message)
         return codes
 
@@ -225,6 +236,26 @@ class Text(ReadField[str]):
     def accepts(self, value: object) -> bool:
         """Whether the value is such a one."""
         return type(value) is str and 1 <= len(value) <= LONGEST_TEXT and value.isprintable() and bool(value.strip())
+
+
+class Base64(ReadField[bytes]):
+    """Bytes, written in base64 with its padding; at most so many."""
+
+    def __init__(self, *, most: int, metadata: Mapping[str, Any] | None = None, **kwargs: Any) -> None:  # noqa: ANN401  as the base
+        described = {"type": "string", "format": "byte", "maxLength": -(-most // 3) * 4}
+        super().__init__(metadata={**described, **(metadata or {})}, **kwargs)
+        self.most = most
+
+    def read(self, value: object) -> bytes:
+        """Raises: ValidationError."""
+        try:
+            content = base64.b64decode(value, validate=True) if type(value) is str else None
+        except ValueError:
+            content = None
+        if content is not None and 1 <= len(content) <= self.most:
+            return content
+        message = f"must be 1 to {self.most} bytes in base64"
+        raise ValidationError(message)
 
 
 class Flag(ReadField[bool]):

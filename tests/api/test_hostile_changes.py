@@ -291,6 +291,8 @@ LISTS: Final = {
     "/v1/keys": ("limit", "after"),
     "/v1/rates": ("base", "number", "as_of"),
     "/v1/rates/history": ("base", "currency", "limit", "after"),
+    "/v1/rates/histories": ("base", "currency", "limit", "after"),
+    "/v1/rates/use": ("base",),
     "/v1/rate-sheets": ("base", "limit", "after"),
 }
 

@@ -283,6 +283,13 @@ READS: Final = {
         "/v1/rates?base=EUR&number=2",
         "/v1/rates?base=EUR&number=9",
     ),
+    "GET /v1/rates/histories": (
+        "/v1/rates/histories?base=EUR",
+        "/v1/rates/histories?base=EUR&currency=SEK,GBP&limit=1",
+        "/v1/rates/histories?base=USD",
+    ),
+    "GET /v1/rates/in-force": ("/v1/rates/in-force",),
+    "GET /v1/rates/use": ("/v1/rates/use?base=EUR", "/v1/rates/use?base=USD"),
     "GET /v1/rates/history": ("/v1/rates/history?base=EUR&currency=SEK", "/v1/rates/history?base=USD&currency=SEK"),
     "GET /v1/rate-sheets": ("/v1/rate-sheets?base=EUR&limit=1", "/v1/rate-sheets?base=USD"),
     "GET /v1/reports": ("/v1/reports",),

@@ -36,6 +36,7 @@ def test_every_setting_is_read_from_its_own_variable() -> None:
             "JACKPOT_FILE_DAYS": "30",
             "JACKPOT_RATE_BAND": "0.05",
             "JACKPOT_RATES_STALE_AFTER_S": "288000",
+            "JACKPOT_ECB_URL": "https://rates.example/daily.xml",
             "JACKPOT_OIDC_ISSUER": "https://sign-in.example/tenant",
             "JACKPOT_OIDC_AUDIENCE": "jackpot-ledger",
             "JACKPOT_OIDC_AUTHORIZED_PARTIES": "desk  app",
@@ -65,6 +66,7 @@ def test_every_setting_is_read_from_its_own_variable() -> None:
         file_days=30,
         rate_band=Decimal("0.05"),
         rates_stale_after_s=288_000,
+        ecb_url="https://rates.example/daily.xml",
         oidc_issuer="https://sign-in.example/tenant",
         oidc_audience="jackpot-ledger",
         oidc_authorized_parties=("desk", "app"),
@@ -142,7 +144,7 @@ def test_a_wrong_setting_names_the_variable_its_value_and_what_is_accepted(
     assert str(caught.value).startswith(f"{variable}={value!r} is refused: it takes {accepted}")
 
 
-@pytest.mark.parametrize("variable", ["JACKPOT_OIDC_ISSUER", "JACKPOT_OIDC_JWKS_URL"])
+@pytest.mark.parametrize("variable", ["JACKPOT_OIDC_ISSUER", "JACKPOT_OIDC_JWKS_URL", "JACKPOT_ECB_URL"])
 @pytest.mark.parametrize(
     "url",
     [
@@ -162,7 +164,7 @@ def test_a_wrong_setting_names_the_variable_its_value_and_what_is_accepted(
         "HTTPS//sign-in.example",
     ],
 )
-def test_an_issuer_is_asked_over_tls_or_on_this_machine_only(variable: str, url: str) -> None:
+def test_an_issuer_and_a_bank_are_asked_over_tls_or_on_this_machine_only(variable: str, url: str) -> None:
     with pytest.raises(ConfigError) as caught:
         Config.from_environment(PEOPLE_SIGN_IN | {variable: url})
 

@@ -3,7 +3,7 @@
 import re
 from html import unescape
 
-_GONE = re.compile(r"<(script|style|svg|head)\b.*?</\1>", re.DOTALL)
+_GONE = re.compile(r"<(script|style|svg|head|template)\b.*?</\1>", re.DOTALL)
 
 
 def text_of(page: str) -> str:

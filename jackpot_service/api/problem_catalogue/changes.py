@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
+from jackpot_service.api.ecb_service import DocumentUnavailable
 from jackpot_service.api.problem_catalogue.rows import Member, Section, row, text, texts, whole
 from jackpot_service.domain.change_policy import SameDepartment, SameRole
 from jackpot_service.domain.changes import (
@@ -15,6 +16,7 @@ from jackpot_service.domain.changes import (
     UserApprovalRequired,
 )
 from jackpot_service.domain.corrections import AwardForfeited, AwardPartPaid, NothingToCorrect, StopInForce
+from jackpot_service.domain.rates import NotQuoted
 from jackpot_service.domain.rules import BadRules
 from jackpot_service.domain.settings import UnknownSetting
 from jackpot_service.domain.table_limits import BadLimits, LooserLimits
@@ -30,6 +32,8 @@ from jackpot_service.usecases.changes.retirement import BadTarget, InsufficientF
 from jackpot_service.usecases.changes.round_correction import BetCompensated, RoundNotSettled
 from jackpot_service.usecases.changes.seed_recovery import SeedCommitted
 from jackpot_service.usecases.changes.statement_settlement import StatementSettled
+from jackpot_service.usecases.ecb_documents import BadDocument
+from jackpot_service.usecases.import_rates import NothingToPropose, NotYetDated
 from jackpot_service.usecases.payloads import BadPayload
 from jackpot_service.usecases.publish_rates import BadRate, ExponentChanged
 
@@ -91,6 +95,11 @@ CONTENTS: Final = Section.of(
         largest_stake=text("The jackpot's largest stake.", is_always=False),
     ),
     row(BadRate, "Correct the rate.", currency=text("The currency of the rate.")),
+    row(BadDocument, "Fetch the document again."),
+    row(NotYetDated, "Wait until the document's day, or correct the clock."),
+    row(NotQuoted, "State the rate by hand.", currency=text("The currency.")),
+    row(NothingToPropose, "Publish a first sheet, or ask for all currencies."),
+    row(DocumentUnavailable, "Bring the document yourself, or try again later."),
     row(
         ExponentChanged,
         "Publish no rate of this currency before the table of currencies is right.",

@@ -33,7 +33,7 @@ from jackpot_service.cli.printing import (
     text,
     titled,
 )
-from jackpot_service.cli.service_api import Item, Service, at, configured, printable
+from jackpot_service.cli.service_api import Done, Item, Service, at, configured, printable
 
 PENDING: Final = "pending"
 
@@ -147,6 +147,11 @@ def _ask(kind: str, options: dict[str, Any]) -> None:
 def ask(service: Service, body: Item, *, is_dry_run: bool, is_json: bool) -> None:
     """Request a change, print it, and say whether it was requested just now. Raises: ServiceError."""
     change, done = service.act("POST", at("change-requests"), body, dry_run=is_dry_run or None)
+    print_request(change, done, is_dry_run=is_dry_run, is_json=is_json)
+
+
+def print_request(change: Item, done: Done, *, is_dry_run: bool, is_json: bool) -> None:
+    """Print a change request, and say whether it was requested just now."""
     print_change(change, is_json=is_json)
     state = change["state"]
     outcome = done.phrase(

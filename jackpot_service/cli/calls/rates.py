@@ -1,13 +1,11 @@
 """`jackpot rates|sheets …`: rate sheets, published, proposed and looked at."""
 
-import hashlib
-from datetime import date
+import base64
 from typing import Any, Final
 
 import click
 
 from jackpot_service.cli.calls import changes, ecb
-from jackpot_service.cli.calls.ecb_proposal import Proposal, proposal
 from jackpot_service.cli.lazy import example
 from jackpot_service.cli.options import (
     Amount,
@@ -23,8 +21,8 @@ from jackpot_service.cli.options import (
     request_id_option,
 )
 from jackpot_service.cli.printing import Column, Form, count, exact, moment, print_items, print_list, second, text
-from jackpot_service.cli.service_api import Item, Service, at, configured
-from jackpot_service.domain.rates import RateSource
+from jackpot_service.cli.service_api import Item, at, configured
+from jackpot_service.usecases.ecb_documents import LARGEST_DOCUMENT, PIVOT
 
 LARGEST_NUMBER: Final = 2**31 - 1
 
@@ -126,7 +124,7 @@ def history(base: str, currency: str, limit: int | None, form: Form | None) -> N
 @example("jackpot rates import-ecb https://www.ecb.europa.eu/stats/eurofxref/eurofxref-daily.xml --dry-run")
 @rates.command("import-ecb")
 @click.argument("place", metavar="FILE|URL")
-@click.option("--base", type=CurrencyCode(), default=ecb.PIVOT, show_default=True, help="The base currency.")
+@click.option("--base", type=CurrencyCode(), default=PIVOT, show_default=True, help="The base currency.")
 @click.option("--all", "all_currencies", is_flag=True, help="Also currencies that the sheet in force does not have.")
 @click.option("--request-id", type=Identifier(), help="Default: ecb-BASE-DAY, so that a document is proposed once.")
 @dry_run_option
@@ -146,26 +144,14 @@ def import_ecb(  # noqa: PLR0917  click passes what its options say
     are taken, since a sheet opens every currency that it holds to bets; --all takes the others too. Those that the
     document does not quote keep their rates.
     """
-    document = ecb.fetch(place, most=ecb.LARGEST_DOCUMENT)
-    quoted = ecb.read_document(document)
-    source = RateSource(ecb.NAME, quoted.day, hashlib.sha256(document).hexdigest())
-    service: Service = configured()
-    proposed = proposal(service, base, quoted, source, all_currencies=all_currencies, request_id=request_id)
-    if proposed.known is not None:
-        changes.print_change(proposed.known, is_json=is_json)
-        state = proposed.known["state"]
-        click.echo(f"Change request {proposed.request_id}: it was requested before, and is {state}.", err=True)
-    else:
-        _ask(service, proposed, quoted.day, is_dry_run=dry_run, is_json=is_json)
-    for code in proposed.unquoted:
-        click.echo(f"{code} is not in the document and keeps its rate; to have it leave, ask for that.", err=True)
-
-
-def _ask(service: Service, proposed: Proposal, day: date, *, is_dry_run: bool, is_json: bool) -> None:
+    document = ecb.fetch(place, most=LARGEST_DOCUMENT)
     body: dict[str, Any] = {
-        "request_id": proposed.request_id,
-        "kind": "rate-sheet",
-        "payload": proposed.payload,
-        "reason": f"ECB reference rates of {day}",
+        "base": base,
+        "document": base64.b64encode(document).decode(),
+        "all_currencies": all_currencies,
+        **({} if request_id is None else {"request_id": request_id}),
     }
-    changes.ask(service, body, is_dry_run=is_dry_run, is_json=is_json)
+    imported, done = configured().act("POST", at("rate-imports"), body, dry_run=dry_run or None)
+    changes.print_request(imported["change"], done, is_dry_run=dry_run, is_json=is_json)
+    for code in imported["unquoted"]:
+        click.echo(f"{code} is not in the document and keeps its rate; to have it leave, ask for that.", err=True)
