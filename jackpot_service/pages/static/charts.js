@@ -60,7 +60,7 @@ function readout(data, row) {
 
 function draw(figure) {
   const place = figure.querySelector(".plot");
-  const data = JSON.parse(figure.querySelector("script").textContent);
+  const data = JSON.parse(figure.querySelector("template").content.textContent);
   const swatches = [...figure.querySelectorAll(".swatch")].map((swatch) => getComputedStyle(swatch));
   const {series, columns, bands} = layers(data, swatches);
   const {color, borderTopColor} = getComputedStyle(place);
@@ -127,7 +127,7 @@ function listen(figure, data) {
 }
 
 function drawNew(root) {
-  for (const figure of root.querySelectorAll(".chart:has(> script)")) {
+  for (const figure of root.querySelectorAll(".chart:has(> template)")) {
     if (!plots.has(figure)) listen(figure, draw(figure));
   }
 }
