@@ -99,14 +99,17 @@ REPORTS: Final = (
     "contributions",
     "hits",
     "casino-statement",
+    "casino-balances",
     "trial-balance",
     "reconciliation",
     "rtp",
+    "rtp-by-day",
     "fx",
     "exceptions",
     "awards",
     "payables",
     "rounds",
+    "finance-summary",
 )
 ROLES: Final = ("table", "finance", "rates", "operator", "auditor", "display")
 ROLES_OF_PEOPLE: Final = ("finance", "rates", "operator", "auditor")

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from fractions import Fraction
 from math import isqrt
+from typing import Final
 
 from jackpot_service.domain.prizes import FixedAmount, StakeMultiple, Tier
 from jackpot_service.domain.rules import FundedBy, JackpotRules
@@ -44,6 +45,23 @@ def deviations(difference: Decimal, variance: Fraction) -> Decimal | None:
     if not variance:
         return None
     return root(Fraction(difference) ** 2 / variance).copy_sign(difference)
+
+
+DEVIATIONS: Final = Decimal("1.96")
+"""How many standard deviations the band of chance reaches to either side: 19 of 20 periods end within it."""
+
+
+def band_of_chance(expected: Decimal, deviation: Decimal, whole: Decimal) -> tuple[Decimal, Decimal] | None:
+    """
+    Return between which parts of a whole, in per cent, a figure ends by chance alone, 19 of 20 times.
+
+    The lower edge is not below 0. There is no band where there is no whole, or nothing that strays.
+    """
+    if not deviation or whole <= 0:
+        return None
+    spread = DEVIATIONS * deviation
+    low, high = percent(max(expected - spread, Decimal(0)), whole), percent(expected + spread, whole)
+    return None if low is None or high is None else (low, high)
 
 
 def _scaled(digits: int, decimals: int) -> Decimal:

@@ -111,6 +111,11 @@ def per_cent(part: Decimal) -> str:
     return _signed(_WORDS.per_cent(part)).replace(" ", SPACE)
 
 
+def hundredths(percent: Decimal) -> str:
+    """Write a figure that is in per cent, rounded to two decimals: 31.84 %."""
+    return f"{_signed(_WORDS.scaled(round(Fraction(percent) * 100), 2))}{SPACE}%"
+
+
 def move(before: Decimal, after: Decimal) -> str:
     """Write by how many per cent a number moves, to two decimals: +2.13 %; empty from 0, and for what does not move."""
     if not before or before == after:
@@ -130,16 +135,17 @@ def exact(amount: Decimal | str, currency: str) -> str:
     return f"{currency}{SPACE}{_with_decimals(Decimal(amount), CURRENCIES[currency].exponent)}"
 
 
-def about(amount: Decimal | str, currency: str) -> Markup:
+def about(amount: Decimal | str, currency: str, *, bare: bool = False) -> Markup:
     """
     Write an amount in units of a currency, cut to the currency's decimals; the exact one is its title and its value.
 
-    It is rounded down, below zero too, so nothing is ever shown larger than it is.
+    It is rounded down, below zero too, so nothing is ever shown larger than it is. In a table that has a column of
+    currencies it is `bare`.
     """
     amount = Decimal(amount)
     exponent = CURRENCIES[currency].exponent
     cut = amount.scaleb(exponent).to_integral_value(ROUND_FLOOR).scaleb(-exponent)
-    shown = f"{currency}{SPACE}{_with_decimals(cut, exponent)}"
+    shown = _with_decimals(cut, exponent) if bare else f"{currency}{SPACE}{_with_decimals(cut, exponent)}"
     return Markup('<data value="{}" title="{}">{}</data>').format(plain(amount), exact(amount, currency), shown)
 
 
@@ -171,6 +177,7 @@ FILTERS: Final = {
     "day_and_month": day_and_month,
     "document": document,
     "exact": exact,
+    "hundredths": hundredths,
     "in_units": in_units,
     "label": label,
     "moment": moment,

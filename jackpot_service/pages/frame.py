@@ -63,6 +63,10 @@ NAVIGATION: Final[tuple[Section, ...]] = (
         ),
     ),
     Section(
+        "Money",
+        (Item("Finance", "pages.show_finance", ("pages.show_finance_panel",)),),
+    ),
+    Section(
         "Control",
         (
             Item(

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import Any
 
@@ -71,6 +71,7 @@ _TO_RECONCILE = text(
         SELECT ends
         FROM reconciled_days
         WHERE reconciled_days.jackpot_id = jackpots.jackpot_id AND report_version = :report_version
+          AND (CAST(:read_by AS timestamptz) IS NULL OR read_at <= :read_by)
         ORDER BY day DESC
         LIMIT 1
     ) AS last ON true
@@ -83,7 +84,7 @@ _TO_RECONCILE = text(
     ) AS next
     WHERE next.booked_at < :before AND NOT jackpots.jackpot_id = ANY(CAST(:without AS text[]))
     ORDER BY next.booked_at, jackpots.jackpot_id
-    LIMIT 1
+    LIMIT CAST(:most AS bigint)
     """
 )
 
@@ -120,10 +121,45 @@ def day_to_reconcile(
     session: Session, *, report_version: int, before: datetime, without: Collection[str] = ()
 ) -> DayToReconcile | None:
     """The first day before an instant that was not read yet, of all jackpots but some."""
-    row = session.execute(
-        _TO_RECONCILE, {"report_version": report_version, "before": before, "without": list(without)}
+    days = _to_reconcile(session, report_version=report_version, before=before, without=list(without), most=1)
+    return next(days, None)
+
+
+def days_to_reconcile(
+    session: Session, *, report_version: int, before: datetime, read_by: datetime | None = None
+) -> list[DayToReconcile]:
+    """The first such day of each jackpot that has any, the oldest first; days that were read after `read_by` wait."""
+    return list(_to_reconcile(session, report_version=report_version, before=before, read_by=read_by))
+
+
+def _to_reconcile(session: Session, **query: Any) -> Iterator[DayToReconcile]:  # noqa: ANN401  as the statement takes
+    stated = {"without": [], "read_by": None, "most": None, **query}
+    return (DayToReconcile(*row) for row in session.execute(_TO_RECONCILE, stated))
+
+
+@dataclass(frozen=True, slots=True)
+class LastDay:
+    """The last day of a jackpot that was read, and when it was."""
+
+    day: date
+    read_at: datetime
+
+
+def last_day(session: Session, jackpot_id: str, *, report_version: int, at: datetime) -> LastDay | None:
+    """The last day of a jackpot that was read by an instant, and was over then; None if there is none."""
+    row = ReconciledDayRow
+    last = session.execute(
+        select(row.day, row.read_at)
+        .where(
+            row.jackpot_id == jackpot_id,
+            row.report_version == report_version,
+            row.read_at <= at,
+            row.day < at.astimezone(UTC).date(),
+        )
+        .order_by(row.day.desc())
+        .limit(1)
     ).one_or_none()
-    return None if row is None else DayToReconcile(*row)
+    return None if last is None else LastDay(*last)
 
 
 def add_day(session: Session, read: ReconciledDay, *, now: datetime) -> None:

@@ -96,21 +96,43 @@ def last_checkpoints(session: Session) -> Checkpoints:
 
 
 def latest_verifications(
-    session: Session, *, limit: int, before: int | None = None, is_whole: bool | None = None
+    session: Session,
+    *,
+    limit: int,
+    before: int | None = None,
+    is_whole: bool | None = None,
+    is_from_zero: bool = False,
+    noted_by: datetime | None = None,
 ) -> Sequence[VerificationHead]:
-    """List the notes of verifications, the latest first: those below a number, perhaps only of whole ones."""
+    """
+    List the notes of verifications, the latest first: those below a number, perhaps only of whole ones.
+
+    Perhaps only of those that began at zero, or that were noted by an instant.
+    """
     columns = (getattr(VerificationRow, column.name) for column in fields(VerificationHead))
     question = select(*columns).order_by(VerificationRow.number.desc()).limit(limit)
     if before is not None:
         question = question.where(VerificationRow.number < before)
     if is_whole is not None:
         question = question.where(VerificationRow.is_whole.is_(is_whole))
+    if is_from_zero:
+        question = question.where(VerificationRow.continues.is_(None))
+    if noted_by is not None:
+        question = question.where(VerificationRow.noted_at <= noted_by)
     return [VerificationHead(*row) for row in session.execute(question)]
 
 
-def latest_seals(session: Session, *, limit: int, before: int | None = None) -> Sequence[SealHead]:
-    """List seals, the latest first: those below a number. Their documents, which are large, are not read."""
+def latest_seals(
+    session: Session, *, limit: int, before: int | None = None, acts_end: int | None = None
+) -> Sequence[SealHead]:
+    """
+    List seals, the latest first: those below a number, perhaps only those made by acts up to `acts_end`.
+
+    Their documents, which are large, are not read.
+    """
     question = select(SealRow.number, SealRow.public_key, SealRow.entry_seq)
+    if acts_end is not None:
+        question = question.where(SealRow.entry_seq <= acts_end)
     if before is not None:
         question = question.where(SealRow.number < before)
     rows = session.execute(question.order_by(SealRow.number.desc()).limit(limit)).all()

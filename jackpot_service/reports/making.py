@@ -65,7 +65,7 @@ def parameters_of(
     start, end = questions.edges_of(session, question)
     ends = sorted(instant for instant in (end, question.as_of) if instant is not None)
     for later in ends[1:]:
-        _require_past(later, now=now)
+        require_past(later, now=now)
     return replace(parameters, start=start, end=ends[0] if ends else None)
 
 
@@ -154,15 +154,15 @@ def resolve(engine: sqlalchemy.Engine, book: str, instant: datetime, *, now: dat
         _raise(engine, book, behind, instant)
 
 
-def _require_past(instant: datetime, *, now: datetime) -> None:
-    """Raises: InstantAhead."""
+def require_past(instant: datetime, *, now: datetime) -> None:
+    """Raises: InstantAhead for an instant that has not come."""
     if instant > now:
         message = f"{instant.isoformat()} has not come yet."
         raise InstantAhead(message)
 
 
 def _require_resolvable(session: Session, instant: datetime, *, now: datetime) -> None:
-    _require_past(instant, now=now)
+    require_past(instant, now=now)
     if session.scalar(_IS_REPLICA):
         message = f"Ask the primary about {instant.isoformat()} first; a replica then answers the same."
         raise InstantNotResolved(message)

@@ -217,6 +217,7 @@ READS: Final = {
         "/v1/entries/none/0/1",
     ),
     "GET /v1/checkpoints": ("/v1/checkpoints",),
+    "GET /v1/reconciliations": ("/v1/reconciliations", "/v1/reconciliations?limit=1"),
     "GET /v1/verifications": ("/v1/verifications", "/v1/verifications?limit=1"),
     "GET /v1/seals": ("/v1/seals", "/v1/seals?limit=1"),
     "GET /v1/seals/{number}": ("/v1/seals/{number}", "/v1/seals/999"),

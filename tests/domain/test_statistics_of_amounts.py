@@ -1,6 +1,7 @@
 """What prizes of fixed amounts cost of a unit staked, and how they vary: from the numbers of hands, and the token."""
 
 from collections.abc import Mapping
+from decimal import Decimal
 from fractions import Fraction
 from math import comb
 from typing import Final
@@ -75,3 +76,22 @@ def test_in_money_a_bet_costs_and_deviates_the_same_whatever_its_token_is_worth(
 
     assert statistics.fixed_prize_cost(rules) * worth == Fraction(941_800, ALL_HANDS)
     assert str(statistics.root(statistics.fixed_prize_variance(rules) * worth**2)) == "8.90"
+
+
+@pytest.mark.parametrize(
+    ("expected", "deviation", "whole", "band"),
+    [
+        ("63.69", "146.23", "200", ("0", "175.1504")),
+        ("3184.5", "1034", "10000", ("11.5786", "52.1114")),
+        ("1", "1", "100", ("0", "2.96")),
+    ],
+)
+def test_the_band_of_chance_reaches_nearly_two_deviations_to_either_side_and_not_below_nothing(
+    expected: str, deviation: str, whole: str, band: tuple[str, str]
+) -> None:
+    assert statistics.band_of_chance(Decimal(expected), Decimal(deviation), Decimal(whole)) == tuple(map(Decimal, band))
+
+
+@pytest.mark.parametrize(("deviation", "whole"), [("0", "100"), ("1", "0"), ("1", "-5")])
+def test_there_is_no_band_where_nothing_was_played_or_nothing_strays(deviation: str, whole: str) -> None:
+    assert statistics.band_of_chance(Decimal(1), Decimal(deviation), Decimal(whole)) is None

@@ -59,6 +59,7 @@ def test_no_link_leads_to_what_is_not_there_or_not_theirs(played: World, somebod
     assert {path: status for path, status in statuses.items() if status not in {200, 303}} == {}
     request = "/changes/rates" if somebody.role is Role.RATES else "/changes/waits-0"
     assert (request in statuses) is (somebody.casino_id is None)
+    assert ("/finance" in statuses) is (somebody.role in {Role.FINANCE, Role.AUDITOR} and somebody.casino_id is None)
     assert ("/exceptions" in statuses) is (somebody.role is not Role.RATES)
     assert len({urlsplit(path).path for path in statuses}) >= (2 if somebody.role is Role.RATES else 10)
 

@@ -68,4 +68,6 @@ async def _answer_to(application: Application, scope: Scope, data: bytes) -> Ans
     await application(scope, receive, send)
     start, *pieces = sent
     headers = Headers([(name.decode(), value.decode("latin-1")) for name, value in start["headers"]])
-    return Answer(start["status"], headers, b"".join(piece["body"] for piece in pieces).decode())
+    is_workbook = headers.get("Content-Type", "").startswith("application/vnd.")  # Its bytes are no text.
+    body = b"".join(piece["body"] for piece in pieces)
+    return Answer(start["status"], headers, body.decode("latin-1" if is_workbook else "utf-8"))

@@ -210,6 +210,34 @@ def _rtp(sections: Sections) -> None:
                 assert amount(row, "actual") - amount(row, "theoretical") == amount(row, "variance")
 
 
+def _rtp_by_day(sections: Sections) -> None:
+    """The days up to each come to its cumulative row, pool by pool."""
+    _rtp(sections)
+    key = ("jackpot_id", "paid_from")
+    figures = ("turnover", "awards", "actual")
+    for number, row in enumerate(sections["cumulative"], 1):
+        alone = [day for day in sections["days"][:number] if all(day[name] == row[name] for name in key)]
+        assert row["day"] == alone[-1]["day"]
+        for figure in figures:
+            assert sum(amounts_of(alone, figure), ZERO) == amount(row, figure)
+
+
+def _casino_balances(sections: Sections) -> None:
+    for row in sections["accounts"]:
+        assert sum(amounts(row, MOVEMENTS.values()), ZERO) == amount(row, "net")
+        assert sum(amounts(row, ("opening", "net", "settled")), ZERO) == amount(row, "closing")
+
+
+def _finance_summary(sections: Sections) -> None:
+    """What is held of each jackpot at the end is what its pools closed with, and what is held of awards."""
+    _casino_balances(sections)
+    closing = {(row["jackpot_id"], row["pool"]): amount(row, "closing") for row in sections["movements"]}
+    for row in sections["liability"]:
+        if row["item"] != "held awards":
+            assert amount(row, "total") == closing[row["jackpot_id"], row["item"]]
+    assert len(sections["hits"]) == len({(row["jackpot_id"], row["cycle"]) for row in sections["hits"]})
+
+
 def _exceptions(sections: Sections) -> None:
     for row in sections["kinds"]:
         assert sum(amounts(row, ("acknowledged", "unacknowledged")), ZERO) == amount(row, "exceptions")
@@ -238,6 +266,9 @@ EQUATIONS: Final[Mapping[str, Callable[[Sections], None]]] = MappingProxyType(
         "trial-balance": _trial_balance,
         "reconciliation": _reconciliation,
         "rtp": _rtp,
+        "rtp-by-day": _rtp_by_day,
+        "casino-balances": _casino_balances,
+        "finance-summary": _finance_summary,
         "fx": _fx,
         "exceptions": _exceptions,
         "awards": _awards,
@@ -263,6 +294,11 @@ def amount(row: Row, name: str) -> Decimal:
 
 def amounts(row: Row, names: Iterable[str]) -> list[Decimal]:
     return [amount(row, name) for name in names]
+
+
+def amounts_of(rows: Rows, name: str) -> list[Decimal]:
+    """A figure of each row."""
+    return [amount(row, name) for row in rows]
 
 
 def sums(rows: Rows, by: Sequence[str], names: Iterable[str]) -> dict[tuple[Any, ...], tuple[Decimal, ...]]:

@@ -1,5 +1,6 @@
 """Sums of awards in a period of a jackpot's book, by the steps that they took, from the figures of entries."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
@@ -23,11 +24,11 @@ from jackpot_service.reports.questions import Filters
 K = TypeVar("K", bound=tuple[str, ...])
 
 _STEPS = """
-    SELECT tier, account AS funded_by, taken.currency, detail AS step, number AS awards, minor * unit.one AS amount,
-           value AS cost
+    SELECT {day} AS day, tier, account AS funded_by, taken.currency, detail AS step, number AS awards,
+           minor * unit.one AS amount, value AS cost
     FROM ({figures}) AS taken
     JOIN currency_units(:base) AS unit ON unit.currency = taken.currency
-    ORDER BY 1, 2, 3, 4
+    ORDER BY 1, 2, 3, 4, 5
 """
 
 _MADE_WITHIN: Final = "made_on >= :made_from AND made_on < :made_before"
@@ -99,6 +100,23 @@ def steps(session: Session, book: BookPeriod) -> Sequence[StepSum]:
     return list(_steps(session, book, [FigureKind.AWARDS, FigureKind.AWARD_STEPS], _Condition()))
 
 
+def steps_by_day(session: Session, book: BookPeriod) -> Mapping[date, Sequence[StepSum]]:
+    """Sum the steps of awards on each UTC day of a period, as `steps` does, in the order of the days."""
+    by_day = defaultdict[date, list[StepSum]](list)
+    for day, step_sum in _dated(session, book, [FigureKind.AWARDS, FigureKind.AWARD_STEPS], _Condition(), ("day",)):
+        by_day[day].append(step_sum)
+    return by_day
+
+
+def together(parts: Iterable[StepSum]) -> list[StepSum]:
+    """Add up the sums of each tier, pool, currency and step."""
+    sums: dict[tuple[str, ...], StepSum] = {}
+    for part in parts:
+        key = (part.tier, part.funded_by, part.currency, part.step)
+        sums[key] = replace(part, amounts=sums[key].amounts.plus(part.amounts)) if key in sums else part
+    return list(sums.values())
+
+
 def payments(session: Session, book: BookPeriod, *, acts_end: int) -> Iterator[StepSum]:
     """Sum the payments of a jackpot's awards, by acts up to one."""
     return _payments(session, book, _Condition(), acts_end=acts_end)
@@ -134,13 +152,23 @@ def _payments(session: Session, book: BookPeriod, condition: _Condition, *, acts
 
 
 def _steps(session: Session, book: BookPeriod, kinds: Sequence[FigureKind], condition: _Condition) -> Iterator[StepSum]:
-    keys, filters = ("tier", "account", "currency", "detail"), condition.filters
+    return (step_sum for _, step_sum in _dated(session, book, kinds, condition))
+
+
+def _dated(
+    session: Session,
+    book: BookPeriod,
+    kinds: Sequence[FigureKind],
+    condition: _Condition,
+    by: tuple[str, ...] = (),
+) -> Iterator[tuple[date, StepSum]]:
+    """Sum steps, by the day too where `by` names it; otherwise no day is of interest."""
+    keys, filters = ("tier", "account", "currency", "detail", *by), condition.filters
     figures = relations.figures(keys, kinds, book, filters=filters, condition=condition.statement)
     query = {**book.divided, **filters.in_sql, **condition.parameters}
-    for tier, funded_by, currency, step, awards, amount, cost in session.execute(
-        text(_STEPS.format(figures=figures)), query
-    ):
-        yield StepSum(Tier(tier), FundedBy(funded_by), currency, step, Amounts(int(awards), amount, cost))
+    statement = text(_STEPS.format(day=by[0] if by else "NULL", figures=figures))
+    for day, tier, funded_by, currency, step, awards, amount, cost in session.execute(statement, query):
+        yield day, StepSum(Tier(tier), FundedBy(funded_by), currency, step, Amounts(int(awards), amount, cost))
 
 
 def made(taken: Iterable[StepSum]) -> list[StepSum]:

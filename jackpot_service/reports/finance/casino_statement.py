@@ -38,7 +38,7 @@ MOVEMENTS: Final[Mapping[Movement, str]] = {
 }
 """The columns of movements of a casino's account, in their order; payments are a column of their own."""
 
-_FIGURES = (
+FIGURES = (
     *amounts(opening="Opening balance", stakes="Stakes", refunds="Refunds", awards="Awards"),
     *amounts(releases="Held awards released", compensations="Compensations", corrections="Corrections of rounds"),
     *amounts(withheld="Withheld for the authority"),
@@ -48,12 +48,12 @@ _FIGURES = (
 
 ACCOUNTS = columns(
     "jackpot_id currency",
-    _FIGURES,
+    FIGURES,
     counts(held_awards="Memorandum: held awards at the end"),
     amounts(held="Memorandum: contingent (held) at the end"),
 )
 
-DAYS = columns("jackpot_id currency", days(gaming_day="Gaming day"), _FIGURES)
+DAYS = columns("jackpot_id currency", days(gaming_day="Gaming day"), FIGURES)
 
 SETTLED = columns(
     texts(reference="Reference"),
@@ -97,7 +97,7 @@ def make(session: Session, scope: Scope) -> Sequence[Section]:
         for currency in sorted({*by_currency, *(held_award.currency for held_award in held)}):
             account = by_currency.get(currency, _Account(ZERO, {}))
             contingent = [-held_award.amount for held_award in held if held_award.currency == currency]
-            whole = _line(account.opening, account.days.values())
+            whole = line(account.opening, account.days.values())
             lines.append((book.jackpot_id, currency, *whole, len(contingent), sum(contingent, ZERO)))
             by_day += _day_by_day(book.jackpot_id, currency, account)
         query = {**book.bounds, "casino_id": casino_id}
@@ -125,7 +125,7 @@ def _accounts(session: Session, book: BookPeriod, casino_id: str) -> dict[str, _
     return {currency: _Account(opening[currency], days[currency]) for currency in sorted({*opening, *days})}
 
 
-def _line(opening: Decimal, days: Iterable[Amounts]) -> tuple[Decimal, ...]:
+def line(opening: Decimal, days: Iterable[Amounts]) -> tuple[Decimal, ...]:
     """Opening balance, movements, net, settlements, closing balance: each line shows that they add up."""
     listed = list(days)
     moved = [sum((day.get(movement, ZERO) for day in listed), ZERO) for movement in MOVEMENTS]
@@ -137,7 +137,7 @@ def _line(opening: Decimal, days: Iterable[Amounts]) -> tuple[Decimal, ...]:
 def _day_by_day(jackpot_id: str, currency: str, account: _Account) -> Iterator[Row]:
     balance = account.opening
     for day, moved in sorted(account.days.items()):
-        shown = _line(balance, [moved])
+        shown = line(balance, [moved])
         yield (jackpot_id, currency, day, *shown)
         balance = shown[-1]
 

@@ -7,9 +7,11 @@ from typing import Final
 from jackpot_service.domain.errors import NotFound
 from jackpot_service.reports.finance import (
     awards,
+    casino_balances,
     casino_statement,
     contributions,
     exceptions,
+    finance_summary,
     fx,
     hits,
     liability,
@@ -19,6 +21,7 @@ from jackpot_service.reports.finance import (
     reconciliation,
     rounds,
     rtp,
+    rtp_by_day,
     trial_balance,
 )
 from jackpot_service.reports.finance.frame import Report
@@ -30,14 +33,17 @@ _MODULES: Final = (
     contributions,
     hits,
     casino_statement,
+    casino_balances,
     trial_balance,
     reconciliation,
     rtp,
+    rtp_by_day,
     fx,
     exceptions,
     awards,
     payables,
     rounds,
+    finance_summary,
 )
 
 REPORTS: Final[Mapping[str, Report]] = MappingProxyType({module.REPORT.name: module.REPORT for module in _MODULES})

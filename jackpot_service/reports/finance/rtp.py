@@ -1,8 +1,9 @@
 """Return to players: the awards as a part of the turnover, and whether its variance from the rules means anything."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
 from decimal import Decimal
 from fractions import Fraction
 
@@ -32,14 +33,12 @@ from jackpot_service.reports.finance.columns import amounts, columns, numbers, p
 from jackpot_service.reports.finance.frame import Report, Scope
 from jackpot_service.reports.finance.period import BookPeriod
 
-_OF = ("rules_version", "kind")
-
 _JUDGED = """
-    SELECT rules_version, sum(number) FILTER (WHERE kind = 'hands') AS hands,
+    SELECT {keys}, sum(number) FILTER (WHERE kind = 'hands') AS hands,
            sum(value) FILTER (WHERE kind = 'hands') AS value, sum(value) FILTER (WHERE kind = 'squares') AS squares
     FROM ({figures}) AS judged
-    GROUP BY rules_version
-    ORDER BY rules_version
+    GROUP BY {keys}
+    ORDER BY {keys}
 """
 
 
@@ -52,22 +51,45 @@ class Turnover:
     corrections found more hands dead than were judged.
     """
 
+    rules_version: int
     rules: JackpotRules
     hands: int
     value: Decimal
     squares: Decimal
 
+    def plus(self, other: "Turnover") -> "Turnover":
+        """Return both together, of the same rules version."""
+        return replace(
+            self,
+            hands=self.hands + other.hands,
+            value=self.value + other.value,
+            squares=self.squares + other.squares,
+        )
+
 
 def turnovers(session: Session, book: BookPeriod) -> Sequence[Turnover]:
     """Sum the hands judged in a period, as corrected by the period's corrections, by the rounds' rules version."""
-    judged = relations.figures(_OF, [FigureKind.HANDS, FigureKind.SQUARES], book)
-    return [
-        Turnover(immutable.rules(session, book.jackpot_id, version), int(hands), value, squares)
-        for version, hands, value, squares in session.execute(text(_JUDGED.format(figures=judged)), book.divided)
-    ]
+    return [turnover for _, turnover in _judged(session, book)]
 
 
-_COMPARED = columns(
+def turnovers_by_day(session: Session, book: BookPeriod) -> Mapping[date, Sequence[Turnover]]:
+    """Sum the hands judged on each UTC day of a period, as `turnovers` does, in the order of the days."""
+    by_day = defaultdict[date, list[Turnover]](list)
+    for (day,), turnover in _judged(session, book, "day"):
+        by_day[day].append(turnover)
+    return by_day
+
+
+def _judged(session: Session, book: BookPeriod, *by: str) -> Iterator[tuple[Sequence[date], Turnover]]:
+    keys = (*by, "rules_version")
+    judged = relations.figures((*keys, "kind"), [FigureKind.HANDS, FigureKind.SQUARES], book)
+    statement = text(_JUDGED.format(keys=", ".join(keys), figures=judged))
+    for *key, version, hands, value, squares in session.execute(statement, book.divided):
+        rules = immutable.rules(session, book.jackpot_id, version)
+        yield key, Turnover(version, rules, int(hands), value, squares)
+
+
+COMPARED = columns(
     "currency",
     amounts(turnover="Turnover of judged hands"),
     "awards",
@@ -78,19 +100,16 @@ _COMPARED = columns(
     "variance variance_percent",
 )
 
-FUNDS = columns(
-    "jackpot_id paid_from",
-    _COMPARED,
-    amounts(deviation="Standard deviation"),
-    numbers(deviations="Variance in deviations"),
-)
+STRAYED = (*amounts(deviation="Standard deviation"), *numbers(deviations="Variance in deviations"))
 
-TIERS = columns("jackpot_id tier paid_from", _COMPARED)
+FUNDS = columns("jackpot_id paid_from", COMPARED, STRAYED)
+
+TIERS = columns("jackpot_id tier paid_from", COMPARED)
 
 
 @dataclass(frozen=True, slots=True)
-class _Played:
-    """The turnover and the awards of a jackpot in the period."""
+class Played:
+    """The turnover and the awards of a jackpot in the period, or on a day of it."""
 
     book: BookPeriod
     turnovers: Sequence[Turnover]
@@ -98,22 +117,24 @@ class _Played:
 
     @property
     def turnover(self) -> Decimal:
+        """All stakes on the judged hands, in the base currency."""
         return sum((turnover.value for turnover in self.turnovers), ZERO)
 
 
 def make(session: Session, scope: Scope) -> Sequence[Section]:
     """Compare, by the pool that pays and by tier, what was awarded with what the rules give."""
     played = [
-        _Played(book, turnovers(session, book), award_figures.made(award_figures.steps(session, book)))
+        Played(book, turnovers(session, book), award_figures.made(award_figures.steps(session, book)))
         for book in scope.books
     ]
     return (
-        Section("funds", "Return by the pool that pays", FUNDS, [row for jackpot in played for row in _funds(jackpot)]),
+        Section("funds", "Return by the pool that pays", FUNDS, [row for jackpot in played for row in funds(jackpot)]),
         Section("tiers", "Return by tier", TIERS, [row for jackpot in played for row in _tiers(jackpot)]),
     )
 
 
-def _funds(played: _Played) -> Iterator[Row]:
+def funds(played: Played) -> Iterator[Row]:
+    """Return a row of `FUNDS` for each pool that pays, and for both together."""
     meter, prize_fund = _from_meter(played), _from_prize_fund(played)
     of_meter = [step_sum for step_sum in played.awards if step_sum.funded_by is FundedBy.METER]
     of_prize_fund = [step_sum for step_sum in played.awards if step_sum.funded_by is FundedBy.PRIZE_FUND]
@@ -125,21 +146,21 @@ def _funds(played: _Played) -> Iterator[Row]:
     yield (jackpot_id, "both", *_compared(played, played.awards, meter + prize_fund), None, None)
 
 
-def _from_meter(played: _Played) -> Fraction:
+def _from_meter(played: Played) -> Fraction:
     return sum((Fraction(turnover.value) * meter_return(turnover.rules) for turnover in played.turnovers), Fraction(0))
 
 
-def _from_prize_fund(played: _Played) -> Fraction:
+def _from_prize_fund(played: Played) -> Fraction:
     return sum(
         (Fraction(turnover.value) * prize_fund_return(turnover.rules) for turnover in played.turnovers), Fraction(0)
     )
 
 
-def _with_prize_fund(played: _Played) -> list[Turnover]:
+def _with_prize_fund(played: Played) -> list[Turnover]:
     return [turnover for turnover in played.turnovers if turnover.rules.fixed_prizes_from is FundedBy.PRIZE_FUND]
 
 
-def _deviation(played: _Played, difference: Decimal) -> tuple[Value, Value]:
+def _deviation(played: Played, difference: Decimal) -> tuple[Value, Value]:
     """
     How far fixed prizes stray by chance, and how many times as far they did.
 
@@ -153,7 +174,7 @@ def _deviation(played: _Played, difference: Decimal) -> tuple[Value, Value]:
     return (root(variance), deviations(difference, variance)) if hands >= 0 <= variance else (None, None)
 
 
-def _tiers(played: _Played) -> Iterator[Row]:
+def _tiers(played: Played) -> Iterator[Row]:
     """A part of the meter has no theoretical cost of its own: it is what the meter holds."""
     awarded = defaultdict[tuple[Tier, FundedBy], list[StepSum]](list)
     for step_sum in played.awards:
@@ -170,7 +191,7 @@ def _tiers(played: _Played) -> Iterator[Row]:
         yield (played.book.jackpot_id, tier.value, name, *_compared(played, awarded[tier, fund], theoretical))
 
 
-def _cost_of_tier(played: _Played, tier: Tier, fund: FundedBy) -> Fraction:
+def _cost_of_tier(played: Played, tier: Tier, fund: FundedBy) -> Fraction:
     return sum(
         (
             Fraction(turnover.value) * tier_cost(turnover.rules, tier)
@@ -181,8 +202,8 @@ def _cost_of_tier(played: _Played, tier: Tier, fund: FundedBy) -> Fraction:
     )
 
 
-def _compared(played: _Played, awards: Sequence[StepSum], theoretical: Fraction | None) -> Row:
-    """Return the values of `_COMPARED`; the variance is positive where players got more than the rules give."""
+def _compared(played: Played, awards: Sequence[StepSum], theoretical: Fraction | None) -> Row:
+    """Return the values of `COMPARED`; the variance is positive where players got more than the rules give."""
     actual, turnover_ = _cost(awards), played.turnover
     common = (
         played.book.base,

@@ -1,0 +1,107 @@
+"""
+The finance page: the money of a jackpot over some days, as of one instant.
+
+Its head reads nothing that takes long. Each panel is loaded by itself, in order, and is a page of its own without
+scripts. The instant stands in every address, so that a page that is mailed or printed says the same later.
+"""
+
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Any, Final
+
+import flask
+import orjson
+from werkzeug.exceptions import NotFound
+from werkzeug.wrappers import Response
+
+from jackpot_service.api import report_files
+from jackpot_service.api.problems import problem_of
+from jackpot_service.api.request_context import now
+from jackpot_service.domain.errors import LedgerError
+from jackpot_service.domain.principals import Role
+from jackpot_service.pages.access import people
+from jackpot_service.pages.blueprint import blueprint
+from jackpot_service.pages.finance_panels import PANELS, Panel
+from jackpot_service.pages.finance_query import CHOICES, FinanceQuery, TypedQuery, typed_query
+from jackpot_service.pages.report_rows import address_there, report
+from jackpot_service.reports.finance import finance_summary
+
+READERS: Final = (Role.FINANCE, Role.AUDITOR)
+"""As those of reports; of finance nobody of a casino."""
+
+CLOSED_PERIODS: Final = "/closed-periods"
+"""Where periods are closed, if the service has such a page."""
+
+
+@blueprint.route("/finance", methods=["GET"])
+@people(*READERS, of_house=True)
+def show_finance() -> Response:
+    """Show the page, whose panels come by themselves. Raises: UnknownJackpot."""
+    typed = typed_query(flask.request.args)
+    html = flask.render_template("finance.html", **_head(typed), panels=tuple(PANELS.values()))
+    return flask.Response(html, _status(typed))
+
+
+@blueprint.route("/finance/<panel>", methods=["GET"])
+@people(*READERS, of_house=True)
+def show_finance_panel(panel: str) -> Response:
+    """
+    Show a panel: a part of the page for htmx, a page of its own for everybody else.
+
+    Raises: NotFound; UnknownJackpot; as the panel's reports, if it is a page.
+    """
+    shown, typed = PANELS.get(panel), typed_query(flask.request.args)
+    if shown is None:
+        raise NotFound
+    is_part = "HX-Request" in flask.request.headers
+    if typed.query is None:
+        if is_part:
+            raise NotFound
+        return flask.Response(flask.render_template("finance.html", **_head(typed), panels=()), _status(typed))
+    if is_part:
+        return _part(shown, typed.query)
+    values = {**shown.read(typed.query), **shown.rows(typed.query)}
+    html = flask.render_template("finance_panel.html", **_head(typed), panel=shown, is_alone=True, **values)
+    return flask.Response(html)
+
+
+@blueprint.route("/finance/workbook", methods=["GET"])
+@people(*READERS, of_house=True)
+def show_finance_workbook() -> Response:
+    """Send the same question as a file. Raises: NotFound; UnknownJackpot; as the report."""
+    query = typed_query(flask.request.args).query
+    if query is None:
+        raise NotFound
+    with report(finance_summary.REPORT.name, query.question()) as document:
+        return report_files.workbook(document)
+
+
+def _part(panel: Panel, query: FinanceQuery) -> Response:
+    """Answer a panel as a part of the page; a problem stands in its place, with a way to try again."""
+    try:
+        values: Mapping[str, Any] = panel.read(query)
+    except LedgerError as error:
+        problem = problem_of(error, instance=flask.request.path)
+        body = orjson.loads(problem.body)
+        html = flask.render_template("_finance_problem.html", panel=panel, query=query, problem=body)
+        response = flask.Response(html, problem.status)
+        response.headers.update(dict(problem.headers))
+        response.headers["Content-Type"] = "text/html; charset=utf-8"
+        return response
+    return flask.Response(flask.render_template(panel.template, query=query, is_alone=False, **values))
+
+
+def _head(typed: TypedQuery) -> dict[str, Any]:
+    """The values of the head, which reads nothing that takes long."""
+    return {
+        "typed": typed.read,
+        "jackpot_ids": typed.jackpot_ids,
+        "query": typed.query,
+        "choices": CHOICES,
+        "made_at": now(),
+        "close_link": None if typed.query is None else address_there(CLOSED_PERIODS, {}),
+    }
+
+
+def _status(typed: TypedQuery) -> HTTPStatus:
+    return HTTPStatus.UNPROCESSABLE_ENTITY if typed.read.errors else HTTPStatus.OK
