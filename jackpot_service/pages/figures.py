@@ -137,10 +137,27 @@ def about(amount: Decimal | str, currency: str) -> Markup:
     It is rounded down, below zero too, so nothing is ever shown larger than it is.
     """
     amount = Decimal(amount)
-    exponent = CURRENCIES[currency].exponent
-    cut = amount.scaleb(exponent).to_integral_value(ROUND_FLOOR).scaleb(-exponent)
-    shown = f"{currency}{SPACE}{_with_decimals(cut, exponent)}"
+    shown = cut(amount, currency)
     return Markup('<data value="{}" title="{}">{}</data>').format(plain(amount), exact(amount, currency), shown)
+
+
+def cut(amount: Decimal, currency: str) -> str:
+    """Write an amount in units of a currency, rounded down to the currency's decimals: EUR 169,320.29."""
+    exponent = CURRENCIES[currency].exponent
+    rounded = amount.scaleb(exponent).to_integral_value(ROUND_FLOOR).scaleb(-exponent)
+    return f"{currency}{SPACE}{_with_decimals(rounded, exponent)}"
+
+
+def amount(value: Decimal, currency: str, *, is_exact: bool, has_code: bool) -> Markup:
+    """
+    Write an amount of a table, with its currency's code or under a head that names it.
+
+    It is cut as by `about` unless it `is_exact`; either way its exact value is its title and its value.
+    """
+    code = f"{currency}{SPACE}"
+    shown = exact(value, currency) if is_exact else cut(value, currency)
+    text = shown if has_code else shown.removeprefix(code)
+    return Markup('<data value="{}" title="{}">{}</data>').format(plain(value), exact(value, currency), text)
 
 
 def label(word: str) -> str:
@@ -171,6 +188,7 @@ FILTERS: Final = {
     "day_and_month": day_and_month,
     "document": document,
     "exact": exact,
+    "exact_value": plain,
     "in_units": in_units,
     "label": label,
     "moment": moment,

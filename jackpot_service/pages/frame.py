@@ -63,6 +63,21 @@ NAVIGATION: Final[tuple[Section, ...]] = (
         ),
     ),
     Section(
+        "Money",
+        (
+            Item(
+                "Reports",
+                "pages.show_reports",
+                (
+                    *("pages.show_report", "pages.show_account_book", "pages.show_entry"),
+                    *("pages.show_closed_periods", "pages.show_closed_period", "pages.close_next_period"),
+                ),
+            ),
+            Item("Statements", "pages.show_statements", ("pages.show_statement",)),
+            Item("Exports", "pages.show_exports", ("pages.begin_export",)),
+        ),
+    ),
+    Section(
         "Control",
         (
             Item(

@@ -12,10 +12,14 @@ from jackpot_service.auth.authenticator import Authenticator
 from jackpot_service.auth.browser_sessions import BrowserSessions
 from jackpot_service.pages import (
     account,
+    account_book,
     assets,
     change,
     chips,
+    closed_periods,
+    entry,
     exceptions,
+    exports,
     figures,
     floor,
     frame,
@@ -23,8 +27,10 @@ from jackpot_service.pages import (
     jackpots,
     one_round,
     problems,
+    reports,
     rounds,
     sign_in,
+    statements,
     wall,
 )
 from jackpot_service.pages.access import csrf
@@ -32,7 +38,10 @@ from jackpot_service.pages.blueprint import blueprint
 from jackpot_service.pages.context import EXTENSION, Attempts, PagesContext
 from jackpot_service.pages.cookies import Cookies
 
-SCREENS = (account, change, exceptions, floor, inbox, jackpots, one_round, rounds, sign_in, wall)
+SCREENS = (
+    *(account, account_book, change, closed_periods, entry, exceptions, exports, floor, inbox, jackpots, one_round),
+    *(reports, rounds, sign_in, statements, wall),
+)
 """Modules whose views are pages; to import one is to add them to the blueprint."""
 
 

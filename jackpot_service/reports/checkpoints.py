@@ -28,6 +28,10 @@ SELECT (SELECT array_agg(s.seq ORDER BY s.stripe_no) FROM stripes s WHERE s.jack
 """
 
 
+class UnknownPeriod(NotFound, code="period-unknown", title="Unknown closed period"):
+    """No act of this number closed a period."""
+
+
 class UnknownSeal(NotFound, code="seal-unknown", title="Unknown seal"):
     """No seal has this number."""
 
@@ -152,3 +156,12 @@ def _book_ends(session: Session) -> Sequence[BookEnd]:
 
 def _first(items: Sequence[T]) -> T | None:
     return items[0] if items else None
+
+
+def period_of_act(session: Session, act: int) -> ClosedPeriod:
+    """Find the period that an act closed. Raises: UnknownPeriod."""
+    closed = next(iter(checkpoints.latest_periods(session, limit=1, before=act + 1)), None)
+    if closed is None or closed.entry_seq != act:
+        message = f"Act {act} closed no period."
+        raise UnknownPeriod(message)
+    return closed

@@ -16,6 +16,7 @@ from jackpot_service.reports.finance import (
     meters,
     payables,
     pool_movements,
+    postings,
     reconciliation,
     rounds,
     rtp,
@@ -38,6 +39,7 @@ _MODULES: Final = (
     awards,
     payables,
     rounds,
+    postings,
 )
 
 REPORTS: Final[Mapping[str, Report]] = MappingProxyType({module.REPORT.name: module.REPORT for module in _MODULES})
