@@ -161,6 +161,7 @@ class JobSchema(AnswerSchema):
     "report-unknown",
     "round-unknown",
     "table-unknown",
+    "unknown-currency",
 )
 @blueprint.arguments(JobRequestSchema())
 @blueprint.response(201, JobSchema(), description="It waits for its turn.")

@@ -129,6 +129,8 @@ def _window(query: ReadQuery) -> Window:
 def _refused(report: Report, query: ReadQuery, error: LedgerError) -> Response:
     """Show the form again, with what is wrong at its field, or above it, in the words of the API."""
     field = field_of(error, query.values, now=now())
+    if field not in {each.name for each in fields_of(report, principal(), query, {})}:
+        field = ""
     errors = {field: error.detail} if field else {}
     page = _page(
         report,

@@ -10,7 +10,7 @@ from decimal import Decimal
 from typing import Final
 
 from jackpot_service.database.transactions import Session
-from jackpot_service.domain import accounts, currencies
+from jackpot_service.domain import accounts
 from jackpot_service.domain.money import ZERO
 from jackpot_service.reports.documents import Row, Section
 from jackpot_service.reports.finance import figures
@@ -66,10 +66,8 @@ def accounts_named(account: str | None) -> tuple[str, ...] | None:
 
 
 def make(session: Session, scope: Scope) -> Sequence[Section]:
-    """Show the balances of accounts, the movements between them, and each posting. Raises: UnknownCurrency."""
+    """Show the balances of accounts, the movements between them, and each posting."""
     filters = scope.parameters
-    if filters.currency is not None:
-        currencies.known(filters.currency)
     balances, moved = list[Row](), list[Row]()
     for book in scope.books:
         of_period = _within(filters, figures.movements(session, book))
