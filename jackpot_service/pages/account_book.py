@@ -125,7 +125,7 @@ def _page(jackpot_id: str, account: str, query: ReadQuery, shown: AccountPage | 
             account=account,
             **dict[str, Any](typed),
         ),
-        pinned_address=None if shown is None else address_with({**typed, "as_of": as_text(shown.document.made_at)}),
+        as_of_address=None if shown is None else address_with({**typed, "as_of": as_text(shown.document.made_at)}),
         next_page=None if down_to is None else address_with(typed, after=down_to),
         first_page=address_with(typed) if flask.request.args.get("after") else None,
     )

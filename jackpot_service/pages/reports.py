@@ -171,7 +171,7 @@ def _page(
         file_address=lambda **more: _file_address(report, query.typed, **more),
         section_address=lambda name=None: address_with(stated, section=name, exact=exact),
         page_address=lambda first: address_with(query.typed, first=str(first) if first else None, exact=exact),
-        pinned_address=None if document is None else address_with({**query.typed, "as_of": as_text(document.made_at)}),
+        as_of_address=None if document is None else address_with({**query.typed, "as_of": as_text(document.made_at)}),
         exact_address=address_with(query.typed, exact=None if is_exact else "true"),
         is_exact=is_exact,
         rows_a_page=ROWS_A_PAGE,

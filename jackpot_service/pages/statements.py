@@ -136,11 +136,11 @@ def _page(
         months=_months(),
         is_of_house=is_of_house,
         file_address=lambda **more: _file_address(query.typed, **more),
-        pinned_address=None if document is None else _pinned(query.typed, document),
+        as_of_address=None if document is None else _as_of(query.typed, document),
     )
 
 
-def _pinned(typed: Mapping[str, str], document: Document) -> str:
+def _as_of(typed: Mapping[str, str], document: Document) -> str:
     stated = {name: value for name, value in typed.items() if name in FIELDS}
     return address_with({**stated, "as_of": as_text(document.made_at)})
 

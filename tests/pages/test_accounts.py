@@ -56,8 +56,8 @@ def entries_of(visitor: Visitor, path: str) -> list[list[Cell]]:
         page = visitor.open(following)
         assert page.status == 200, page.text
         rows += tables_of(page.text).get("entries", [])
-        found = re.search(r'href="([^"]+)" rel="next"', page.text)
-        following = None if found is None else unescape(found[1])
+        next_link = re.search(r'href="([^"]+)" rel="next"', page.text)
+        following = None if next_link is None else unescape(next_link[1])
     return rows
 
 
@@ -150,10 +150,10 @@ def test_a_refusal_stands_at_its_field(played: World, query: str, field: str) ->
     problem = played.get(f"/v1/reports/postings?jackpot_id=j1&account=pool:reserve&{query}")
     answer = Visitor(played).sign_in().open(f"{BOOK}/pool:reserve?{query}")
     assert answer.status == problem.status == 422
-    said = problem.body.get("errors", [{"detail": problem.body["detail"]}])[0]["detail"]
+    message = problem.body.get("errors", [{"detail": problem.body["detail"]}])[0]["detail"]
     shown = re.search(rf'id="{field}-error" role="alert">([^<]*)<', answer.text)
     assert shown is not None
-    assert unescape(shown[1]) == said
+    assert unescape(shown[1]) == message
 
 
 @pytest.mark.parametrize("after", ["x", "1", "1.2.3.4", "99999.0.0", "-1.0.0", "." * 9000])

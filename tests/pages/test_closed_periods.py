@@ -46,8 +46,8 @@ def test_finance_closes_a_period_whose_hashes_the_api_shows(played: World) -> No
     (closed,) = played.get("/v1/closed-periods").ok()["items"]
     assert answer.headers["Location"] == f"{PAGE}/{closed['act']}"
     page = content_of(visitor.open(answer.headers["Location"]).text)
-    for kept in closed["reports"].values():
-        assert kept["sha256"] in page
+    for stored in closed["reports"].values():
+        assert stored["sha256"] in page
     assert "21 Nov 2026, 00:00:00 UTC, where the last one ended" in content_of(visitor.open(PAGE).text)
 
 
@@ -75,10 +75,10 @@ def test_a_refusal_stands_at_its_field_in_the_words_of_the_api(
     problem = played.post("/v1/closed-periods", body, key=played.person("Fay", Role.FINANCE)).body
     answer = close(Visitor(played).sign_in(), **form)
     assert answer.status == status == problem["status"]
-    said = problem.get("errors", [{"detail": problem["detail"]}])[0]["detail"]
+    message = problem.get("errors", [{"detail": problem["detail"]}])[0]["detail"]
     shown = re.search(rf'id="{field}-error" role="alert">([^<]*)<', answer.text)
     assert shown is not None
-    assert unescape(shown[1]) == said
+    assert unescape(shown[1]) == message
     if field != "reason":
         assert 'value="October"' in answer.text
     assert played.get("/v1/closed-periods").ok()["items"] == []

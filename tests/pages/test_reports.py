@@ -138,10 +138,10 @@ def test_a_page_as_of_an_instant_says_the_same_whatever_comes_later(played: Worl
     assert "As of 20 Nov 2026" in content_of(visitor.open(f"{BALANCE}?as_of={at}").text)
 
 
-def test_a_page_can_be_pinned_to_the_instant_at_which_it_was_made(played: World) -> None:
+def test_a_page_leads_to_itself_as_of_the_instant_at_which_it_was_made(played: World) -> None:
     visitor = Visitor(played).sign_in()
-    (pinned,) = (link for link in links_of(visitor.open(BALANCE).text) if "as_of=" in link)
-    assert "pin it" not in visitor.open(pinned).text
+    (as_of,) = (link for link in links_of(visitor.open(BALANCE).text) if "as_of=" in link)
+    assert "as of this instant" not in visitor.open(as_of).text
 
 
 def test_a_report_of_a_closed_period_shows_its_hash(played: World) -> None:
@@ -198,14 +198,14 @@ def test_a_refusal_stands_at_its_field_in_the_words_of_the_api(
     problem = played.get(f"/v1/reports/trial-balance?{query}").problem(status, code)
     answer = Visitor(played).sign_in(Role.AUDITOR).open(f"{BALANCE}?{query}")
     assert answer.status == status
-    said = problem["errors"][0]["detail"] if "errors" in problem else problem["detail"]
+    message = problem["errors"][0]["detail"] if "errors" in problem else problem["detail"]
     if field:
         shown = re.search(rf'<span class="error" id="{field}-error" role="alert">([^<]*)</span>', answer.text)
         assert shown is not None
-        assert unescape(shown[1]) == said
+        assert unescape(shown[1]) == message
         assert f'aria-describedby="{field}-error"' in answer.text
     else:
-        assert f'<p class="wrong" role="alert">{said}</p>' in unescape(answer.text)
+        assert f'<p class="wrong" role="alert">{message}</p>' in unescape(answer.text)
     assert "<script>" not in answer.text.partition("<main")[2]
     assert tables_of(answer.text) == {}
 

@@ -60,7 +60,7 @@ def test_a_settled_statement_shows_who_signed_it_off(played: World) -> None:
     answer = Visitor(played).sign_in().open(PAGE)
     page = content_of(answer.text)
     change = played.get("/v1/change-requests/settled").ok()
-    assert "wire 7 asked for by" in page
+    assert "wire 7 settle_links for by" in page
     assert change["maker"] in page
     assert change["decisions"][0]["checker"] in page
     assert "/changes/settled" in links_of(answer.text)
@@ -74,9 +74,9 @@ def test_a_period_is_of_gaming_days(played: World) -> None:
 
 def test_the_settlement_is_asked_for_where_there_is_such_a_page(played: World) -> None:
     links = links_of(Visitor(played).sign_in().open(PAGE).text)
-    asked = [link for link in links if link.startswith("/changes/new/statement-settlement?")]
+    settle_links = [link for link in links if link.startswith("/changes/new/statement-settlement?")]
     there = Visitor(played).sign_in().open("/changes/new/statement-settlement").status == 200
-    assert len(asked) == (2 if there else 0)
+    assert len(settle_links) == (2 if there else 0)
 
 
 @pytest.mark.parametrize(
@@ -92,10 +92,10 @@ def test_a_refusal_stands_at_its_field_in_the_words_of_the_api(played: World, qu
     problem = played.get(f"/v1/reports/casino-statement?casino_id=c1&{query}").body
     answer = Visitor(played).sign_in().open(f"{PAGE}?{query}")
     assert answer.status == problem["status"]
-    said = problem.get("errors", [{"detail": problem["detail"]}])[0]["detail"]
+    message = problem.get("errors", [{"detail": problem["detail"]}])[0]["detail"]
     shown = re.search(rf'id="{field}-error" role="alert">([^<]*)<', answer.text)
     assert shown is not None
-    assert unescape(shown[1]) == said
+    assert unescape(shown[1]) == message
 
 
 def test_this_month_and_the_last_can_be_opened(played: World) -> None:
