@@ -65,7 +65,7 @@ def show_closed_period(act: int) -> str:
 
     Raises: UnknownPeriod; ReportTookTooLong.
     """
-    closed = look(lambda session: period_of_act(session, act))
+    closed = look(lambda session: period_of_act(session, principal(), act))
     is_again = flask.request.args.get("again") == "true"
     figured = {each.name: each for each in compared_with(closed)} if is_again else {}
     return flask.render_template(

@@ -12,6 +12,7 @@ from jackpot_service.database.transactions import Session, pipelined
 from jackpot_service.domain import seals
 from jackpot_service.domain.closed_periods import ClosedPeriod
 from jackpot_service.domain.errors import NotFound
+from jackpot_service.domain.principals import Principal
 from jackpot_service.ledger.instants import Positions
 from jackpot_service.records import checkpoints, references
 from jackpot_service.records.acts import RecordedAct, acts_of
@@ -158,10 +159,10 @@ def _first(items: Sequence[T]) -> T | None:
     return items[0] if items else None
 
 
-def period_of_act(session: Session, act: int) -> ClosedPeriod:
-    """Find the period that an act closed. Raises: UnknownPeriod."""
+def period_of_act(session: Session, principal: Principal, act: int) -> ClosedPeriod:
+    """Find the period that an act closed. Raises: UnknownPeriod, also for somebody of a casino."""
     closed = next(iter(checkpoints.latest_periods(session, limit=1, before=act + 1)), None)
-    if closed is None or closed.entry_seq != act:
+    if closed is None or closed.entry_seq != act or principal.casino_id is not None:
         message = f"Act {act} closed no period."
         raise UnknownPeriod(message)
     return closed
