@@ -160,7 +160,7 @@ def close_by(body: Mapping[str, Any]) -> PeriodClosed:
         return closed(context().engine, signed(body), body["end"], longest_s=longest_s)
 
 
-class Outcome(StrEnum):
+class Comparison(StrEnum):
     """The outcome of figuring a kept report again."""
 
     SAME = "same"
@@ -178,7 +178,7 @@ class ComparedReportSchema(AnswerSchema):
     sha256 = described(
         fields.String, "Of what the books say now; null if the report is of another version.", allow_none=True
     )
-    outcome = word(Outcome)
+    outcome = word(Comparison)
 
 
 class ComparedPeriodSchema(AnswerSchema):
@@ -207,11 +207,11 @@ class ComparedReport:
     sha256: str | None
 
     @property
-    def outcome(self) -> Outcome:
+    def outcome(self) -> Comparison:
         """The outcome."""
         if self.sha256 is None:
-            return Outcome.NOT_COMPARED
-        return Outcome.SAME if self.sha256 == self.kept_sha256 else Outcome.DIFFERS
+            return Comparison.NOT_COMPARED
+        return Comparison.SAME if self.sha256 == self.kept_sha256 else Comparison.DIFFERS
 
 
 def compared_with(closed: ClosedPeriod) -> Sequence[ComparedReport]:

@@ -9,7 +9,7 @@ from marshmallow import ValidationError
 from werkzeug.wrappers import Response
 
 from jackpot_service.api.lists import ListQuerySchema, cursor, page
-from jackpot_service.api.periods import ClosingSchema, ComparedReport, Outcome, close_by, compared_with
+from jackpot_service.api.periods import ClosingSchema, ComparedReport, Comparison, close_by, compared_with
 from jackpot_service.api.problems import problem_of
 from jackpot_service.api.request_context import look, now, principal
 from jackpot_service.domain.closed_periods import ClosedPeriod, KeptReport, PeriodConflict
@@ -28,7 +28,7 @@ from jackpot_service.reports.finance.registry import REPORTS
 from jackpot_service.reports.making import InstantAhead, ReportTookTooLong
 from jackpot_service.usecases.payloads import field_errors_in
 
-CHIPS: Final = {Outcome.SAME: chips.GOOD, Outcome.DIFFERS: chips.WRONG, Outcome.NOT_COMPARED: chips.QUIET}
+CHIPS: Final = {Comparison.SAME: chips.GOOD, Comparison.DIFFERS: chips.WRONG, Comparison.NOT_COMPARED: chips.QUIET}
 
 _REFUSALS: Final = (Refused, Conflict, Forbidden, ReportTookTooLong)
 
@@ -74,7 +74,7 @@ def show_closed_period(act: int) -> str:
         period=_edges(closed),
         reports=[_stored(name, report, figured) for name, report in sorted(closed.reports.items())],
         is_again=is_again,
-        differing=sum(each.outcome is Outcome.DIFFERS for each in figured.values()),
+        differing=sum(each.outcome is Comparison.DIFFERS for each in figured.values()),
         outcomes=CHIPS,
         at=now(),
     )

@@ -60,7 +60,7 @@ def test_a_settled_statement_shows_who_signed_it_off(played: World) -> None:
     answer = Visitor(played).sign_in().open(PAGE)
     page = content_of(answer.text)
     change = played.get("/v1/change-requests/settled").ok()
-    assert "wire 7 settle_links for by" in page
+    assert "wire 7 asked for by" in page
     assert change["maker"] in page
     assert change["decisions"][0]["checker"] in page
     assert "/changes/settled" in links_of(answer.text)
