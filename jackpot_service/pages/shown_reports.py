@@ -129,7 +129,7 @@ def _cell(section: str, column: Column, row: NamedRow, links: Links, *, is_exact
     value, is_figure = row[column.name], column.type in FIGURES
     if value is None or value == "":
         return Cell((), is_figure, is_code=False)
-    if column.name in PLACES:
+    if column.name in PLACES and not is_figure:
         places = str(value).split()
         return Cell([Piece(place, links.entry_address(row, place)) for place in places], is_figure=False, is_code=True)
     currency = _currency(column, row) if column.type is ColumnType.AMOUNT else None

@@ -14,7 +14,7 @@ from jackpot_service.pages import account_book
 from jackpot_service.reports import account_entries
 from tests.support.bets import bet
 from tests.support.correcting import correct
-from tests.support.hands import FLUSH, NOTHING, ROYAL_FLUSH, hand
+from tests.support.hands import FLUSH, NOTHING, ROYAL_FLUSH, STRAIGHT, hand
 from tests.support.page_tables import Cell, tables_of
 from tests.support.page_text import content_of, links_of
 from tests.support.visitor import Visitor
@@ -41,7 +41,7 @@ def played(world: World) -> World:
     world.void("b0", round_id="r0")
     world.settle(hand("1", FLUSH), hand("2", NOTHING), round_id="r1")
     world.settle(hand("1", ROYAL_FLUSH), hand("2", NOTHING), round_id="r2")
-    correct(world, hand("1", NOTHING), hand("2", NOTHING), round_id="r1")
+    correct(world, hand("1", STRAIGHT), hand("2", NOTHING), round_id="r1")
     world.bet(bet("c"), table_id="T2")
     adjustment = {"jackpot_id": "j1", "account": "reserve", "amount": "1.5", "document": "memo", "cause": "count-error"}
     world.change("adjustment", adjustment, request_id="by-hand")
@@ -210,7 +210,7 @@ def test_an_entry_leads_to_its_accounts_and_its_neighbours(played: World) -> Non
     links = links_of(visitor.open(f"/entries/j1/{place_of(played, 'result', 'r1')}").text)
     assert "/accounts/j1/pool:prize_fund?currency=EUR" in links
     for link in links:
-        assert visitor.open(link).status == 200, link
+        assert visitor.open(link).status in {200, 303}, link
 
 
 def test_an_entry_of_an_act_names_it_and_the_request_that_two_people_decided(played: World) -> None:
@@ -266,12 +266,11 @@ def test_every_figure_that_leads_to_an_account_is_the_sum_of_its_entries(played:
     for name in ("trial-balance", "pool-movements", "liability", "meters", "fx", "casino-statement?casino_id=c1"):
         for rows in tables_of(visitor.open(f"/reports/{name}").text).values():
             for row in rows:
-                for cell in row:
-                    links = [link for link in cell.links if link.startswith("/accounts")]
+                cells = row if name != "trial-balance" else row[-1:]  # A debit is a part of what moved an account.
+                for cell in cells:
+                    links = [unescape(link) for link in cell.links if link.startswith("/accounts")]
                     if links and re.fullmatch(r"-?\d+(\.\d+)?", cell.exact):
-                        total = sum(
-                            (Decimal(line[-1].exact) for line in entries_of(visitor, unescape(links[0]))), Decimal(0)
-                        )
-                        assert abs(total) == abs(Decimal(cell.exact)) or cell.exact == "0", (name, links)
+                        amounts = [Decimal(line[-1].exact) for line in entries_of(visitor, links[0])]
+                        assert abs(sum(amounts, Decimal(0))) == abs(Decimal(cell.exact)), (name, links)
                         checked += 1
-    assert checked > 100
+    assert checked > 60
