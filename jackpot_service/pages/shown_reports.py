@@ -22,6 +22,9 @@ NamedRow = Mapping[str, Value]
 
 FIGURES: Final = frozenset({ColumnType.AMOUNT, ColumnType.COUNT, ColumnType.NUMBER, ColumnType.PERCENT})
 
+LONGEST_WHOLE: Final = 32
+"""Characters of a text that stands on one line, however narrow the window is."""
+
 PLACES: Final = frozenset({"entries", "entry", "accepted_by", "refunded_by"})
 """Columns that hold places of entries, `stripe.seq`, with spaces between."""
 
@@ -60,6 +63,11 @@ class Cell:
     pieces: Sequence[Piece]
     is_figure: bool
     is_code: bool
+
+    @property
+    def is_long(self) -> bool:
+        """Whether it is a text that breaks wherever a line ends."""
+        return any(len(piece.text) > LONGEST_WHOLE and not isinstance(piece.text, Markup) for piece in self.pieces)
 
 
 @dataclass(frozen=True, slots=True)
