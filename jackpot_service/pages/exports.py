@@ -1,6 +1,7 @@
 """Exports: files that are made in the background, how far each is, and the forms by which one is begun or ended."""
 
 from collections.abc import Mapping
+from datetime import datetime
 from http import HTTPStatus
 from typing import Any, Final
 
@@ -17,7 +18,7 @@ from jackpot_service.domain.jobs import JobState
 from jackpot_service.exports.accounting import FORMS
 from jackpot_service.exports.jobs.journal import journal
 from jackpot_service.exports.jobs.requests import REQUESTERS, cancel
-from jackpot_service.pages import chips
+from jackpot_service.pages import chips, figures
 from jackpot_service.pages.access import people
 from jackpot_service.pages.blueprint import blueprint
 from jackpot_service.pages.forms import new_request_id
@@ -36,6 +37,17 @@ CHIPS: Final = {
     JobState.FAILED: chips.WRONG,
     JobState.CANCELLED: chips.QUIET,
 }
+
+EDGES: Final = frozenset({"from", "to", "as_of"})
+
+SHOWN: Final = EDGES | {
+    "section",
+    "account",
+    "currency",
+    "movement",
+    *(name for name in PARAMETERS if name[-3:] == "_id"),
+}
+"""The parameters of a job that its card shows."""
 
 MOST_LOOKS: Final = 200
 """So often a page looks again by itself, every three seconds: it must not keep a session alive for ever."""
@@ -146,9 +158,8 @@ def _shown(view: JobView) -> Mapping[str, Any]:
         "chip": CHIPS[job.state],
         "title": f"Journal of {parameters.get('jackpot_id')}" if report is None else report.title,
         "facts": [
-            (name, ", ".join(value) if isinstance(value, list) else value)
+            (name, figures.moment(datetime.fromisoformat(value)) if name in EDGES else value)
             for name, value in parameters.items()
-            if name in {"from", "to", "as_of", "section", *(each for each in PARAMETERS if each.endswith("_id"))}
-            and value
+            if name in SHOWN and value
         ],
     }
