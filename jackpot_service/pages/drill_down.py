@@ -126,6 +126,8 @@ def _liability_link(links: ReportLinks, name: str, row: NamedRow) -> str | None:
     item = str(row["item"])
     if item == "meter":
         item = {"players": "meter players", "house": "meter house"}.get(name, item)
+    elif name != "total":
+        return None  # Only of the meter are there two accounts: the rest is divided by the report.
     return links.account(row, _POOLS[item], part="closing")
 
 
