@@ -132,7 +132,7 @@ def _liability_link(links: ReportLinks, name: str, row: NamedRow) -> str | None:
 
 
 def _meter_link(links: ReportLinks, name: str, row: NamedRow) -> str | None:
-    if name in {"display", "meter", "overflow"}:
+    if name == "meter":
         return links.account(row, METER, part="closing")
     if name in {"reserve", "prize_fund"}:
         return links.account(row, _POOLS[name.replace("_", " ")], part="closing")
