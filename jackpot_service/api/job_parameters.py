@@ -8,6 +8,7 @@ from marshmallow import fields, validate
 
 from jackpot_service.api.periods import KeptReportSchema
 from jackpot_service.api.schemas import AnswerSchema, Moment, described, word
+from jackpot_service.domain.journal import Movement
 from jackpot_service.exports.accounting import FORMS
 from jackpot_service.exports.jobs import journal, report
 from jackpot_service.reports.questions import By
@@ -37,6 +38,9 @@ class SettledReportSchema(AnswerSchema):
     casino_id = fields.String(required=True, allow_none=True)
     table_id = fields.String(required=True, allow_none=True)
     round_id = fields.String(required=True, allow_none=True)
+    account = fields.String(required=True, allow_none=True)
+    currency = fields.String(required=True, allow_none=True)
+    movement = word(Movement, allow_none=True)
     by = fields.List(word(By), required=True, metadata={"description": "The groupings."})
     open_round_minutes = described(fields.Integer, "A round that is open for longer is an exception.")
     made_at = described(Moment, "The time of the request.")

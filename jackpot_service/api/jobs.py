@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from itertools import chain, islice
 from typing import Any
 
@@ -19,7 +19,7 @@ from jackpot_service.database.transactions import Session
 from jackpot_service.domain.jobs import JOB_ID, Job, JobState
 from jackpot_service.exports.jobs import requests
 from jackpot_service.exports.jobs.kinds import Requester
-from jackpot_service.exports.jobs.requests import KINDS, REQUESTERS, CreateJob
+from jackpot_service.exports.jobs.requests import KINDS, REQUESTERS, CreateJob, JobCreated
 from jackpot_service.records import jobs as records
 from jackpot_service.usecases.fields import Identifier, JsonObject
 
@@ -70,6 +70,16 @@ class JobView:
     job: Job
     kept_for: timedelta
 
+    @property
+    def has_file(self) -> bool:
+        """Whether its file is there to be read."""
+        return self.job.state is JobState.DONE and self.job.removed_at is None
+
+    @property
+    def kept_until(self) -> datetime | None:
+        """When its file is removed; None until it is done."""
+        return None if self.job.ended_at is None else self.job.ended_at + self.kept_for
+
 
 class Rate(fields.Float):
     """A rate per second, to a tenth."""
@@ -106,9 +116,8 @@ class JobFileSchema(AnswerSchema):
 
     def get_attribute(self, obj: JobView, attr: str, default: Any) -> Any:  # noqa: ANN401  as the base
         """Add how long files are kept."""
-        ended_at = obj.job.ended_at
         if attr == "kept_until":
-            return None if ended_at is None else ended_at + obj.kept_for
+            return obj.kept_until
         return super().get_attribute(obj, attr, default)
 
 
@@ -131,8 +140,7 @@ class JobSchema(AnswerSchema):
     def get_attribute(self, obj: JobView, attr: str, default: Any) -> Any:  # noqa: ANN401  as the base
         """Show the file only while it is there to be read."""
         if attr == "file":
-            has_file = obj.job.state is JobState.DONE and obj.job.removed_at is None
-            return obj if has_file else None
+            return obj if obj.has_file else None
         return obj.job if attr == "progress" else super().get_attribute(obj.job, attr, default)
 
 
@@ -153,16 +161,22 @@ class JobSchema(AnswerSchema):
     "report-unknown",
     "round-unknown",
     "table-unknown",
+    "unknown-currency",
 )
 @blueprint.arguments(JobRequestSchema())
 @blueprint.response(201, JobSchema(), description="It waits for its turn.")
 @blueprint.alt_response(200, schema=JobSchema(), description="The same request again.")
 def post_job(body: Mapping[str, Any]) -> tuple[JobView, int]:
     """Create a job. A key with a casino may create reports of its own casino, not a jackpot's whole journal."""
+    created = created_by(body)
+    return _shown(created.job), 200 if created.is_replay else 201
+
+
+def created_by(body: Mapping[str, Any]) -> JobCreated:
+    """Create the job that a request states. Raises: as `post_job` answers."""
     requester = Requester(principal(), now(), context().config.longest_open)
     command = CreateJob(requester, body["request_id"], KINDS[body["kind"]], body["parameters"])
-    created = requests.create(context().engine, command)
-    return _shown(created.job), 200 if created.is_replay else 201
+    return requests.create(context().engine, command)
 
 
 @blueprint.route("", methods=["GET"])
@@ -171,6 +185,11 @@ def post_job(body: Mapping[str, Any]) -> tuple[JobView, int]:
 @blueprint.response(200, page_schema(JobSchema, "Jobs"))
 def get_jobs(query: Mapping[str, Any]) -> Mapping[str, Any]:
     """List jobs, the latest first; a key with a casino sees those of its casino's keys."""
+    return jobs_page(query)
+
+
+def jobs_page(query: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Read a page of the list of jobs that the caller may see."""
 
     def rows(session: Session, limit: int) -> list[JobView]:
         latest = records.latest(session, principal(), limit=limit, before=query["after"], state=query["state"])
@@ -201,6 +220,11 @@ def get_job(job_id: str) -> JobView:
 @blueprint.doc(responses={200: {"content": FILES}})
 def get_job_file(job_id: str) -> flask.Response:
     """Read the file of a job that is done, under its name and media type; 409 until then, 404 when it was removed."""
+    return file_answered(job_id)
+
+
+def file_answered(job_id: str) -> flask.Response:
+    """Answer the file of a job that is done. Raises: UnknownJob; JobNotDone; JobFileRemoved; ChunkDamaged."""
     job = _visible(job_id)
     requests.require_file(job)
     pieces = requests.file_of(context().engine, job)

@@ -6,17 +6,27 @@ A period is closed in two steps: its reports are made and hashed, then it is wri
 
 import math
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
+from enum import StrEnum
 from typing import Any, ClassVar
 
 import sqlalchemy
 from marshmallow import fields
 
 from jackpot_service.api.lists import ListQuerySchema, cursor, page, page_schema
-from jackpot_service.api.refusals import refused_with
-from jackpot_service.api.request_context import Blueprint, context, principal, report_place, signed
-from jackpot_service.api.schemas import AnswerSchema, Moment, ReasonedSchema, WrittenSchema, described
+from jackpot_service.api.refusals import WRITING, refused_with
+from jackpot_service.api.request_context import Blueprint, context, look, now, principal, report_place, signed
+from jackpot_service.api.schemas import (
+    AnswerSchema,
+    Moment,
+    ReasonedSchema,
+    WrittenSchema,
+    described,
+    listed,
+    word,
+)
 from jackpot_service.auth.authenticator import allow, require_house
 from jackpot_service.database import deadlines
 from jackpot_service.database.transactions import read, rehearse, transact
@@ -24,6 +34,7 @@ from jackpot_service.domain.closed_periods import ClosedPeriod, KeptReport, Peri
 from jackpot_service.domain.facts import instant
 from jackpot_service.domain.principals import Role
 from jackpot_service.records import checkpoints
+from jackpot_service.reports.checkpoints import period_of_act
 from jackpot_service.reports.documents import sha256_of
 from jackpot_service.reports.finance import registry
 from jackpot_service.reports.finance.frame import Report
@@ -137,8 +148,83 @@ def get_closed_periods(query: Mapping[str, Any]) -> Mapping[str, Any]:
 def post_closed_period(body: Mapping[str, Any]) -> tuple[ClosedPeriod, int]:
     """Close everything before an instant that is over: what its reports say is kept by hashes."""
     require_house(principal())
+    done = close_by(body)
+    return done.period, 200 if done.is_replay else 201
+
+
+def close_by(body: Mapping[str, Any]) -> PeriodClosed:
+    """Close the period that a request states. Raises: as `post_closed_period` answers."""
     longest_s = context().config.report_timeout_s
     # Each report may take so long; the rest is a call as any other.
     with deadlines.anew(longest_s * len(REPORTS) + context().config.request_timeout_s), report_place():
-        done = closed(context().engine, signed(body), body["end"], longest_s=longest_s)
-    return done.period, 200 if done.is_replay else 201
+        return closed(context().engine, signed(body), body["end"], longest_s=longest_s)
+
+
+class Comparison(StrEnum):
+    """The outcome of figuring a kept report again."""
+
+    SAME = "same"
+    DIFFERS = "differs"
+    NOT_COMPARED = "not-compared"
+
+
+class ComparedReportSchema(AnswerSchema):
+    """A kept report, and what it says now."""
+
+    name = fields.String(required=True)
+    report_version = described(fields.Integer, "Of the report that was kept.")
+    kept_sha256 = fields.String(required=True)
+    report_version_now = described(fields.Integer, "Null if there is no such report any more.", allow_none=True)
+    sha256 = described(
+        fields.String, "Of what the books say now; null if the report is of another version.", allow_none=True
+    )
+    outcome = word(Comparison)
+
+
+class ComparedPeriodSchema(AnswerSchema):
+    """The reports of a closed period, figured again."""
+
+    items = listed(ComparedReportSchema)
+
+
+@blueprint.route("/<number:act>/comparison", methods=["GET"])
+@allow(Role.FINANCE, Role.AUDITOR)
+@refused_with(*WRITING, "instant-not-resolved", "period-unknown", "report-took-too-long")
+@blueprint.response(200, ComparedPeriodSchema())
+def get_closed_period_comparison(act: int) -> Mapping[str, Any]:
+    """Figure the reports of a closed period again, and compare them with their hashes; `act` is the one of the list."""
+    return {"items": compared_with(look(lambda session: period_of_act(session, principal(), act)))}
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedReport:
+    """A kept report, and what it says now: nothing if it is of another version, or there is none any more."""
+
+    name: str
+    report_version: int
+    kept_sha256: str
+    report_version_now: int | None
+    sha256: str | None
+
+    @property
+    def outcome(self) -> Comparison:
+        """The outcome."""
+        if self.sha256 is None:
+            return Comparison.NOT_COMPARED
+        return Comparison.SAME if self.sha256 == self.kept_sha256 else Comparison.DIFFERS
+
+
+def compared_with(closed: ClosedPeriod) -> Sequence[ComparedReport]:
+    """Figure the reports of a closed period again, by name. Raises: InstantNotResolved; ReportTookTooLong."""
+    longest_s = context().config.report_timeout_s
+    with deadlines.anew(longest_s * len(REPORTS) + context().config.request_timeout_s), report_place():
+        return [_compared(name, stored, closed.period, longest_s) for name, stored in sorted(closed.reports.items())]
+
+
+def _compared(name: str, stored: KeptReport, period: Period, longest_s: float) -> ComparedReport:
+    report = registry.REPORTS.get(name)
+    version = None if report is None else report.report_version
+    sha256 = None
+    if report is not None and version == stored.report_version:
+        sha256 = _sha256(context().engine, report, period, now=now(), longest_s=longest_s)
+    return ComparedReport(name, stored.report_version, stored.sha256, version, sha256)

@@ -1,8 +1,9 @@
 """Finance reports, as JSON or as files."""
 
 import time
-from collections.abc import Mapping
-from contextlib import ExitStack
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, ClassVar, Final
 
@@ -15,11 +16,11 @@ from jackpot_service.api.request_context import Blueprint, answer, context, look
 from jackpot_service.api.schemas import AnswerSchema, RequestSchema, described, listed, word
 from jackpot_service.auth.authenticator import allow, require_house
 from jackpot_service.database import deadlines
-from jackpot_service.domain.principals import Role
+from jackpot_service.domain.principals import Principal, Role
 from jackpot_service.exports import files, xlsx_file
 from jackpot_service.exports.files import json_rows
 from jackpot_service.reports import making, questions
-from jackpot_service.reports.documents import ColumnType, as_text
+from jackpot_service.reports.documents import ColumnType, Document, as_text
 from jackpot_service.reports.finance import frame
 from jackpot_service.reports.finance.frame import Report
 from jackpot_service.reports.finance.registry import REPORTS, report_of
@@ -166,7 +167,6 @@ class ReportNamesSchema(AnswerSchema):
 @blueprint.response(200, ReportNamesSchema())
 def get_reports() -> Mapping[str, Any]:
     """List the reports there are, and their parameters."""
-    of_casino = principal().casino_id is not None
     items = [
         {
             "name": report.name,
@@ -177,10 +177,14 @@ def get_reports() -> Mapping[str, Any]:
             "default": report.default or report.by[:1],
             "sections": report.sections,
         }
-        for report in REPORTS.values()
-        if report.is_for_casinos or not of_casino
+        for report in reports_for(principal())
     ]
     return {"items": items}
+
+
+def reports_for(reader: Principal) -> Sequence[Report]:
+    """Return the reports that somebody may read: of a casino, those that are for casinos."""
+    return [report for report in REPORTS.values() if report.is_for_casinos or reader.casino_id is None]
 
 
 @blueprint.route("/<id:name>", methods=["GET"])
@@ -197,6 +201,7 @@ def get_reports() -> Mapping[str, Any]:
     "report-unknown",
     "round-unknown",
     "table-unknown",
+    "unknown-currency",
 )
 @blueprint.arguments(ReportQuerySchema(), location="query")
 @blueprint.response(200, ReportSchema())
@@ -207,6 +212,34 @@ def get_report(query: Mapping[str, Any], name: str) -> flask.Response:
 
     JSON shows 10,000 rows of a section at most, files have no such bound. As CSV a report is sent while it is read; if
     something goes wrong on the way, the last line says that the file is not complete.
+    """
+    return answered(query, name)
+
+
+@dataclass(frozen=True, slots=True)
+class OpenReport:
+    """
+    A report whose rows are being read, or the section of it that was named.
+
+    `opened` closes what they are read from; no row is to be read after `until`, by the monotonic clock.
+    """
+
+    document: Document
+    opened: ExitStack
+    until: float
+
+    @property
+    def in_time(self) -> Document:
+        """The report, of which no row is read too late. Raises, while its rows are read: ReportTookTooLong."""
+        return in_time(self.document, self.until)
+
+
+@contextmanager
+def opened_report(query: Mapping[str, Any], name: str) -> Iterator[OpenReport]:
+    """
+    Make the report that a query asks for; its rows can be read as long as the block runs.
+
+    Raises: as `get_report` answers.
     """
     report = report_of(name)
     question = _question(report, query)
@@ -220,13 +253,17 @@ def get_report(query: Mapping[str, Any], name: str) -> flask.Response:
         whole = opened.enter_context(
             made(context().engine, report, parameters, now=at, longest_s=config.report_timeout_s)
         )
-        document = whole.narrowed(query["section"])
+        yield OpenReport(whole.narrowed(query["section"]), opened, until)
+
+
+def answered(query: Mapping[str, Any], name: str) -> flask.Response:
+    """Answer a report in the format that a query asks for."""
+    with opened_report(query, name) as report:
         if query["format"] == CSV:
-            return report_files.csv(document, opened)
-        document = in_time(document, until)
+            return report_files.csv(report.document, report.opened)
         if query["format"] == XLSX:
-            return report_files.workbook(document)
-        return answer(_REPORT.dump(bounded(document)))  # Here, since rows are read while they are written.
+            return report_files.workbook(report.in_time)
+        return answer(_REPORT.dump(bounded(report.in_time)))  # Here, since rows are read while they are written.
 
 
 def _question(report: Report, query: Mapping[str, Any]) -> Question:

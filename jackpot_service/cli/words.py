@@ -92,6 +92,26 @@ GROUPINGS: Final = ("jackpot", "casino", "table", "currency", "day", "month", "c
 JOB_KINDS: Final = ("journal", "report")
 JOB_STATES: Final = ("queued", "running", "done", "failed", "cancelled")
 JOURNAL_FORMS: Final = ("beancount", "hledger")
+MOVEMENTS: Final = (
+    "contribution",
+    "reversal",
+    "award",
+    "overflow",
+    "refill",
+    "seed",
+    "fill",
+    "adjustment",
+    "recovery",
+    "true_up",
+    "transfer",
+    "release",
+    "return",
+    "compensation",
+    "correction",
+    "forfeiture",
+    "payment",
+    "withholding",
+)
 REPORTS: Final = (
     "meters",
     "liability",
@@ -110,6 +130,7 @@ REPORTS: Final = (
     "payables",
     "rounds",
     "finance-summary",
+    "postings",
 )
 ROLES: Final = ("table", "finance", "rates", "operator", "auditor", "display")
 ROLES_OF_PEOPLE: Final = ("finance", "rates", "operator", "auditor")

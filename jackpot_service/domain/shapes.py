@@ -4,6 +4,8 @@ import re
 
 IDENTIFIER = re.compile(r"[A-Za-z0-9._:-]{1,64}")
 IDENTIFIER_PATTERN = f"^{IDENTIFIER.pattern}$"
+ACCOUNT = re.compile(r"[A-Za-z0-9._:-]{1,80}")
+ACCOUNT_PATTERN = f"^{ACCOUNT.pattern}$"
 DEPARTMENT = re.compile(r"[a-z0-9-]{1,64}")
 DEPARTMENT_PATTERN = f"^{DEPARTMENT.pattern}$"
 CURRENCY = re.compile(r"[A-Z]{3}")

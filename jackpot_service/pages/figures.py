@@ -135,18 +135,33 @@ def exact(amount: Decimal | str, currency: str) -> str:
     return f"{currency}{SPACE}{_with_decimals(Decimal(amount), CURRENCIES[currency].exponent)}"
 
 
-def about(amount: Decimal | str, currency: str, *, bare: bool = False) -> Markup:
+def about(value: Decimal | str, currency: str, *, bare: bool = False) -> Markup:
     """
     Write an amount in units of a currency, cut to the currency's decimals; the exact one is its title and its value.
 
     It is rounded down, below zero too, so nothing is ever shown larger than it is. In a table that has a column of
     currencies it is `bare`.
     """
-    amount = Decimal(amount)
+    return amount(Decimal(value), currency, is_exact=False, has_code=not bare)
+
+
+def cut(amount: Decimal, currency: str) -> str:
+    """Write an amount in units of a currency, rounded down to the currency's decimals: EUR 169,320.29."""
     exponent = CURRENCIES[currency].exponent
-    cut = amount.scaleb(exponent).to_integral_value(ROUND_FLOOR).scaleb(-exponent)
-    shown = _with_decimals(cut, exponent) if bare else f"{currency}{SPACE}{_with_decimals(cut, exponent)}"
-    return Markup('<data value="{}" title="{}">{}</data>').format(plain(amount), exact(amount, currency), shown)
+    rounded = amount.scaleb(exponent).to_integral_value(ROUND_FLOOR).scaleb(-exponent)
+    return f"{currency}{SPACE}{_with_decimals(rounded, exponent)}"
+
+
+def amount(value: Decimal, currency: str, *, is_exact: bool, has_code: bool) -> Markup:
+    """
+    Write an amount of a table, with its currency's code or under a head that names it.
+
+    It is cut as by `about` unless it `is_exact`; either way its exact value is its title and its value.
+    """
+    code = f"{currency}{SPACE}"
+    shown = exact(value, currency) if is_exact else cut(value, currency)
+    text = shown if has_code else shown.removeprefix(code)
+    return Markup('<data value="{}" title="{}">{}</data>').format(plain(value), exact(value, currency), text)
 
 
 def label(word: str) -> str:
@@ -177,6 +192,7 @@ FILTERS: Final = {
     "day_and_month": day_and_month,
     "document": document,
     "exact": exact,
+    "exact_value": plain,
     "hundredths": hundredths,
     "in_units": in_units,
     "label": label,

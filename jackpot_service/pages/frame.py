@@ -64,7 +64,19 @@ NAVIGATION: Final[tuple[Section, ...]] = (
     ),
     Section(
         "Money",
-        (Item("Finance", "pages.show_finance", ("pages.show_finance_panel",)),),
+        (
+            Item("Finance", "pages.show_finance", ("pages.show_finance_panel",)),
+            Item(
+                "Reports",
+                "pages.show_reports",
+                (
+                    *("pages.show_report", "pages.show_account_book", "pages.show_entry"),
+                    *("pages.show_closed_periods", "pages.show_closed_period", "pages.close_next_period"),
+                ),
+            ),
+            Item("Statements", "pages.show_statements", ("pages.show_statement",)),
+            Item("Exports", "pages.show_exports", ("pages.begin_export",)),
+        ),
     ),
     Section(
         "Control",

@@ -14,12 +14,16 @@ from jackpot_service.auth.company_accounts import CompanyAccounts
 from jackpot_service.config.settings import Config
 from jackpot_service.pages import (
     account,
+    account_book,
     assets,
     by_account,
     casinos,
     change,
     chips,
+    closed_periods,
+    entry,
     exceptions,
+    exports,
     figures,
     finance,
     floor,
@@ -31,11 +35,13 @@ from jackpot_service.pages import (
     problems,
     rate_import,
     rates,
+    reports,
     rounds,
     set_up_jackpots,
     set_up_keys,
     set_up_places,
     sign_in,
+    statements,
     wall,
 )
 from jackpot_service.pages.access import csrf
@@ -45,10 +51,14 @@ from jackpot_service.pages.cookies import Cookies
 
 SCREENS = (
     account,
+    account_book,
     by_account,
     casinos,
     change,
+    closed_periods,
+    entry,
     exceptions,
+    exports,
     finance,
     floor,
     inbox,
@@ -57,11 +67,13 @@ SCREENS = (
     one_round,
     rate_import,
     rates,
+    reports,
     rounds,
     set_up_jackpots,
     set_up_keys,
     set_up_places,
     sign_in,
+    statements,
     wall,
 )
 """Modules whose views are pages; to import one is to add them to the blueprint."""

@@ -1,6 +1,7 @@
 """Jackpots: the list, and of each its state, rules, hits and history."""
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import flask
@@ -20,6 +21,7 @@ from jackpot_service.pages.access import people
 from jackpot_service.pages.blueprint import blueprint
 from jackpot_service.pages.cards import shown_cards
 from jackpot_service.pages.lists import address_with, read_query
+from jackpot_service.pages.report_links import address_if_there
 from jackpot_service.pages.roles import WATCHERS
 from jackpot_service.records import references
 from jackpot_service.records.settings_in_force import UnknownJackpot
@@ -71,6 +73,7 @@ def show_jackpot(jackpot_id: str) -> str:
         prizes=[_prize(line, sheet) for line in sheet.lines],
         last_hit=hits[0] if hits else None,
         sees_whose_money=principal().casino_id is None,
+        account_address=partial(address_if_there, "pages.show_account_book", jackpot_id=jackpot_id),
         tables=look(
             lambda session: references.tables(
                 session, principal(), jackpot_id=jackpot_id, limit=MOST_LISTED, after=None

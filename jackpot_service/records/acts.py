@@ -58,6 +58,13 @@ def by_seq(session: Session, seq: int) -> RecordedAct:
     return RecordedAct(*session.execute(recorded_acts().where(ActRow.seq == seq)).one())
 
 
+def booking(session: Session, book: str, seq: int) -> RecordedAct | None:
+    """The act that booked an entry of a jackpot's stripe 0; None for an entry that no act booked."""
+    effect = ActRow.effects.contains([{"book": book, "seq": seq}])
+    row = session.execute(recorded_acts().where(effect).order_by(ActRow.seq).limit(1)).one_or_none()
+    return None if row is None else RecordedAct(*row)
+
+
 def carrying_out(session: Session, request_id: str, *, kinds: Collection[EntryKind]) -> RecordedAct | None:
     """The act, of one of some kinds, that carried out a change request; None if none did."""
     of_request = recorded_acts().where(ActRow.decides == request_id, EntryRow.kind.in_(kinds))

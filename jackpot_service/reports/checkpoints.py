@@ -12,6 +12,7 @@ from jackpot_service.database.transactions import Session, pipelined
 from jackpot_service.domain import seals
 from jackpot_service.domain.closed_periods import ClosedPeriod
 from jackpot_service.domain.errors import NotFound
+from jackpot_service.domain.principals import Principal
 from jackpot_service.ledger.instants import Positions
 from jackpot_service.records import checkpoints, references
 from jackpot_service.records.acts import RecordedAct, acts_of
@@ -26,6 +27,10 @@ SELECT (SELECT array_agg(s.seq ORDER BY s.stripe_no) FROM stripes s WHERE s.jack
         FROM reconciled_days d
         WHERE d.jackpot_id = %(jackpot_id)s::text AND d.report_version = %(report_version)s)
 """
+
+
+class UnknownPeriod(NotFound, code="period-unknown", title="Unknown closed period"):
+    """No act of this number closed a period."""
 
 
 class UnknownSeal(NotFound, code="seal-unknown", title="Unknown seal"):
@@ -174,3 +179,12 @@ def _book_ends(session: Session) -> Sequence[BookEnd]:
 
 def _first(items: Sequence[T]) -> T | None:
     return items[0] if items else None
+
+
+def period_of_act(session: Session, principal: Principal, act: int) -> ClosedPeriod:
+    """Find the period that an act closed. Raises: UnknownPeriod, also for somebody of a casino."""
+    closed = next(iter(checkpoints.latest_periods(session, limit=1, before=act + 1)), None)
+    if closed is None or closed.entry_seq != act or principal.casino_id is not None:
+        message = f"Act {act} closed no period."
+        raise UnknownPeriod(message)
+    return closed

@@ -8,15 +8,26 @@ from enum import StrEnum
 from typing import Any, ClassVar, Final
 
 from marshmallow import ValidationError
+from marshmallow import fields as schema_fields
 
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain.casinos import UTC_ZONE, Casino, gaming_day_start
 from jackpot_service.domain.errors import Refused
 from jackpot_service.domain.facts import instant
+from jackpot_service.domain.journal import Movement
 from jackpot_service.records import references
 from jackpot_service.records.references import UnknownCasino
 from jackpot_service.reports.finance.period import midnight
-from jackpot_service.usecases.fields import Identifier, Instant, InstantOrDay, ListOf, ReadField, StrictSchema
+from jackpot_service.usecases.fields import (
+    AccountName,
+    CurrencyCode,
+    Identifier,
+    Instant,
+    InstantOrDay,
+    ListOf,
+    ReadField,
+    StrictSchema,
+)
 
 Edge = datetime | date
 """Where a period begins or ends: an instant; or a day, at the instant at which it starts."""
@@ -51,17 +62,27 @@ class Parameter(StrEnum):
     CASINO = "casino_id"
     TABLE = "table_id"
     ROUND = "round_id"
+    ACCOUNT = "account"
+    CURRENCY = "currency"
+    MOVEMENT = "movement"
     BY = "by"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filters:
-    """The jackpot, casino, table and round that a report is about, None for all of them; and its groupings."""
+    """
+    The jackpot, casino, table and round that a report is about; or the account, currency and movement of postings.
+
+    None is all of them. Last come the groupings.
+    """
 
     jackpot_id: str | None = None
     casino_id: str | None = None
     table_id: str | None = None
     round_id: str | None = None
+    account: str | None = None
+    currency: str | None = None
+    movement: Movement | None = None
     by: tuple[By, ...] = ()
 
     @property
@@ -109,10 +130,11 @@ class Parameters(Filters):
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> "Parameters":
-        """Read parameters as a job stored them."""
-        filters: dict[str, Any] = {field_.name: stored[field_.name] for field_ in fields(Filters)}
+        """Read parameters as a job stored them; one that is stored by an earlier version names fewer."""
+        filters: dict[str, Any] = {field_.name: stored.get(field_.name) for field_ in fields(Filters)}
         start, end = (None if stored[edge] is None else datetime.fromisoformat(stored[edge]) for edge in ("from", "to"))
         filters["by"] = tuple(map(By, stored["by"]))
+        filters["movement"] = None if filters["movement"] is None else Movement(filters["movement"])
         return cls(**filters, start=start, end=end, longest_open=stored["open_round_minutes"] * MINUTE)
 
 
@@ -139,6 +161,9 @@ class QuestionSchema(StrictSchema):
     casino_id = Identifier()
     table_id = Identifier()
     round_id = Identifier()
+    account = AccountName(metadata={"description": "`pool:meter` names both parts of the meter."})
+    currency = CurrencyCode()
+    movement = schema_fields.Enum(Movement, by_value=True)
     by: ReadField[tuple[By, ...]] = ListOf(Grouping(), most=len(By))
 
 

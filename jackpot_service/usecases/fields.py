@@ -15,6 +15,8 @@ from typing import Any, ClassVar, TypeVar, cast
 from marshmallow import RAISE, Schema, ValidationError, fields
 
 from jackpot_service.domain.shapes import (
+    ACCOUNT,
+    ACCOUNT_PATTERN,
     CURRENCY,
     CURRENCY_PATTERN,
     DAY,
@@ -141,6 +143,17 @@ class Identifier(ReadField[str]):
     def read(self, value: object) -> str:
         """Raises: ValidationError."""
         return identifier(value)
+
+
+class AccountName(ReadField[str]):
+    """The name of an account of the books."""
+
+    described: ClassVar = {"type": "string", "pattern": ACCOUNT_PATTERN}
+    wrong = "must be the name of an account, such as pool:reserve"
+
+    def accepts(self, value: object) -> bool:
+        """Whether the value could be one."""
+        return type(value) is str and ACCOUNT.fullmatch(value) is not None
 
 
 class Department(ReadField[str]):

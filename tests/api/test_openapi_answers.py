@@ -275,6 +275,10 @@ READS: Final = {
     "GET /v1/jobs/{job_id}": ("/v1/jobs/{job_id}", "/v1/jobs/none"),
     "GET /v1/jobs/{job_id}/file": ("/v1/jobs/{job_id}/file", "/v1/jobs/none/file"),
     "GET /v1/closed-periods": ("/v1/closed-periods", "/v1/closed-periods?limit=1"),
+    "GET /v1/closed-periods/{act}/comparison": (
+        "/v1/closed-periods/{act}/comparison",
+        "/v1/closed-periods/999/comparison",
+    ),
     "GET /v1/audit": ("/v1/audit?limit=200", "/v1/audit?kind=rates_published"),
     "GET /v1/events": ("/v1/events?limit=1000", "/v1/events?limit=3", "/v1/events?after=now&wait=1"),
     "GET /v1/exceptions": ("/v1/exceptions", "/v1/exceptions?limit=1"),
@@ -322,6 +326,7 @@ MISSING: Final = {
     "/v1/tables/none": 404,
     "/v1/entries/none/0/1": 404,
     "/v1/seals/999": 404,
+    "/v1/closed-periods/999/comparison": 404,
     "/v1/change-requests/none": 404,
     "/v1/awards/none": 404,
     "/v1/jobs/none": 404,

@@ -16,7 +16,7 @@ from jackpot_service.domain.awards import AwardState
 from jackpot_service.domain.changes import ChangeState
 from jackpot_service.domain.games import GAME_IDS
 from jackpot_service.domain.jobs import JobState
-from jackpot_service.domain.journal import ACT_KINDS
+from jackpot_service.domain.journal import ACT_KINDS, Movement
 from jackpot_service.domain.payments import Channel
 from jackpot_service.domain.payout_tiers import Evidence
 from jackpot_service.domain.principals import MACHINES, Role
@@ -46,6 +46,7 @@ OWNED: Final[dict[str, Any]] = {
     "JOB_KINDS": tuple(sorted(JOB_KINDS)),
     "JOB_STATES": values(JobState),
     "JOURNAL_FORMS": tuple(FORMS),
+    "MOVEMENTS": values(Movement),
     "PAYOUT_TIERS": PAYOUT_TIERS,
     "REPORTS": tuple(REPORTS),
     "ROLES": values(Role),

@@ -61,6 +61,10 @@ def test_no_link_leads_to_what_is_not_there_or_not_theirs(played: World, somebod
     assert (request in statuses) is (somebody.casino_id is None)
     assert ("/finance" in statuses) is (somebody.role in {Role.FINANCE, Role.AUDITOR} and somebody.casino_id is None)
     assert ("/exceptions" in statuses) is (somebody.role is not Role.RATES)
+    reads_reports = somebody.role in {Role.FINANCE, Role.AUDITOR}
+    assert ("/reports/rounds" in statuses) is ("/exports" in statuses) is reads_reports
+    assert any(path.startswith("/accounts/") for path in statuses) is (reads_reports and somebody.casino_id is None)
+    assert ("/statements/c1" in statuses) is (reads_reports and somebody.casino_id in {None, "c1"})
     assert len({urlsplit(path).path for path in statuses}) >= (2 if somebody.role is Role.RATES else 10)
 
 

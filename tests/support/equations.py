@@ -244,6 +244,17 @@ def _exceptions(sections: Sections) -> None:
     assert sums(sections["kinds"], ["kind"], ["exceptions"]) == counts(sections["exceptions"], ["kind"])
 
 
+def _postings(sections: Sections) -> None:
+    """Each account opens, moves and closes; a movement is the sum of its postings, which balance in each currency."""
+    key = ("jackpot_id", "account", "currency")
+    for row in sections["accounts"]:
+        assert amount(row, "opening") + amount(row, "net") == amount(row, "closing")
+    assert sums(sections["movements"], key, ("amount",)) == sums(sections["accounts"], key, ("net",))
+    by_movement = (*key, "movement")
+    assert sums(sections["postings"], by_movement, ("amount",)) == sums(sections["movements"], by_movement, ("amount",))
+    assert sums(sections["postings"], ("jackpot_id", "entry", "currency"), ("amount",)) == {}
+
+
 def _rounds(sections: Sections) -> None:
     """Rounds are their bets and their refunds, and the value of each bet went to the pools and the house."""
     of_round = ("jackpot_id", "round_key", "currency")
@@ -274,6 +285,7 @@ EQUATIONS: Final[Mapping[str, Callable[[Sections], None]]] = MappingProxyType(
         "awards": _awards,
         "payables": _payables,
         "rounds": _rounds,
+        "postings": _postings,
     }
 )
 

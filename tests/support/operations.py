@@ -42,6 +42,7 @@ SIGHT: Final[Mapping[str, Sight]] = {
     "key_id": Sight.HOUSE,
     "code": Sight.EVERYBODY,
     "number": Sight.HOUSE,
+    "act": Sight.HOUSE,
 }
 """For each name that stands in a path, who may see what it names. `make_objects` makes one of each."""
 
@@ -144,6 +145,8 @@ def make_objects(world: World) -> dict[str, str]:
     sealing = SealBooks(world.act(), signing.new_key(), "0")
     seal = world.transact(lambda session: seal_books(session, sealing))
     (entry, *_) = world.round("own-round", "own-table")["entries"]
+    closing = {"request_id": "own-period", "reason": "month end", "to": "1000-01-01"}
+    closed = world.post("/v1/closed-periods", closing, key=world.person("Fay", Role.FINANCE)).ok(201)
     job = world.ask_job({"jackpot_id": "own-jackpot", "format": "beancount"}, request_id="own-job").ok(201)
     assert world.runner().run_next()
     return {
@@ -158,6 +161,7 @@ def make_objects(world: World) -> dict[str, str]:
         "stripe": str(entry["stripe"]),
         "seq": str(entry["seq"]),
         "number": str(seal.number),
+        "act": str(closed["act"]),
         "exception_id": exception["exception_id"],
         "request_id": "own-change",
         "job_id": job["job_id"],

@@ -23,6 +23,7 @@ from tests.support.asking import raise_version, rows
 from tests.support.bets import bet
 from tests.support.correcting import correct
 from tests.support.hands import FLUSH, NOTHING, ROYAL_FLUSH, hand
+from tests.support.reading import past_the_service
 from tests.support.world import World
 
 pytestmark = pytest.mark.slow
@@ -219,3 +220,34 @@ def test_what_cannot_be_read_is_refused(busy: World, subtests: pytest.Subtests) 
     for change, pointer in NO_PERIODS:
         with subtests.test(change=change):
             close(busy, midnight(busy), **change).problem(422, "validation", pointer)
+
+
+def compared(world: World, act: int) -> dict[str, str]:
+    items = world.get(f"{PATH}/{act}/comparison").ok()["items"]
+    return {item["name"]: item["outcome"] for item in items}
+
+
+def test_a_closed_period_is_figured_again(busy: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    closed = close(busy, midnight(busy)).ok(201)
+    busy.bet(bet("later"), round_id="later")
+    stored = {name for name, report_ in REPORTS.items() if report_.is_kept}
+    assert compared(busy, closed["act"]) == dict.fromkeys(stored, "same")
+
+    later = raise_version(monkeypatch, "rtp")
+    (item,) = (item for item in busy.get(f"{PATH}/{closed['act']}/comparison").ok()["items"] if item["name"] == "rtp")
+    assert (item["outcome"], item["sha256"], item["report_version_now"]) == ("not-compared", None, later)
+
+    past_the_service(
+        busy.database_url,
+        "UPDATE closed_periods SET reports = jsonb_set(reports, '{meters,sha256}', to_jsonb(repeat('0', 64)))",
+    )
+    assert compared(busy, closed["act"])["meters"] == "differs"
+
+
+def test_a_period_that_was_not_closed_or_is_asked_about_by_a_casino_is_unknown(busy: World) -> None:
+    closed = close(busy, midnight(busy)).ok(201)
+    for act in (0, closed["act"] + 1, 10**18 - 1):
+        busy.get(f"{PATH}/{act}/comparison").problem(404, "period-unknown")
+    of_casino = busy.key(Role.FINANCE, casino_id="c1")
+    busy.get(f"{PATH}/{closed['act']}/comparison", key=of_casino).problem(404, "period-unknown")
+    busy.get(f"{PATH}/{closed['act']}/comparison", role=Role.OPERATOR).problem(403, "role-forbidden")

@@ -11,7 +11,7 @@ from jackpot_service.exports.journal import PositionsUnknown
 from jackpot_service.records.players import HistoryTookTooLong
 from jackpot_service.records.references import UnknownCasino
 from jackpot_service.records.settings_in_force import UnknownJackpot
-from jackpot_service.reports.checkpoints import UnknownSeal
+from jackpot_service.reports.checkpoints import UnknownPeriod, UnknownSeal
 from jackpot_service.reports.entries import UnknownEntry
 from jackpot_service.reports.finance.registry import UnknownReport
 from jackpot_service.reports.making import InstantAhead, InstantNotResolved, ReportTookTooLong, ReportTooLong
@@ -53,6 +53,7 @@ REPORTS: Final = Section.of(
     ),
     row(ReportTookTooLong, "Ask for a job, or for a shorter period."),
     row(HistoryTookTooLong, "Ask for a shorter period, or for less at once."),
+    row(UnknownPeriod, "Take the number of the act from `GET /v1/closed-periods`."),
     row(PeriodConflict, "Begin where the last closed period ends, and end before now."),
     row(CursorAhead, "Go on from a cursor that comes from these books.", book=text("The book that ends earlier.")),
 )

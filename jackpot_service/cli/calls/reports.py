@@ -9,6 +9,7 @@ import click
 from jackpot_service.cli import words
 from jackpot_service.cli.lazy import example
 from jackpot_service.cli.options import (
+    CurrencyCode,
     Identifier,
     Instant,
     InstantOrDay,
@@ -44,6 +45,14 @@ DAY_LENGTH: Final = len("2026-11-01")
 
 REPORTS = (text("report", "name"), text("by", "by"), text("needs", "required"), text("title", "title"))
 
+COMPARED = (
+    text("report", "name"),
+    text("version", "report_version"),
+    text("outcome", "outcome"),
+    text("kept", "kept_sha256"),
+    text("now", "sha256"),
+)
+
 PERIODS = (
     moment("from", "from"),
     moment("to", "to"),
@@ -78,6 +87,9 @@ def list_reports(form: Form | None) -> None:
 @click.option("--casino", "casino_id", type=Identifier())
 @click.option("--table", "table_id", type=Identifier())
 @click.option("--round", "round_id", type=Identifier())
+@click.option("--account", help="Of postings: this account only, such as pool:reserve.")
+@click.option("--currency", type=CurrencyCode(), help="Of postings: in this currency only.")
+@click.option("--movement", type=click.Choice(words.MOVEMENTS), help="Of postings: of this movement only.")
 @click.option("--by", type=click.Choice(words.GROUPINGS), multiple=True, help="Group by this; may be repeated.")
 @click.option("--format", "form", type=click.Choice(FORMS), default=TEXT, show_default=True)
 @click.option("--section", help="Only this one. A CSV file holds one: the first, unless stated.")
@@ -160,3 +172,12 @@ def close_period(to: str, reason: str, request_id: str) -> None:
 def list_periods(limit: int | None, form: Form | None) -> None:
     """List the closed periods, the latest first."""
     print_list(configured(), at("closed-periods"), {}, PERIODS, form=form, limit=limit)
+
+
+@example("jackpot reports compare 41")
+@reports.command("compare")
+@click.argument("act", type=click.IntRange(0))
+@form_options
+def compare_period(act: int, form: Form | None) -> None:
+    """Figure the reports of the period again that ACT closed, and compare them with their hashes."""
+    print_items(configured().get(at("closed-periods", str(act), "comparison"))["items"], COMPARED, form=form)

@@ -9,6 +9,7 @@ from sqlalchemy import select, text
 
 from jackpot_service.database.models import JackpotRow
 from jackpot_service.database.transactions import Session
+from jackpot_service.domain import currencies
 from jackpot_service.domain.closed_periods import KeptReport, Period
 from jackpot_service.domain.entries import REFERENCE_BOOK
 from jackpot_service.domain.rounds import first_key_at
@@ -104,7 +105,12 @@ def _require_round(session: Session, jackpot_ids: Iterable[str], round_id: str, 
 
 
 def require_possible(report: Report, parameters: Parameters) -> None:
-    """Raises: BadQuestion for parameters that the report does not have, or lacks, or a period that ends too early."""
+    """
+    Refuse what no report can answer.
+
+    Raises: BadQuestion for parameters that the report does not have, or lacks, or a period that ends too early;
+    UnknownCurrency.
+    """
     for name in Parameter:
         is_stated = bool(parameters.stated[name])
         if is_stated and name not in report.optional | report.required:
@@ -116,6 +122,8 @@ def require_possible(report: Report, parameters: Parameters) -> None:
     if not set(parameters.by) <= set(report.by) or len(set(parameters.by)) < len(parameters.by):
         message = f"The report {report.name} sums by {', '.join(report.by) or 'nothing'}, each once."
         raise BadQuestion(message)
+    if parameters.currency is not None:
+        currencies.known(parameters.currency)
     if parameters.start is not None and parameters.end is not None and parameters.end < parameters.start:
         message = "The period ends before it begins."
         raise BadQuestion(message)

@@ -18,6 +18,7 @@ from jackpot_service.reports.finance import (
     meters,
     payables,
     pool_movements,
+    postings,
     reconciliation,
     rounds,
     rtp,
@@ -44,6 +45,7 @@ _MODULES: Final = (
     payables,
     rounds,
     finance_summary,
+    postings,
 )
 
 REPORTS: Final[Mapping[str, Report]] = MappingProxyType({module.REPORT.name: module.REPORT for module in _MODULES})
