@@ -13,6 +13,9 @@ from jackpot_service.auth.browser_sessions import BrowserSessions
 from jackpot_service.pages import (
     account,
     assets,
+    award_acts,
+    award_slips,
+    awards,
     change,
     chips,
     exceptions,
@@ -21,6 +24,7 @@ from jackpot_service.pages import (
     frame,
     inbox,
     jackpots,
+    one_award,
     one_round,
     problems,
     rounds,
@@ -32,7 +36,22 @@ from jackpot_service.pages.blueprint import blueprint
 from jackpot_service.pages.context import EXTENSION, Attempts, PagesContext
 from jackpot_service.pages.cookies import Cookies
 
-SCREENS = (account, change, exceptions, floor, inbox, jackpots, one_round, rounds, sign_in, wall)
+SCREENS = (
+    account,
+    award_acts,
+    award_slips,
+    awards,
+    change,
+    exceptions,
+    floor,
+    inbox,
+    jackpots,
+    one_award,
+    one_round,
+    rounds,
+    sign_in,
+    wall,
+)
 """Modules whose views are pages; to import one is to add them to the blueprint."""
 
 
