@@ -12,6 +12,7 @@ import sqlalchemy
 
 from jackpot_service.api import (
     audit,
+    award_totals,
     awards,
     browsing,
     casinos,
@@ -122,6 +123,7 @@ BLUEPRINTS = (
     users.blueprint,
     awards.blueprint,
     unclaimed_awards.blueprint,
+    award_totals.blueprint,
     withholding_rules.blueprint,
     claims.blueprint,
     players.blueprint,

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from marshmallow import fields
+from marshmallow import ValidationError, fields, validates_schema
 
 from jackpot_service.api.lists import Cursor, ListQuerySchema, cursor_at, page, page_schema, place_in
 from jackpot_service.api.refusals import refused_with
@@ -29,8 +29,9 @@ from jackpot_service.domain.payments import Channel
 from jackpot_service.domain.principals import Role
 from jackpot_service.domain.shapes import LARGEST_MINOR
 from jackpot_service.records import awards as records
-from jackpot_service.records.awards import AwardFilters, AwardRecord, Position
-from jackpot_service.usecases.fields import CurrencyCode, Identifier, Instant, Text, Whole
+from jackpot_service.records.award_filters import AwardFilters, Position
+from jackpot_service.records.awards import AwardRecord
+from jackpot_service.usecases.fields import CurrencyCode, Flag, Identifier, Instant, Text, Whole
 from jackpot_service.usecases.record_payment import RecordPayment, record_payment
 from jackpot_service.usecases.stop_award import StopAward, stop_award
 
@@ -59,7 +60,25 @@ class AwardsQuerySchema(ListQuerySchema):
     jackpot_id = Identifier(load_default=None)
     casino_id = Identifier(load_default=None)
     player_id = Identifier(load_default=None)
+    open = Flag(
+        load_default=False,
+        metadata={"description": "`true`: those of which something is still to be paid or decided."},
+    )
+    claimable_before = Instant(
+        load_default=None,
+        metadata={"description": "Those to be paid whose claim period ends before that, or has ended."},
+    )
+    oldest_first = Flag(
+        load_default=False,
+        metadata={"description": "`true`: those of the oldest rounds come first. Not with `player_id`."},
+    )
     after = Cursor(position_in)
+
+    @validates_schema(skip_on_field_errors=True)
+    def _require_order(self, query: Mapping[str, Any], **_: object) -> None:
+        if query["oldest_first"] and query["player_id"] is not None:
+            message = "is not answered with `player_id`"
+            raise ValidationError(message, field_name="oldest_first")
 
 
 class PaymentRequestSchema(IdentifiedSchema):
@@ -179,21 +198,28 @@ class AwardRecordSchema(AwardSchema):
     )
 
 
+def filters_of(query: Mapping[str, Any]) -> AwardFilters:
+    """Put a query together, as its schema reads it."""
+    return AwardFilters(
+        state=query["state"],
+        jackpot_id=query["jackpot_id"],
+        casino_id=query["casino_id"],
+        player_id=query["player_id"],
+        after=query["after"],
+        is_open=query["open"],
+        claimable_before=query["claimable_before"],
+        is_oldest_first=query["oldest_first"],
+    )
+
+
 @blueprint.route("", methods=["GET"])
 @allow(*READERS)
 @refused_with("history-took-too-long")
 @blueprint.arguments(AwardsQuerySchema(), location="query")
 @blueprint.response(200, page_schema(AwardRecordSchema, "Awards"))
 def get_awards(query: Mapping[str, Any]) -> Mapping[str, Any]:
-    """List awards, those of the latest rounds first; a key with a casino sees that casino's."""
-    filters = AwardFilters(
-        state=query["state"],
-        jackpot_id=query["jackpot_id"],
-        casino_id=query["casino_id"],
-        player_id=query["player_id"],
-        after=query["after"],
-    )
-    at = now()
+    """List awards, those of the latest rounds first unless asked otherwise; a key with a casino sees that casino's."""
+    filters, at = filters_of(query), now()
 
     def latest(session: Session, limit: int) -> Sequence[Shown]:
         return [Shown(record, at) for record in records.latest(session, principal(), filters, limit=limit, now=at)]

@@ -21,7 +21,7 @@ def rendered(slip: Slip, words: Words, *, copy: int | None) -> str:
     return pages.write(
         TEMPLATE,
         words,
-        slip.rate,
+        slip.made_of.rate,
         slip=slip,
         copy=copy,
         is_to_be_signed=slip.record.award.state in PRINTED_IN,
@@ -35,28 +35,29 @@ def rendered(slip: Slip, words: Words, *, copy: int | None) -> str:
 
 def _calculation(slip: Slip, words: Words) -> Iterator[tuple[str, str]]:
     """The figures in the order in which they are used: exact, and to 18 decimals where a fraction has more."""
-    say, rate, base, basis = words.say, slip.rate, slip.base, slip.basis
-    stake_value = from_minor(slip.stake_minor, rate.exponent) * rate.base_per_unit
-    yield say("Stake"), words.money(slip.stake_minor, rate)
+    made_of, say = slip.made_of, words.say
+    rate, base, basis, payoff = made_of.rate, made_of.base, made_of.basis, made_of.payoff
+    stake_value = from_minor(made_of.stake_minor, rate.exponent) * rate.base_per_unit
+    yield say("Stake"), words.money(made_of.stake_minor, rate)
     yield (
-        say("Rate, by rate sheet {number}", number=slip.round.rate_sheet),
+        say("Rate, by rate sheet {number}", number=made_of.round.rate_sheet),
         f"{words.number(rate.base_per_unit)} {base}",
     )
     yield say("Stake x rate"), f"{words.number(stake_value)} {base}"
     if slip.record.award.funded_by == FundedBy.METER:
         yield say("On offer, M"), f"{words.number(basis.meter)} {base}"
         yield say("Value of the round's stakes, W"), f"{words.number(basis.weight)} {base}"
-    yield say("Formula"), slip.payoff.formula
-    exact = rounded_down(slip.payoff.due, POOL_DECIMALS)
-    yield say("Due, exactly"), f"{slip.payoff.due} = {words.number(exact)} {rate.currency}"
-    before_minor = int(slip.payoff.due * 10**rate.exponent) - slip.record.award.amount_minor
+    yield say("Formula"), payoff.formula
+    exact = rounded_down(payoff.due, POOL_DECIMALS)
+    yield say("Due, exactly"), f"{payoff.due} = {words.number(exact)} {rate.currency}"
+    before_minor = made_of.paid_before_minor(slip.record.award.amount_minor)
     if before_minor:
         yield say("Paid by earlier verdicts"), words.money(before_minor, rate)
 
 
 def _evidence(slip: Slip, words: Words) -> Iterator[tuple[str, list[str]]]:
     """Each kind that the payout tiers ask for, or that somebody recorded, with its statements."""
-    kinds = dict.fromkeys([*slip.requirement.evidence, *(evidence.kind for evidence in slip.evidence)])
+    kinds = dict.fromkeys([*slip.made_of.requirement.evidence, *(evidence.kind for evidence in slip.evidence)])
     for kind in kinds:
         yield (
             words.say(EVIDENCE_NAMES[kind]),

@@ -107,6 +107,7 @@ TABLES: Final[Mapping[str, Table]] = MappingProxyType(
             "withholding_rules",
         ),
         **_placed(Placement.LOCAL, "closed_periods", "exceptions", "seals", "slip_prints", "verifications"),
+        "open_awards": Table(Placement.DISTRIBUTED, insert=False),  # Triggers write it, by the rights of the owner.
         "days": _changed(Placement.DISTRIBUTED, "number minor value"),
         "rounds": _changed(Placement.DISTRIBUTED, "state steps bet_count weight replays game_number"),
         "stripes": _changed(

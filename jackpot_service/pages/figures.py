@@ -130,6 +130,11 @@ def money(amount_minor: int, rate: Rate) -> str:
     return f"{rate.currency}{SPACE}{_signed(_WORDS.scaled(amount_minor, rate.exponent))}"
 
 
+def minor(amount_minor: int, currency: str) -> str:
+    """Write an amount in minor units of a currency, with all its decimals: EUR 1,785.75."""
+    return f"{currency}{SPACE}{in_units(amount_minor, CURRENCIES[currency].exponent)}"
+
+
 def exact(amount: Decimal | str, currency: str) -> str:
     """Write an exact amount in units of a currency, with at least its own decimals: EUR 169,320.29425255."""
     return f"{currency}{SPACE}{_with_decimals(Decimal(amount), CURRENCIES[currency].exponent)}"
@@ -196,6 +201,7 @@ FILTERS: Final = {
     "hundredths": hundredths,
     "in_units": in_units,
     "label": label,
+    "minor": minor,
     "moment": moment,
     "money": money,
     "number": number,

@@ -87,6 +87,18 @@ NAVIGATION: Final[tuple[Section, ...]] = (
                 ("pages.show_change", "pages.decide", "pages.show_emergency", "pages.decide_alone"),
                 badge=badges.changes_waiting,
             ),
+            Item(
+                "Awards",
+                "pages.show_awards",
+                (
+                    "pages.show_award",
+                    "pages.stop_payment",
+                    "pages.record_award_evidence",
+                    "pages.record_award_payment",
+                    "pages.print_award_slip",
+                ),
+                badge=badges.awards_waiting,
+            ),
             Item("Exceptions", "pages.show_exceptions", ("pages.acknowledge",)),
             Item(
                 "Rates",

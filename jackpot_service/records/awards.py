@@ -16,7 +16,6 @@ from sqlalchemy import (
     bindparam,
     cast,
     column,
-    func,
     insert,
     literal,
     not_,
@@ -24,22 +23,25 @@ from sqlalchemy import (
     select,
     table,
     text,
+    true,
     tuple_,
     type_coerce,
 )
 from sqlalchemy.dialects.postgresql import ARRAY
+from sqlalchemy.sql.base import ReadOnlyColumnCollection
 
 from jackpot_service.database.models import AwardStepRow, BetRow, EntryRow
 from jackpot_service.database.transactions import Session, pipelined
-from jackpot_service.domain.awards import TO_PAY, AwardState, AwardStep, steps_after, steps_into
-from jackpot_service.domain.claims import HOURS_OF_DAY, claimable_until, is_unclaimed
+from jackpot_service.domain.awards import AwardState, AwardStep, steps_after, steps_into
+from jackpot_service.domain.claims import claimable_until, is_unclaimed
 from jackpot_service.domain.errors import NotFound
 from jackpot_service.domain.held_awards import AwardKey, MadeAward
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.principals import Principal
 from jackpot_service.domain.rounds import KeyRange, Round, spans_back
 from jackpot_service.domain.withholding import Withholding, WithholdingRule, withholding_of
-from jackpot_service.records import players, verdicts, withholding_rules
+from jackpot_service.records import open_awards, players, verdicts, withholding_rules
+from jackpot_service.records.award_filters import AwardFilters, Position
 from jackpot_service.records.payments import RecordedPayment, recorded_payments
 from jackpot_service.records.verdicts import BookedAward
 
@@ -83,6 +85,8 @@ _RECORDS: Final = table(
 
 _ALL: Final = _RECORDS.c
 
+Columns = ReadOnlyColumnCollection[str, Any]
+
 # As the view `verdict_days`, with the jackpot at each level.
 _BOOKED_ON = text("""
     SELECT 0, (e.booked_at AT TIME ZONE 'UTC')::date
@@ -100,27 +104,11 @@ _KEYS: Final = ("jackpot_id", "round_key", "bet_id", "tier", "correction")
 
 _KEY_OF_BET: Final = _KEYS[:3]
 
-_BY_PAYMENTS: Final[Mapping[AwardState, Sequence[ColumnElement[bool]]]] = {
-    AwardState.PAYABLE: (_ALL.paid_minor == 0,),
-    AwardState.PART_PAID: (_ALL.paid_minor > 0, _ALL.paid_minor < _ALL.amount_minor),
-    AwardState.PAID: (_ALL.paid_minor == _ALL.amount_minor,),
-}
-"""The states of awards that are payable by their steps: how much of them was paid."""
-
-_OUT_OF_THE_ORDINARY = frozenset(
-    {AwardState.HELD, AwardState.REJECTED, AwardState.STOPPED, AwardState.FORFEITED, AwardState.REVERSED}
-)
+_OUT_OF_THE_ORDINARY = frozenset({AwardState.REJECTED, AwardState.FORFEITED, AwardState.REVERSED})
 
 
 class UnknownAward(NotFound, code="award-unknown", title="Unknown award"):
     """No award of this id, or not for this caller."""
-
-
-class Position(NamedTuple):
-    """Where an award stands in the list of all: the latest rounds come first."""
-
-    round_key: int
-    award_id: str
 
 
 class TakenStep(NamedTuple):
@@ -188,17 +176,6 @@ class AwardRecord:
         return Position(self.round_key, self.award.award_id)
 
 
-@dataclass(frozen=True, slots=True)
-class AwardFilters:
-    """Which awards to list: None and nothing stand for all. `after` is the position of the last one before."""
-
-    state: AwardState | None = None
-    jackpot_id: str | None = None
-    casino_id: str | None = None
-    player_id: str | None = None
-    after: Position | None = None
-
-
 def visible(session: Session, principal: Principal, award_id: str) -> AwardRecord:
     """Find an award. Raises: UnknownAward, also for one that the principal may not see."""
     record = by_id(session, award_id)
@@ -226,13 +203,13 @@ def latest(
     session: Session, principal: Principal, filters: AwardFilters, *, limit: int, now: datetime
 ) -> Sequence[AwardRecord]:
     """
-    List awards that a principal may see, those of the latest rounds first.
+    List awards that a principal may see, those of the latest rounds first unless the filters say otherwise.
 
     Raises: HistoryTookTooLong, for those of one player.
     """
-    question = _listed(principal, filters, now=now)
     if filters.player_id is None:
-        return _read(session, question.limit(limit))
+        return _read(session, _listed(principal, filters, now=now, limit=limit).limit(limit))
+    question = _listed(principal, filters, now=now, limit=None)
     player_id = filters.player_id
     keys = KeyRange.between(None, None, upto=None if filters.after is None else filters.after.round_key)
     return players.gathered(
@@ -250,39 +227,58 @@ def _won_by(question: Select[Any], player_id: str, span: KeyRange) -> Select[Any
     return question.join(played, and_(*(_ALL[name] == played.c[name] for name in _KEY_OF_BET)))
 
 
-def _listed(principal: Principal, filters: AwardFilters, *, now: datetime) -> Select[Any]:
-    question = select(_RECORDS).order_by(_ALL.round_key.desc(), _ALL.award_id.desc())
-    if filters.state is not None:
-        question = _in_state(question, filters.state, now=now)
+def _listed(principal: Principal, filters: AwardFilters, *, now: datetime, limit: int | None) -> Select[Any]:
+    """Write the question for a list; a limit says that nothing else will leave out any of its awards."""
+    if open_awards.is_asked_for(filters) and filters.player_id is None:
+        return _listed_open(principal, filters, now=now, limit=limit)
+    question = select(_RECORDS).order_by(*_places(_ALL, is_oldest_first=filters.is_oldest_first))
+    if open_awards.is_asked_for(filters):
+        question = question.join(keys := open_awards.keys(principal, filters, now=now, limit=None), _are_one(keys))
+    elif filters.state is not None:
+        question = _in_state(question, filters.state)
     if filters.jackpot_id is not None:
         question = question.where(_ALL.jackpot_id == filters.jackpot_id)
     for casino_id in (filters.casino_id, principal.casino_id):
         if casino_id is not None:
             question = question.where(_ALL.casino_id == casino_id)
-    if principal.table_ids:
-        question = question.where(_ALL.table_id == any_(cast(sorted(principal.table_ids), ARRAY(Text))))
+    question = _at_tables(question, _ALL, principal)
     if filters.after is not None:
-        question = question.where(tuple_(_ALL.round_key, _ALL.award_id) < tuple_(*filters.after))
+        here, after = tuple_(_ALL.round_key, _ALL.award_id), tuple_(*filters.after)
+        question = question.where(here > after if filters.is_oldest_first else here < after)
     return question
 
 
-def _in_state(question: Select[Any], state: AwardState, *, now: datetime) -> Select[Any]:
+def _listed_open(principal: Principal, filters: AwardFilters, *, now: datetime, limit: int | None) -> Select[Any]:
+    """Look up each of the open awards by its key: their own table says which they are, unless tables are named."""
+    keys = open_awards.keys(principal, filters, now=now, limit=None if principal.table_ids else limit)
+    record = select(_RECORDS).where(_are_one(keys)).limit(1).lateral("record")
+    question = select(record).select_from(keys.join(record, true()))
+    return _at_tables(question, record.c, principal).order_by(
+        *_places(record.c, is_oldest_first=filters.is_oldest_first)
+    )
+
+
+def _places(columns: Columns, *, is_oldest_first: bool) -> Sequence[ColumnElement[Any]]:
+    """The order of a list."""
+    places = (columns.round_key, columns.award_id)
+    return places if is_oldest_first else [place.desc() for place in places]
+
+
+def _at_tables(question: Select[Any], columns: Columns, principal: Principal) -> Select[Any]:
+    """Leave what the tables of a key won, if it is bound to some."""
+    if not principal.table_ids:
+        return question
+    return question.where(columns.table_id == any_(cast(sorted(principal.table_ids), ARRAY(Text))))
+
+
+def _in_state(question: Select[Any], state: AwardState) -> Select[Any]:
     """Look at the steps that each award of the list took, in the list's order: not at those of all awards first."""
-    by_steps = AwardState.PAYABLE if state in {AwardState.UNCLAIMED, *_BY_PAYMENTS} else state
-    into = sorted(steps_into(by_steps))
+    into = sorted(steps_into(AwardState.PAYABLE if state is AwardState.PAID else state))
     if state in _OUT_OF_THE_ORDINARY:
-        question = question.join(taken := _those_that_took(into), _are_of_one_award(taken))
+        question = question.join(taken := _those_that_took(into), _are_one(taken))
     steps = type_coerce(_ALL.steps, ARRAY(Text))
-    question = question.where(or_(*(_stand_after(step, steps) for step in into)), *_BY_PAYMENTS.get(state, ()))
-    if state is AwardState.UNCLAIMED:
-        return question.where(_ALL.paid_minor < _ALL.amount_minor, _is_claim_period_over(now))
-    return question.where(not_(_is_claim_period_over(now))) if state in TO_PAY else question
-
-
-def _is_claim_period_over(now: datetime) -> ColumnElement[bool]:
-    """Whether `is_unclaimed` says so of an award that is to be paid. Never null."""
-    hours = func.make_interval(0, 0, 0, 0, _ALL.claim_days * HOURS_OF_DAY)
-    return func.coalesce(literal(now) > _ALL.last_step_at + hours, literal(value=False))
+    question = question.where(or_(*(_stand_after(step, steps) for step in into)))
+    return question.where(_ALL.paid_minor == _ALL.amount_minor) if state is AwardState.PAID else question
 
 
 def _stand_after(step: AwardStep, steps: ColumnElement[Any]) -> ColumnElement[bool]:
@@ -302,8 +298,8 @@ def _those_that_took(steps: Collection[str]) -> CTE:
     return select(*columns).where(AwardStepRow.step.in_(written)).cte("taken").prefix_with("MATERIALIZED")
 
 
-def _are_of_one_award(taken: CTE) -> ColumnElement[bool]:
-    return and_(*(_ALL[name] == taken.c[name] for name in _KEYS))
+def _are_one(keys: CTE) -> ColumnElement[bool]:
+    return and_(*(_ALL[name] == keys.c[name] for name in _KEYS))
 
 
 def _read(session: Session, question: Select[Any]) -> list[AwardRecord]:

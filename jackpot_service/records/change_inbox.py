@@ -46,6 +46,26 @@ def all_of(
     return _listed(session, question, limit=limit, before=before)
 
 
+def pending_of_round(
+    session: Session, kind: str, *, jackpot_id: str, table_id: str, round_id: str, at: datetime
+) -> Sequence[Change]:
+    """List the requests of a kind about a round that wait at an instant, with the approvals that they have."""
+    question = (
+        requests()
+        .join(ChangeDecisionRow, DECIDED, isouter=True)
+        .where(
+            ChangeRequestRow.kind == kind,
+            ChangeRequestRow.jackpot_id == jackpot_id,
+            ChangeRequestRow.payload["table_id"].astext == table_id,
+            ChangeRequestRow.payload["round_id"].astext == round_id,
+            ChangeDecisionRow.outcome.is_(None),
+            ChangeRequestRow.expires_at > at,
+        )
+        .order_by(ChangeRequestRow.entry_seq)
+    )
+    return [change for _, change in with_decisions(session, session.execute(question).all())]
+
+
 def _joined(question: Select[*tuple[Any, ...]]) -> Select[*tuple[Any, ...]]:
     return question.join(PrincipalRow, PrincipalRow.name == ChangeRequestRow.maker).join(
         ChangeDecisionRow, DECIDED, isouter=True

@@ -1,5 +1,6 @@
 """Slips of awards: each casino numbers its own without a gap, and every print of one is kept."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -42,6 +43,27 @@ def last_print(session: Session, record: AwardRecord, *, copy: int | None = None
         return None
     act = acts.by_seq(session, row.entry_seq)
     return SlipPrint(row.number, row.copy, act.principal, act.received_at)
+
+
+def prints_of(session: Session, record: AwardRecord) -> Sequence[SlipPrint]:
+    """List the prints of an award's slip, the first one first."""
+    bet_id, tier, correction = made(record.award).key
+    rows = session.execute(
+        select(SlipPrintRow.number, SlipPrintRow.copy, SlipPrintRow.entry_seq)
+        .where(
+            SlipPrintRow.jackpot_id == record.jackpot_id,
+            SlipPrintRow.round_key == record.round_key,
+            SlipPrintRow.bet_id == bet_id,
+            SlipPrintRow.tier == tier,
+            SlipPrintRow.correction == correction,
+        )
+        .order_by(SlipPrintRow.copy)
+    ).all()
+    by_seq = {act.seq: act for act in acts.acts_of(session, [row.entry_seq for row in rows])}
+    return [
+        SlipPrint(row.number, row.copy, by_seq[row.entry_seq].principal, by_seq[row.entry_seq].received_at)
+        for row in rows
+    ]
 
 
 def next_number(session: Session, casino_id: str) -> int:

@@ -10,7 +10,8 @@ from jackpot_service.domain.exceptions import AWARD_UNCLAIMED
 from jackpot_service.domain.facts import instant
 from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal
 from jackpot_service.records import awards, exceptions
-from jackpot_service.records.awards import AwardFilters, AwardRecord, Position
+from jackpot_service.records.award_filters import AwardFilters, Position
+from jackpot_service.records.awards import AwardRecord
 from jackpot_service.records.exceptions import ExceptionRecord
 
 AT_A_TIME: Final = 100

@@ -35,7 +35,7 @@ DROP TABLE closed_periods, reconciled_days, seals, verifications;
 DROP TABLE days, past_days;
 DROP TABLE exceptions, exception_chain, exception_counts, exception_acknowledgements;
 DROP TABLE acts, change_decisions, change_requests, change_policies, emergency_switches;
-DROP TABLE awards, award_steps, payments, slip_prints, compensations, statement_settlements;
+DROP TABLE awards, award_steps, open_awards, payments, slip_prints, compensations, statement_settlements;
 DROP TABLE rounds, bets, voids, corrections;
 DROP FUNCTION by_index(text);
 DROP TABLE jackpots, rules_versions, table_limits, rates, rate_sheets;

@@ -14,9 +14,11 @@ compatible_from: str = "0004"
 
 SQL = Path(__file__).with_suffix("")
 
-PARTS = ("history", "clock", "people", "jobs")
+PARTS = ("history", "clock", "people", "jobs", "open_awards")
 
 DROPS = """
+DROP FUNCTION keep_open_award() CASCADE;
+DROP FUNCTION open_new_awards() CASCADE;
 DROP FUNCTION refuse_other_work() CASCADE;
 DROP FUNCTION require_deciders() CASCADE;
 DROP FUNCTION require_limiters() CASCADE;

@@ -82,6 +82,8 @@ PROCEDURES: Final[Mapping[str, str]] = {
     "require_actor": "entries",
     "require_payer": "entries",
     # An award with its round and its bet, its steps and its payments, by the jackpot of the new row.
+    "keep_open_award": "award_steps awards open_awards payments rounds",
+    "open_new_awards": "awards open_awards rounds",
     "require_no_payment": "payments",
     "require_unpaid": "award_steps awards bets payments rounds",
     # A change request and its approval are rows of every machine; the round is found by its ids.
@@ -122,6 +124,13 @@ EXEMPTIONS: Final = (
         _LIST,
         {Rule.UNRESTRICTED: "award_steps"},
     ),
+    Exemption(
+        "WITH open AS MATERIALIZED (SELECT open_awards.jackpot_id",
+        _LIST,
+        {Rule.UNRESTRICTED: "open_awards"},
+    ),
+    # What there is to do, over all jackpots unless one is asked for.
+    Exemption("FROM open_awards", _LIST, {Rule.UNRESTRICTED: "open_awards"}),
     Exemption(
         "SELECT found.*, entry.received_at, entry.booked_at, void.bet_id IS NOT NULL",
         _LIST,

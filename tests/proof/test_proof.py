@@ -30,6 +30,7 @@ NOT_PROVED: Final = {
     "jobs": "how far files are made",
     "keys.last_used_at": "noted for people, once a minute at most; nothing depends on it",
     "exception_counts.refusals": "how often calls were refused is counted, not booked",
+    "open_awards": "what is left to do, as steps and payments say it, which are proved; see test_open_awards",
     "stripes.summed_to": "up to where entries are in days; what it hides is shown in test_days",
     "rounds.replays": "how often calls were repeated is counted, not booked",
     "verifications": "where proofs stood; one from zero believes none of it, one that goes on compares heads",

@@ -22,7 +22,7 @@ from jackpot_service.domain.settings import Setting
 from jackpot_service.ledger import laws
 from jackpot_service.proof.proof import verify
 from jackpot_service.records import awards as records
-from jackpot_service.records.awards import AwardFilters
+from jackpot_service.records.award_filters import AwardFilters
 from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.note_unclaimed import note_unclaimed
 from jackpot_service.usecases.print_slip import PrintSlip, print_slip
@@ -60,6 +60,8 @@ CREDITED: Final = text("""
 HELD: Final = text(
     "SELECT coalesce(sum(amount), 0) FROM postings WHERE jackpot_id = 'live' AND account = 'awards:held'"
 )
+
+OPEN: Final = text("SELECT award_id, state, paid_minor FROM open_awards")
 
 WAITING: Final = ("held", "rejected", "stopped")
 """The states of awards that two people may make payable."""
@@ -321,6 +323,12 @@ class AwardMachine(RuleBasedStateMachine):
                 assert award_record.state_at(now).value == shown
                 self._reach(f"correction {award.award.correction}: {shown}" if award.award.correction else shown)
             listed = records.latest(session, SYSTEM_OPERATOR, AwardFilters(AwardState.UNCLAIMED), limit=100, now=now)
+            stored = {tuple(row) for row in session.execute(OPEN)}
+        assert stored == {
+            (award.award.award_id, "payable" if award.award.state in TO_PAY else award.award.state, award.award.paid)
+            for award in self.awards
+            if award.award.state in UNPAID | {"held"}
+        }
         assert {award_record.award.award_id for award_record in listed} == self._shown("unclaimed", now)
 
     @invariant()

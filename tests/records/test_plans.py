@@ -14,6 +14,7 @@ from jackpot_service.domain.awards import AwardState
 from jackpot_service.domain.principals import Principal, Role
 from jackpot_service.ledger import books, days
 from jackpot_service.records import awards, bets, rounds, settings_in_force, verdicts
+from jackpot_service.records.award_filters import AwardFilters
 from tests.records.kept_plans import KNOWN, add_rounds, plan
 
 BY_IDS: Final = "uq_rounds_ids"
@@ -152,15 +153,19 @@ def test_a_tables_latest_rounds_are_read_in_their_order(engine: Engine) -> None:
     assert "Sort" not in plan_
 
 
+def explained(engine: Engine, filters: AwardFilters) -> str:
+    question = awards._listed(AUDITOR, filters, now=NOW, limit=5).limit(5)
+    written = question.compile(engine, compile_kwargs={"literal_binds": True})
+    with engine.begin() as session:
+        return "\n".join(session.exec_driver_sql(f"EXPLAIN {written}".replace("%", "%%")).scalars())
+
+
 @pytest.mark.parametrize("jackpot_id", [None, "live"])
-@pytest.mark.parametrize("state", [AwardState.HELD, AwardState.REJECTED, AwardState.FORFEITED, AwardState.REVERSED])
+@pytest.mark.parametrize("state", [AwardState.REJECTED, AwardState.FORFEITED, AwardState.REVERSED])
 def test_awards_that_left_the_usual_way_are_listed_from_the_index_of_them(
     engine: Engine, state: AwardState, jackpot_id: str | None
 ) -> None:
-    question = awards._listed(AUDITOR, awards.AwardFilters(state=state, jackpot_id=jackpot_id), now=NOW).limit(5)
-    written = question.compile(engine, compile_kwargs={"literal_binds": True})
-    with engine.begin() as session:
-        plan_ = "\n".join(session.exec_driver_sql(f"EXPLAIN {written}").scalars())
+    plan_ = explained(engine, AwardFilters(state=state, jackpot_id=jackpot_id))
 
     assert "ix_award_steps_out_of_the_ordinary" in plan_, plan_
     assert "pk_awards" in plan_, plan_

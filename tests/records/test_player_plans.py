@@ -14,6 +14,7 @@ from jackpot_service.database.connections import create_engine
 from jackpot_service.domain.principals import Principal, Role
 from jackpot_service.domain.rounds import LAST_KEY, KeyRange, Month, first_key_at, keys_of
 from jackpot_service.records import awards, players
+from jackpot_service.records.award_filters import AwardFilters
 from jackpot_service.schema import months
 from tests.records.kept_plans import executed
 from tests.support.logins import owner_conninfo, owner_url
@@ -89,8 +90,8 @@ def query_of_bets(span: KeyRange) -> ClauseElement:
 
 
 def query_of_awards(span: KeyRange) -> ClauseElement:
-    filters = awards.AwardFilters(player_id=PLAYER)
-    return awards._won_by(awards._listed(Principal("Zoe", Role.AUDITOR), filters, now=NOW), PLAYER, span).limit(51)
+    listed = awards._listed(Principal("Zoe", Role.AUDITOR), AwardFilters(player_id=PLAYER), now=NOW, limit=None)
+    return awards._won_by(listed, PLAYER, span).limit(51)
 
 
 @pytest.mark.parametrize("question", [query_of_bets, query_of_awards])

@@ -38,3 +38,14 @@ def books_verify(request: pytest.FixtureRequest) -> Iterator[None]:
     look = world.books.broken_laws if request.config.getoption("--without-proof") else world.books.mismatches
     mismatches = look()
     assert not mismatches, "\n".join(map(str, mismatches))
+
+
+@pytest.fixture(autouse=True)
+def open_awards_follow(request: pytest.FixtureRequest) -> Iterator[None]:
+    """After every test with a world: the table of open awards is as steps and payments say."""
+    if "world" not in request.fixturenames:
+        yield
+        return
+    world: World = request.getfixturevalue("world")
+    yield
+    assert world.books.wrong_open_awards() == []

@@ -38,6 +38,28 @@ _MOVED = text(
 
 _COUNTS = text(" UNION ALL ".join(f"SELECT '{table}', count(*) FROM {table}" for table in TABLES))  # noqa: S608 -- the models' own names
 
+_OPEN = text(
+    """
+    WITH expected AS (
+        SELECT r.jackpot_id, r.round_key, r.bet_id, r.tier, r.correction, r.award_id, r.casino_id, r.currency,
+               last.state, r.last_step_at AS since, r.amount_minor, r.paid_minor
+        FROM award_records r
+        CROSS JOIN LATERAL (
+            SELECT k.state FROM award_step_states k WHERE k.step = ANY (r.steps) ORDER BY k.place DESC LIMIT 1
+        ) AS last
+        WHERE last.state IN ('held', 'payable', 'stopped') AND r.paid_minor < r.amount_minor
+    ), kept AS (
+        SELECT jackpot_id, round_key, bet_id, tier, correction, award_id, casino_id, currency, state, since,
+               amount_minor, paid_minor
+        FROM open_awards
+    )
+    (SELECT 'missing' AS what, * FROM (TABLE expected EXCEPT TABLE kept) AS missing)
+    UNION ALL
+    (SELECT 'wrong', * FROM (TABLE kept EXCEPT TABLE expected) AS wrong)
+    """
+)
+"""The rows of open awards that are not as their awards, steps and payments say."""
+
 Rows = Sequence[Mapping[str, Any]]
 
 
@@ -74,6 +96,11 @@ class Books:
     def exceptions(self) -> Rows:
         """The refusals that were kept for finance, in the order in which they were noticed."""
         return self.rows("SELECT * FROM exceptions ORDER BY noticed_at, kind")
+
+    def wrong_open_awards(self) -> Rows:
+        """Return the rows of open awards that are missing, or are not as steps and payments say."""
+        with self._engine.connect() as connection:
+            return [dict(row) for row in connection.execute(_OPEN).mappings()]
 
     def counts(self) -> dict[str, int]:
         """How many rows every table holds."""

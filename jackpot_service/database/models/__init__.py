@@ -2,10 +2,10 @@
 The tables as statements name them: columns, their types, and which of them may be null.
 
 Laws, keys and indexes stand in `migrations/` alone. Every table but `stripes`, `days`, `rounds`, `keys`,
-`exception_chain`, `exception_counts` and those of jobs and of sessions is append-only: the service's login may only
-insert, and triggers refuse the rest. Tables of a jackpot carry `jackpot_id` in every key; reference tables (casinos,
-tables, keys, rate sheets) never point at them. `entry_seq` is the entry of the reference stripe that wrote a reference
-row. `jackpot db check` compares all of it with the revisions.
+`exception_chain`, `exception_counts`, `open_awards` and those of jobs and of sessions is append-only: the service's
+login may only insert, and triggers refuse the rest. The database itself keeps `open_awards`. Tables of a jackpot carry
+`jackpot_id` in every key; reference tables (casinos, tables, keys, rate sheets) never point at them. `entry_seq` is the
+entry of the reference stripe that wrote a reference row. `jackpot db check` compares all of it with the revisions.
 """
 
 from jackpot_service.database.models.administration import (
@@ -19,6 +19,7 @@ from jackpot_service.database.models.awards import (
     AwardRow,
     AwardStepRow,
     CompensationRow,
+    OpenAwardRow,
     PaymentRow,
     SlipPrintRow,
     StatementSettlementRow,
@@ -76,6 +77,7 @@ __all__ = [
     "JobChunkRow",
     "JobRow",
     "KeyRow",
+    "OpenAwardRow",
     "PastDayRow",
     "PaymentRow",
     "PrincipalRow",

@@ -48,6 +48,29 @@ class AwardStepRow(Base):
     correction: Mapped[Count] = primary_key()
 
 
+class OpenAwardRow(Base):
+    """
+    An award of which something is still to be paid or decided, as the database keeps it by steps and payments.
+
+    `state` is the one that its last step led to, taken at `since`: held, payable or stopped.
+    """
+
+    __tablename__ = "open_awards"
+
+    jackpot_id: Mapped[str] = primary_key()
+    round_key: Mapped[int] = primary_key()
+    bet_id: Mapped[str] = primary_key()
+    tier: Mapped[str] = primary_key()
+    correction: Mapped[Count] = primary_key()
+    award_id: Mapped[str]
+    casino_id: Mapped[str]
+    currency: Mapped[str]
+    state: Mapped[str]
+    since: Mapped[datetime]
+    amount_minor: Mapped[int]
+    paid_minor: Mapped[int]
+
+
 class PaymentRow(Base):
     """
     A casino's statement, by the act of this seq, that it paid an award or a part of it; all of it is in the act.

@@ -45,6 +45,32 @@ CREATE INDEX ix_award_steps_out_of_the_ordinary ON award_steps (round_key, step)
 ALTER TABLE award_steps
     ADD CONSTRAINT pk_award_steps PRIMARY KEY (jackpot_id, round_key, bet_id, tier, step, correction);
 
+-- The awards of which something is still to be paid or decided: held, payable or stopped, and not paid as a whole. Each row
+-- follows from its award, the steps and the payments, by the triggers of `0004_laws/open_awards.sql`. It is no part of the
+-- books: lists of what there is to do start from it, however many awards were ever made. `since` is when the award took
+-- its last step.
+CREATE TABLE open_awards (
+    jackpot_id TEXT COLLATE "C" NOT NULL,
+    round_key BIGINT NOT NULL,
+    bet_id TEXT COLLATE "C" NOT NULL,
+    tier TEXT COLLATE "C" NOT NULL,
+    correction INTEGER NOT NULL,
+    award_id TEXT COLLATE "C" NOT NULL,
+    casino_id TEXT COLLATE "C" NOT NULL,
+    currency TEXT COLLATE "C" NOT NULL,
+    state TEXT COLLATE "C" NOT NULL,
+    since TIMESTAMP WITH TIME ZONE NOT NULL,
+    amount_minor BIGINT NOT NULL,
+    paid_minor BIGINT NOT NULL,
+    CONSTRAINT ck_open_awards_state CHECK (state IN ('held', 'payable', 'stopped')),
+    CONSTRAINT ck_open_awards_paid_minor CHECK (paid_minor >= 0 AND paid_minor < amount_minor)
+);
+
+CREATE INDEX ix_open_awards_round_key_award_id ON open_awards (round_key, award_id);
+CREATE INDEX ix_open_awards_waiting ON open_awards (round_key, award_id) WHERE state IN ('held', 'stopped');
+CREATE INDEX ix_open_awards_claims ON open_awards (casino_id, since) WHERE state = 'payable';
+ALTER TABLE open_awards ADD CONSTRAINT pk_open_awards PRIMARY KEY (jackpot_id, round_key, bet_id, tier, correction);
+
 -- Each of some act. An amount below zero reverses the payment of the act that it names. `withheld_minor` is the part of it
 -- that the casino kept for its authority.
 CREATE TABLE payments (

@@ -1,0 +1,176 @@
+"""The acts on an award, as forms of its page: its payment is stopped, evidence and payments are recorded."""
+
+from collections.abc import Callable, Mapping
+from decimal import Decimal, InvalidOperation
+from http import HTTPStatus
+from typing import Any, Final
+
+import flask
+from marshmallow import Schema, ValidationError
+from werkzeug.wrappers import Response
+
+from jackpot_service.api.awards import STOPPERS, PaymentRequestSchema, StopRequestSchema
+from jackpot_service.api.evidence import RECORDERS, EvidenceRequestSchema
+from jackpot_service.api.problems import problem_of
+from jackpot_service.api.request_context import act, look, principal, signed
+from jackpot_service.domain.currencies import CURRENCIES
+from jackpot_service.domain.errors import Conflict, Forbidden, LedgerError, Refused
+from jackpot_service.domain.payments import PaymentReferenceTaken, PaymentTooLarge
+from jackpot_service.domain.principals import Role
+from jackpot_service.domain.shapes import DECIMAL, LARGEST_MINOR
+from jackpot_service.domain.withholding import WithholdingTooLarge
+from jackpot_service.pages.access import people
+from jackpot_service.pages.blueprint import blueprint
+from jackpot_service.pages.one_award import Refusal, award_page
+from jackpot_service.records import awards
+from jackpot_service.records.awards import AwardRecord
+from jackpot_service.usecases.payloads import field_errors_in
+from jackpot_service.usecases.record_evidence import RecordEvidence, record_evidence
+from jackpot_service.usecases.record_payment import RecordPayment, record_payment
+from jackpot_service.usecases.stop_award import StopAward, stop_award
+
+PAYERS: Final = (Role.FINANCE, Role.OPERATOR)
+"""The people who may record a payment, or print a slip: of those of finance, a casino's pay."""
+
+LONGEST_AMOUNT: Final = 24
+
+_SHORT_TIME: Final = len("2026-11-20T09:30")
+_TIME: Final = len("2026-11-20T09:30:00")
+
+_FIELD_OF: Final[Mapping[str, str]] = {
+    PaymentTooLarge.code: "/amount_minor",
+    PaymentReferenceTaken.code: "/reference",
+    WithholdingTooLarge.code: "/withheld_minor",
+}
+"""The field of the form at which a refusal stands that names none itself, by code."""
+
+
+@blueprint.route("/awards/<id:award_id>/stop", methods=["POST"])
+@people(*STOPPERS)
+def stop_payment(award_id: str) -> Response:
+    """Stop the payment of an award, or of its rest. Raises: UnknownAward, also for another casino's."""
+    body = {"reason": _typed("reason")}
+
+    def done(read: Mapping[str, Any]) -> None:
+        command = StopAward(signed(read), award_id)
+        act(lambda session: stop_award(session, command))
+
+    return _acted(award_id, "stop", StopRequestSchema(), body, done, word="stopped")
+
+
+@blueprint.route("/awards/<id:award_id>/evidence", methods=["POST"])
+@people(*RECORDERS)
+def record_award_evidence(award_id: str) -> Response:
+    """Record evidence for the awards of the award's round. Raises: UnknownAward, also for another casino's."""
+    record = _record(award_id)
+    body = {"kind": _typed("kind"), "statement": _typed("statement"), **_stated("sha256")}
+
+    def done(read: Mapping[str, Any]) -> None:
+        stated = (read["kind"], read["statement"], read["sha256"])
+        command = RecordEvidence(signed(read), record.table_id, record.round_id, *stated)
+        act(lambda session: record_evidence(session, command))
+
+    return _acted(award_id, "evidence", EvidenceRequestSchema(), body, done, word="evidence")
+
+
+@blueprint.route("/awards/<id:award_id>/payment", methods=["POST"])
+@people(*PAYERS, needs_proof=True)
+def record_award_payment(award_id: str) -> Response:
+    """Record a payment of an award, or of a part of it. Raises: UnknownAward, also for another casino's."""
+    record = _record(award_id)
+    currency = record.award.currency
+    body: dict[str, Any] = {"reference": _typed("reference"), "currency": currency, **_stated("channel", "payer")}
+    wrong: dict[str, str] = {}
+    for name, typed in (("amount_minor", _typed("amount")), ("withheld_minor", _typed("withheld") or "0")):
+        try:
+            body[name] = minor_of(typed, currency)
+        except ValueError as error:
+            wrong[f"/{name}"] = str(error)
+            body[name] = 1
+    if _typed("paid_at"):
+        body["paid_at"] = _instant(_typed("paid_at"))
+
+    def done(read: Mapping[str, Any]) -> None:
+        names = ("reference", "amount_minor", "currency", "paid_at", "channel", "payer", "withheld_minor")
+        command = RecordPayment(signed(read), award_id, **{name: read[name] for name in names})
+        act(lambda session: record_payment(session, command))
+
+    return _acted(award_id, "payment", PaymentRequestSchema(), body, done, word="paid", wrong=wrong)
+
+
+def minor_of(typed: str, currency: str) -> int:
+    """
+    Read an amount in units of a currency, such as 1,234.50, as minor units.
+
+    Raises: ValueError, whose message says what an amount is.
+    """
+    exponent = CURRENCIES[currency].exponent
+    message = f"must be an amount in {currency} with at most {exponent} decimals, such as {Decimal(1250).scaleb(-2)}"
+    if not exponent:
+        message = f"must be a whole amount in {currency}, such as 1250"
+    plain = typed.replace(",", "").replace(" ", "").replace("\N{NO-BREAK SPACE}", "")
+    if len(plain) > LONGEST_AMOUNT or not DECIMAL.fullmatch(plain):
+        raise ValueError(message)
+    try:
+        amount = Decimal(plain).scaleb(exponent)
+    except InvalidOperation:  # pragma: no cover  no amount of that length
+        raise ValueError(message) from None
+    if amount != amount.to_integral_value() or not 0 <= amount <= LARGEST_MINOR:
+        raise ValueError(message)
+    return int(amount)
+
+
+def _instant(typed: str) -> str:
+    """Write a time of a form's field, which is one of UTC, by RFC 3339; any other text stays, to be refused."""
+    if len(typed) == _SHORT_TIME:
+        return f"{typed}:00Z"
+    return f"{typed}Z" if len(typed) == _TIME else typed
+
+
+def _typed(name: str) -> str:
+    return flask.request.form.get(name, "").strip()
+
+
+def _stated(*names: str) -> dict[str, str]:
+    """The fields of the form that may be left empty, and were not."""
+    return {name: _typed(name) for name in names if _typed(name)}
+
+
+def _record(award_id: str) -> AwardRecord:
+    """Raises: UnknownAward."""
+    return look(lambda session: awards.visible(session, principal(), award_id))
+
+
+def _acted(
+    award_id: str,
+    form: str,
+    schema: Schema,
+    body: Mapping[str, Any],
+    done: Callable[[Mapping[str, Any]], None],
+    *,
+    word: str,
+    wrong: Mapping[str, str] | None = None,
+) -> Response:
+    """Read a form as the API reads a body, and do it; where that is refused, its page says why."""
+    read: Mapping[str, Any] = {}
+    errors = dict(wrong or {})
+    try:
+        read = schema.load({**body, "request_id": _typed("request_id")})
+    except ValidationError as error:
+        errors = {**{each.pointer: each.detail for each in field_errors_in(error.messages, "")}, **errors}
+    if errors:
+        return award_page(award_id, Refusal(form, flask.request.form, errors))
+    try:
+        done(read)
+    except (Refused, Conflict, Forbidden) as error:
+        return award_page(award_id, _refusal(form, error))
+    return flask.redirect(flask.url_for("pages.show_award", award_id=award_id, done=word), HTTPStatus.SEE_OTHER)
+
+
+def _refusal(form: str, error: LedgerError) -> Refusal:
+    errors = {each.pointer: each.detail for each in error.field_errors}
+    if error.code in _FIELD_OF:
+        errors = {_FIELD_OF[error.code]: error.detail, **errors}
+    status = problem_of(error, instance=flask.request.path).status
+    alert = f"Nothing of yours was recorded. {'' if errors else error.detail}".strip()
+    return Refusal(form, flask.request.form, errors, alert, status)

@@ -1,0 +1,272 @@
+"""The page of an award: its calculation, what it needs, its states and payments, and only what somebody may do."""
+
+from collections.abc import Callable
+from datetime import timedelta
+
+import pytest
+
+from jackpot_service.domain.principals import Principal, Role
+from jackpot_service.pages.access import people
+from jackpot_service.pages.new_changes import address_of_form
+from tests.support.awarded import (
+    award_id_of,
+    casino_finance,
+    decide,
+    forms_on,
+    furnish,
+    path_of,
+    pay,
+    record_surveillance,
+    stop,
+    win,
+)
+from tests.support.bets import bet
+from tests.support.correcting import correct
+from tests.support.hands import FLUSH, NOTHING, ROYAL_FLUSH, hand
+from tests.support.page_text import content_of, links_of
+from tests.support.visitor import Visitor
+from tests.support.world import World
+
+pytestmark = pytest.mark.slow
+
+WATCHERS = (Role.FINANCE, Role.OPERATOR, Role.AUDITOR)
+
+
+@pytest.fixture
+def awarded(world: World) -> World:
+    return furnish(world)
+
+
+def shown(visitor: Visitor, world: World, round_id: str) -> str:
+    answer = visitor.open(path_of(world, round_id))
+    assert answer.status == 200, answer.text
+    return content_of(answer.text).replace("\N{NO-BREAK SPACE}", " ")
+
+
+@pytest.mark.parametrize("role", WATCHERS)
+def test_an_award_shows_how_its_amount_was_arrived_at_and_leads_to_its_round(awarded: World, role: Role) -> None:
+    visitor = Visitor(awarded).sign_in(role)
+    page = shown(visitor, awarded, "pounds")
+    for words in (
+        "Flush: GBP 25.00",
+        "Stake GBP 1.00",
+        "Rate, of rate sheet 1 1.17 EUR",
+        "rate EUR 1.17",
+        "Due, before rounding GBP 25",
+        "Payable, rounded down GBP 25.00",
+        "it costs EUR 29.25",
+        "ace of diamonds",
+        "Nothing was paid yet.",
+        "by the settlement of its round",
+        "reaches no payout tier",
+        "had no rule for GBP",
+    ):
+        assert words in page
+    links = links_of(visitor.open(path_of(awarded, "pounds")).text)
+    assert {"/tables/T1/rounds/pounds", "/tables/T1/rounds/pounds?bet_id=b1", "/jackpots/j1"} <= links
+
+
+def test_a_share_of_the_meter_shows_m_and_w(world: World) -> None:
+    world.open(base_amount="1000")
+    world.bet(bet("a"), bet("b", hand="2", stake_minor=200), round_id="won")
+    world.settle(hand("1", ROYAL_FLUSH), hand("2", NOTHING), round_id="won")
+    page = shown(Visitor(world).sign_in(), world, "won")
+    assert "On offer, M EUR 1,001.35" in page
+    assert "stakes, W EUR 3.00" in page
+    assert "Due, before rounding EUR 333.783333333333333333…" in page
+    assert "Payable, rounded down EUR 333.78" in page
+
+
+def test_a_held_award_says_what_its_payout_tier_needs_and_what_is_there(awarded: World) -> None:
+    visitor = Visitor(awarded).sign_in()
+    page = shown(visitor, awarded, "held")
+    assert "1 approval, besides the person who asks." in page
+    assert "Surveillance missing" in page
+    assert "Two people approve or reject it." in page
+    record_surveillance(awarded)
+    payload = {"jackpot_id": "j1", "table_id": "T1", "round_id": "held", "decision": "approve"}
+    awarded.ask("held-awards", payload, request_id="waits").ok(201)
+    page = shown(visitor, awarded, "held")
+    assert "Surveillance recorded camera 12, 21:10" in page
+    assert "Sue" in page
+    assert "approve awards of this round , asked by Ann : 0 of 1 approval is there" in page
+    assert "/changes/waits" in links_of(visitor.open(path_of(awarded, "held")).text)
+
+
+def test_states_say_who_took_them_when_and_why(awarded: World) -> None:
+    record_surveillance(awarded)
+    decide(awarded, "approve")
+    stop(awarded, "held")
+    page = shown(Visitor(awarded).sign_in(), awarded, "held")
+    assert "held 20 Nov 2026" in page
+    assert "approved 20 Nov 2026" in page
+    assert "stopped 20 Nov 2026" in page
+    assert "by Bob · act" in page
+    assert "by Sue · act" in page
+    assert "the cards are in doubt" in page
+    assert "/changes/approve-held" in links_of(Visitor(awarded).sign_in().open(path_of(awarded, "held")).text)
+
+
+def test_a_casino_reads_no_names_of_the_house_and_no_requests(awarded: World) -> None:
+    record_surveillance(awarded)
+    decide(awarded, "approve")
+    stop(awarded, "held")
+    visitor = casino_finance(awarded, "c1")
+    page = shown(visitor, awarded, "held")
+    assert "by the house · act" in page
+    for name in ("Bob", "Sue", "the cards are in doubt", "as agreed"):
+        assert name not in page
+    assert not any(link.startswith("/changes") for link in links_of(visitor.open(path_of(awarded, "held")).text))
+
+
+def test_payments_stand_with_what_is_left(awarded: World) -> None:
+    pay(awarded, "payable", "slip 1", 1_000)
+    page = shown(Visitor(awarded).sign_in(), awarded, "payable")
+    assert "EUR 15.00 left, EUR 10.00 paid" in page
+    assert "slip 1 EUR 10.00 EUR 0.00 not stated" in page
+    pay(awarded, "payable", "slip 2")
+    reversal = {"jackpot_id": "j1", "award_id": award_id_of(awarded, "payable"), "reference": "slip 1"}
+    awarded.change("payment-reversal", reversal, request_id="reversal")
+    page = shown(Visitor(awarded).sign_in(), awarded, "payable")
+    assert "slip 1 reversed" in page
+    assert "EUR 10.00 left, EUR 15.00 paid" in page
+
+
+def test_withholding_says_what_is_due_and_whether_it_is_reported(world: World) -> None:
+    world.open(base_amount="1000")
+    rule = {"casino_id": "c1", "currency": "EUR", "report_at_minor": 1, "withhold_at_minor": 1, "percent": "24"}
+    world.change("casino-withholding", rule, request_id="rule")
+    world.clock.advance(timedelta(minutes=1))
+    win(world, "taxed")
+    page = shown(Visitor(world).sign_in(), world, "taxed")
+    assert "reportable" in page
+    assert "Due EUR 6.00 Withheld EUR 0.00" in page
+
+
+def held(_: World) -> str:
+    return "held"
+
+
+def payable(_: World) -> str:
+    return "payable"
+
+
+def part_paid(world: World) -> str:
+    pay(world, "payable", "part", 100)
+    return "payable"
+
+
+def paid(world: World) -> str:
+    pay(world, "payable", "all")
+    return "payable"
+
+
+def stopped(world: World) -> str:
+    stop(world, "payable")
+    return "payable"
+
+
+def released(world: World) -> str:
+    stop(world, "payable")
+    decide(world, "release", "payable")
+    return "payable"
+
+
+def rejected(world: World) -> str:
+    decide(world, "reject")
+    return "held"
+
+
+def unclaimed(world: World) -> str:
+    world.change("casino-claims", {"casino_id": "c1", "claim_days": 1}, request_id="claims")
+    world.clock.advance(timedelta(days=2))
+    return "payable"
+
+
+def forfeited(world: World) -> str:
+    round_id = unclaimed(world)
+    payload = {"jackpot_id": "j1", "award_id": award_id_of(world, round_id)}
+    world.change("award-forfeiture", payload, request_id="forfeiture")
+    return round_id
+
+
+def reversed_(world: World) -> str:
+    correct(world, hand("1", NOTHING), round_id="payable")
+    return "payable"
+
+
+ALL = frozenset({"payment", "stop", "slip"})
+
+
+@pytest.mark.parametrize(
+    ("state", "chip", "operator"),
+    [
+        (held, "held", {"evidence"}),
+        (payable, "payable", ALL),
+        (part_paid, "part paid", ALL),
+        (paid, "paid", {"slip"}),
+        (stopped, "stopped", frozenset()),
+        (released, "payable", ALL - {"stop"}),
+        (rejected, "rejected", {"evidence"}),
+        (unclaimed, "unclaimed", ALL),
+        (forfeited, "forfeited", frozenset()),
+        (reversed_, "reversed", frozenset()),
+    ],
+)
+def test_a_page_offers_what_its_reader_may_do_in_each_state(
+    awarded: World, state: Callable[[World], str], chip: str, operator: frozenset[str]
+) -> None:
+    path = path_of(awarded, state(awarded))
+    reader = {role: Visitor(awarded).sign_in(role) for role in WATCHERS}
+    pages = {role: visitor.open(path).text for role, visitor in reader.items()}
+    casino = casino_finance(awarded, "c1").open(path).text
+    assert all(f">{chip}</span>" in page for page in (*pages.values(), casino))
+    assert forms_on(pages[Role.OPERATOR]) == operator
+    assert forms_on(casino) == operator
+    assert forms_on(pages[Role.FINANCE]) == operator - {"payment"}
+    assert forms_on(pages[Role.AUDITOR]) == operator - {"payment", "slip"}
+
+
+def test_who_made_a_key_of_the_round_is_offered_no_payment(world: World) -> None:
+    world.open(base_amount="1000")
+    olga = world.key_of(Principal("Olga", Role.OPERATOR))
+    body = {"request_id": "k1", "principal": "a server", "role": "table", "casino_id": "c1", "reason": "rotated"}
+    key = world.post("/v1/keys", body, key=olga).ok(201)["key"]
+    world.send("POST", "T1", "won/bets", {"bets": [bet("b1")]}, key=key).ok(201)
+    world.send("PUT", "T1", "won/result", {"bet_count": 1, "hands": [hand("1", FLUSH)]}, key=key).ok(201)
+    path = path_of(world, "won")
+    assert forms_on(Visitor(world).sign_in(key=olga).open(path).text) == {"stop", "slip"}
+    assert forms_on(Visitor(world).sign_in(Role.OPERATOR).open(path).text) == ALL
+
+
+def test_forms_of_changes_that_are_not_there_have_no_links(awarded: World) -> None:
+    page = Visitor(awarded).sign_in(Role.OPERATOR).open(path_of(awarded, "held")).text
+    has_form = "/changes/new/held-awards" in page
+    with awarded.app.test_request_context():
+        address = awarded.transact(
+            lambda session: address_of_form(session, Principal("Ann", Role.OPERATOR), "held-awards", decision="reject")
+        )
+    assert has_form is (address is not None)
+
+
+def test_forms_of_changes_are_linked_for_those_who_may_ask(world: World) -> None:
+    app = world.start()
+    if not any(rule.rule.startswith("/changes/new/") for rule in app.url_map.iter_rules()):
+        view = people(Role.FINANCE, Role.OPERATOR, Role.RATES, of_house=True)(lambda kind: kind)
+        app.add_url_rule("/changes/new/<kind>", "new_change", view)
+    furnish(world)
+    stop(world, "payable")
+    operator, auditor = (Visitor(world, app=app).sign_in(role) for role in (Role.OPERATOR, Role.AUDITOR))
+    held_page, stopped_page = (operator.open(path_of(world, round_id)).text for round_id in ("held", "payable"))
+    assert "Ask for its rejection" in held_page
+    assert "Ask for its approval" not in held_page, "evidence is missing, so it would be refused"
+    named = "jackpot_id=j1&amp;table_id=T1&amp;round_id=payable&amp;bets=b1&amp;decision=release"
+    assert f'href="/changes/new/held-awards?{named}"' in stopped_page
+    assert "/changes/new" not in auditor.open(path_of(world, "held")).text
+    pay(world, "pounds", "slip 1")
+    assert "Ask for its reversal" in operator.open(path_of(world, "pounds")).text
+
+
+@pytest.mark.parametrize("path", ["/awards/aw_0", "/awards/%22%3E", f"/awards/{'w' * 65}", "/awards/aw_0/slip"])
+def test_what_is_no_award_is_not_there(awarded: World, path: str) -> None:
+    assert Visitor(awarded).sign_in(Role.OPERATOR).open(path).status == 404
