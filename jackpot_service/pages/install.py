@@ -21,10 +21,12 @@ from jackpot_service.pages import (
     frame,
     inbox,
     jackpots,
+    new_change,
     one_round,
     problems,
     rounds,
     sign_in,
+    suspensions,
     wall,
 )
 from jackpot_service.pages.access import csrf
@@ -32,7 +34,20 @@ from jackpot_service.pages.blueprint import blueprint
 from jackpot_service.pages.context import EXTENSION, Attempts, PagesContext
 from jackpot_service.pages.cookies import Cookies
 
-SCREENS = (account, change, exceptions, floor, inbox, jackpots, one_round, rounds, sign_in, wall)
+SCREENS = (
+    account,
+    change,
+    exceptions,
+    floor,
+    inbox,
+    jackpots,
+    new_change,
+    one_round,
+    rounds,
+    sign_in,
+    suspensions,
+    wall,
+)
 """Modules whose views are pages; to import one is to add them to the blueprint."""
 
 

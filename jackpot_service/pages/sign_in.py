@@ -145,7 +145,8 @@ def _proof_form(error: WrongKey | None = None) -> Response:
 
 
 def _form(template: str, error: WrongKey | None, **values: object) -> Response:
-    page = flask.render_template(template, error=error, next_page=_next_page(), **values)
+    is_unsent = bool(flask.request.values.get("unsent"))
+    page = flask.render_template(template, error=error, next_page=_next_page(), is_unsent=is_unsent, **values)
     response = flask.Response(page, HTTPStatus.OK if error is None else error.status)
     if error is not None and error.retry_after_s is not None:
         response.headers["Retry-After"] = str(error.retry_after_s)
