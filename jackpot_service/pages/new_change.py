@@ -12,6 +12,7 @@ from werkzeug.wrappers import Response
 from jackpot_service.api.changes import ChangeRequestSchema
 from jackpot_service.api.problems import problem_of
 from jackpot_service.api.request_context import act_or_rehearse, context, look, now, principal, signed
+from jackpot_service.domain.change_policy import is_of_roles
 from jackpot_service.domain.errors import Conflict, Forbidden, Refused
 from jackpot_service.domain.errors import NotFound as NotFoundInBooks
 from jackpot_service.pages.access import people
@@ -26,12 +27,16 @@ from jackpot_service.pages.inbox import DECIDERS
 from jackpot_service.pages.lists import address_with
 from jackpot_service.records import change_policies
 from jackpot_service.records import changes as records
+from jackpot_service.usecases.changes.rate_sheet import ChangeRates
 from jackpot_service.usecases.changes.registry import KINDS
 from jackpot_service.usecases.changes.requests import ChangeRequested, RequestChange, request_change
 from jackpot_service.usecases.payloads import field_errors_in
 
 FORM: Final = "form"
 """The field of the address with the id under which the form asks; "back" leads to the same form, not to another."""
+
+RATES: Final = "pages.show_bases"
+"""The page of rates, which leads to the form of a rate sheet: a table, unlike the forms here."""
 
 TRY: Final = "try"
 """As `step`: the form is only tried."""
@@ -46,7 +51,9 @@ def show_new_changes() -> str:
     groups: dict[str, list[ChangeForm]] = {}
     for form in _forms():
         groups.setdefault(form.group, []).append(form)
-    return flask.render_template("change_kinds.html", groups=groups)
+    asks_for_rates = is_of_roles(principal(), look(change_policies.in_force).kinds[ChangeRates.name].requested_by)
+    has_rates = RATES in flask.current_app.view_functions and asks_for_rates
+    return flask.render_template("change_kinds.html", groups=groups, rates=flask.url_for(RATES) if has_rates else "")
 
 
 @blueprint.route("/changes/new/<id:kind>", methods=["GET"])
@@ -119,8 +126,9 @@ def _form(kind: str) -> ChangeForm:
 
 
 def _subject(form: ChangeForm) -> dict[str, str]:
-    """The part of the address that says what the form is about."""
-    stated = {name: flask.request.args.get(name, "").strip() for name in form.subject}
+    """The part of the address that says what the form is about; the names of a payload's members do so too."""
+    args = flask.request.args
+    stated = {name: (args.get(name) or args.get(f"{name}_id") or "").strip() for name in form.subject}
     return {name: value for name, value in stated.items() if value}
 
 

@@ -136,7 +136,9 @@ def test_people_see_the_forms_that_the_change_policy_gives_them(jackpot: World) 
     assert "Ask for a change" in content_of(olga.open("/changes").text)
 
     rita = somebody(jackpot, "Rita", Role.RATES)
-    assert "asks for no change of these kinds" in titles(rita)
+    has_rates = rita.open("/rates").status != 404
+    assert ("New rate sheet" in titles(rita)) is has_rates
+    assert ("asks for no change of these kinds" in titles(rita)) is not has_rates
     assert "Ask for a change" not in content_of(rita.open("/changes").text)
 
     policy = {"kinds": {"adjustment": {"requested_by": ["finance"], "decided_by": ["operator"]}}}
@@ -269,6 +271,14 @@ def test_the_way_back_leads_to_the_form_that_was_sent(jackpot: World) -> None:
     another = somebody(jackpot, "Oskar", Role.OPERATOR).open(form.action)
     assert another.status == 303
     assert form.value("request_id") not in another.headers["Location"]
+
+
+def test_an_address_may_name_its_subject_as_a_payload_does(played: World) -> None:
+    ann = asker(played, "held-awards")
+    form = opened(ann, "held-awards", "jackpot_id=j1&table_id=T1&round_id=held&decision=reject")
+    assert form.value("decision") == "reject"
+    assert sent(ann, form, {}).status == 303
+    assert requests(played)[0]["payload"]["round_id"] == "held"
 
 
 def test_a_form_of_an_odd_address_is_a_form(jackpot: World) -> None:
