@@ -3,6 +3,7 @@
 from collections.abc import Collection, Mapping
 from http import HTTPStatus
 from typing import Any, Final
+from urllib.parse import urlencode
 
 import flask
 from marshmallow import ValidationError
@@ -90,17 +91,18 @@ def ask_for_change(kind: str) -> Response:
         raise NotFound from error
     typed: Typed = flask.request.form
     reading = sheet.read(sheet.fields, typed)
+    payload = {**reading.payload, **sheet.payload}
     body = {
         "request_id": typed.get("request_id", ""),
         "reason": typed.get("reason", "").strip(),
         "kind": form.kind,
-        "payload": {**reading.payload, **sheet.payload},
+        "payload": payload,
     }
-    errors = {**_errors_of_body(body), **_errors_of_payload(kind, body["payload"], reading), **reading.errors}
+    errors = {**_errors_of_body(body), **_errors_of_payload(kind, payload, reading), **reading.errors}
     if errors:
         return form_page(form, sheet, typed, errors=errors, status=HTTPStatus.UNPROCESSABLE_ENTITY)
     is_trial = typed.get("step") == TRY
-    command = RequestChange(signed(body), form.kind, body["payload"], rate_band=context().config.rate_band)
+    command = RequestChange(signed(body), form.kind, payload, rate_band=context().config.rate_band)
     try:
         done: ChangeRequested = act_or_rehearse(lambda session: request_change(session, command), dry_run=is_trial)
     except DEFINITE as error:
@@ -108,7 +110,7 @@ def ask_for_change(kind: str) -> Response:
         status = problem_of(error, instance=flask.request.path).status
         return form_page(form, sheet, typed, errors=placed, alert=error.detail, status=status)
     if is_trial and done.effect is not None:
-        left = KINDS[kind].read(body["payload"]).left_to_booking
+        left = KINDS[kind].read(payload).left_to_booking
         return form_page(form, sheet, typed, effect=effect_shown(done.effect, left_to_booking=left))
     return flask.redirect(flask.url_for("pages.show_change", request_id=done.change.request_id), HTTPStatus.SEE_OTHER)
 
@@ -148,6 +150,7 @@ def _choice(form: ChangeForm, *, alert: str = "", status: int = HTTPStatus.OK) -
     asker = Asker(principal(), now())
     fields = look(lambda session: form.subject_fields(session, asker))
     candidates = look(lambda session: form.candidates(session, asker))
+    start = flask.url_for("pages.show_new_change", kind=form.kind)
     html = flask.render_template(
         "change_subject.html",
         form=form,
@@ -156,10 +159,7 @@ def _choice(form: ChangeForm, *, alert: str = "", status: int = HTTPStatus.OK) -
         errors={},
         focus=fields[0].name if fields and not alert else "",
         alert=alert,
-        candidates=[
-            (candidate.label, flask.url_for("pages.show_new_change", kind=form.kind, **candidate.query))
-            for candidate in candidates
-        ],
+        candidates=[(candidate.label, f"{start}?{urlencode(candidate.query)}") for candidate in candidates],
     )
     return flask.Response(html, status)
 

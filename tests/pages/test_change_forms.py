@@ -15,7 +15,7 @@ from tests.support.bets import bet
 from tests.support.every_kind import PAYLOADS
 from tests.support.filled_forms import FILLED, asker, opened, sent, somebody
 from tests.support.hands import FLUSH, STRAIGHT, hand
-from tests.support.page_forms import form_to, forms_in
+from tests.support.page_forms import Pairs, form_to, forms_in
 from tests.support.page_text import content_of, links_of
 from tests.support.visitor import Visitor
 from tests.support.world import World
@@ -46,6 +46,10 @@ def requests(world: World) -> list[Body]:
 def asked_once(world: World) -> Body:
     (request,) = requests(world)
     return request
+
+
+def without_token(pairs: Pairs) -> Pairs:
+    return [(name, value) for name, value in pairs if name != "csrf_token"]
 
 
 def focused(page: str) -> str:
@@ -95,7 +99,8 @@ def test_a_trial_shows_what_it_would_do_and_asks_for_nothing(played: World, kind
     assert "What it would do now" in content_of(answer.text)
     assert len(requests(played)) == before
     again = form_to(answer.text, f"/changes/new/{kind}")
-    assert sorted(again.fields) == sorted(form.filled({"reason": "as agreed", **FILLED[kind].values}))
+    typed = form.filled({"reason": "as agreed", **FILLED[kind].values})
+    assert sorted(without_token(again.fields)) == sorted(without_token(typed))
 
 
 @pytest.mark.parametrize("kind", FILLED)
@@ -175,7 +180,7 @@ def test_a_subject_that_there_is_not_is_said_where_one_is_chosen(jackpot: World)
     ):
         answer = visitor.open(f"/changes/new/{address}")
         assert answer.status == 404, address
-        assert "There is no" in content_of(answer.text)
+        assert re.search("There is no|has no round", content_of(answer.text)), address
         assert 'role="alert"' in answer.text
         assert "<script>" not in answer.text.partition("<main")[2]
 
@@ -297,7 +302,10 @@ def test_what_was_typed_is_never_markup(played: World) -> None:
         form = opened(visitor, kind, FILLED[kind].query)
         names = {name for name, _ in form.fields if name not in {"csrf_token", "request_id"}}
         answer = sent(visitor, form, dict.fromkeys(names, HOSTILE), reason=HOSTILE)
-        assert answer.status == 422, kind
+        if answer.status == 303:  # Of some kinds the reason is all that is typed.
+            answer = visitor.open(answer.headers["Location"])
+        assert answer.status in {200, 404, 422}, kind
+        assert "&lt;script&gt;alert(1)" in answer.text, kind
         assert "<script>alert" not in answer.text, kind
 
 

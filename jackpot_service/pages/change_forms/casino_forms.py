@@ -26,7 +26,7 @@ from jackpot_service.usecases.fields import currency_code
 
 GROUP: Final = "Casinos and tables"
 
-_FORFEITED_TO: Final[Mapping[ForfeitedTo, str]] = {
+_FORFEITED_TO: Final[Mapping[str, str]] = {
     ForfeitedTo.STATUTORY: "kept for the authority of the casino",
     ForfeitedTo.METER: "back to the jackpot",
 }
@@ -97,7 +97,7 @@ def _withholding(session: Session, _asker: Asker, subject: Mapping[str, str]) ->
             control=Control.MINOR,
             unit=currency,
             hint="From this amount on an award is reportable.",
-            default=amount_of(rule and rule.report_at_minor, currency),
+            default=amount_of(None if rule is None else rule.report_at_minor, currency),
         ),
         Field(
             name="withhold_at_minor",
@@ -105,7 +105,7 @@ def _withholding(session: Session, _asker: Asker, subject: Mapping[str, str]) ->
             control=Control.MINOR,
             unit=currency,
             hint="From this amount on a part of an award is withheld. Empty: nothing is.",
-            default=amount_of(rule and rule.withhold_at_minor, currency),
+            default=amount_of(None if rule is None else rule.withhold_at_minor, currency),
             is_required=False,
         ),
         Field(
@@ -113,7 +113,7 @@ def _withholding(session: Session, _asker: Asker, subject: Mapping[str, str]) ->
             label="Part withheld, in per cent",
             control=Control.AMOUNT,
             hint="Of all of such an award: above 0, below 100.",
-            default=plain_or_empty(rule and rule.percent),
+            default=plain_or_empty(None if rule is None else rule.percent),
             is_required=False,
         ),
         Field(

@@ -186,7 +186,7 @@ def _minor(text: str, currency: str) -> int:
         decimals = decimals.rstrip("0")
         if len(decimals) <= known.exponent:
             return int(whole + decimals.ljust(known.exponent, "0"))
-    example = plain(from_minor(1250, known.exponent))
+    example = str(from_minor(1250, known.exponent))
     message = f"must be an amount of {currency} with at most {known.exponent} decimals, such as {example}"
     raise WrongText(message)
 

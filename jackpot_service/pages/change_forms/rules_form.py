@@ -34,7 +34,7 @@ EMPTY_TIERS: Final = 2
 
 _YES_OR_NO: Final = choices_of({"true": "yes", "false": "no"})
 
-_DEAD_HANDS: Final[Mapping[DeadHand, str]] = {
+_DEAD_HANDS: Final[Mapping[str, str]] = {
     DeadHand.REFUND: "get their stakes back",
     DeadHand.PLAY_ON: "play on for a share",
 }
@@ -165,7 +165,7 @@ def _tiers(rules: JackpotRules) -> Iterator[Field]:
                 "from",
                 "Awards are held from",
                 Control.AMOUNT,
-                plain_or_empty(tier and tier.from_amount),
+                plain_or_empty(None if tier is None else tier.from_amount),
                 {"unit": rules.base, "hint": "Empty in all its fields: no such tier." if tier is None else ""},
             ),
             ("approvals", "People who approve", Control.WHOLE, () if tier is None else (str(tier.approvals),), {}),
