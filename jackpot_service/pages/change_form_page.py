@@ -17,12 +17,14 @@ from jackpot_service.usecases.changes.effects import ChangeEffect
 
 REASON: Final = "/reason"
 
+NEEDED: Final = "is needed"
+
 SETTINGS: Final = "/payload/settings"
 
 NOTHING_CHANGED: Final = "Nothing is changed: every setting is as it was."
 
 IN_A_FORM: Final[Mapping[str, str]] = {
-    "Missing data for required field.": "is needed",
+    "Missing data for required field.": NEEDED,
     'must be a plain decimal number in a string, such as "-12.50"': "must be a plain decimal number, such as -12.50",
     "must be a time by RFC 3339, such as 2026-11-20T09:30:00Z": "must be a day and a time",
     "must be an object with at least one member": "must not be empty",

@@ -18,7 +18,7 @@ from jackpot_service.domain.errors import Conflict, Forbidden, Refused
 from jackpot_service.domain.errors import NotFound as NotFoundInBooks
 from jackpot_service.pages.access import people
 from jackpot_service.pages.blueprint import blueprint
-from jackpot_service.pages.change_form_page import effect_shown, form_page
+from jackpot_service.pages.change_form_page import NEEDED, REASON, effect_shown, form_page
 from jackpot_service.pages.change_forms.fields import Reading, Typed, defaults
 from jackpot_service.pages.change_forms.form import Asker, ChangeForm, Sheet
 from jackpot_service.pages.change_forms.registry import forms_for
@@ -168,7 +168,8 @@ def _errors_of_body(body: Mapping[str, Any]) -> dict[str, str]:
     try:
         ChangeRequestSchema().load(body)
     except ValidationError as error:
-        return {each.pointer: each.detail for each in field_errors_in(error.messages, "")}
+        errors = {each.pointer: each.detail for each in field_errors_in(error.messages, "")}
+        return errors if body["reason"] else {**errors, REASON: NEEDED}
     return {}
 
 

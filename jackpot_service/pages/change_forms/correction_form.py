@@ -13,6 +13,7 @@ from jackpot_service.pages.change_forms import award_forms, round_parts, subject
 from jackpot_service.pages.change_forms.fields import Choice, Control, Field, Reading, Typed, read_fields
 from jackpot_service.pages.change_forms.form import Asker, Candidate, ChangeForm, Sheet
 from jackpot_service.pages.change_forms.subjects import UnknownSubject
+from jackpot_service.pages.figures import moment
 from jackpot_service.records.round_search import RoundFilters, latest_rounds
 from jackpot_service.reports.rounds import RoundRecord
 from jackpot_service.usecases.changes.round_correction import CorrectRound
@@ -36,7 +37,10 @@ def _settled(session: Session, asker: Asker) -> Sequence[Candidate]:
     filters = RoundFilters(state=RoundState.SETTLED)
     rows = latest_rounds(session, asker.principal, filters, limit=subjects.MOST_CANDIDATES, now=asker.at)
     return [
-        Candidate(f"round {row.round_id} at table {row.table_id}", {"table": row.table_id, "round": row.round_id})
+        Candidate(
+            f"{row.table_id}, {moment(row.opened_at)}: round {row.round_id}",
+            {"table": row.table_id, "round": row.round_id},
+        )
         for row in rows
     ]
 

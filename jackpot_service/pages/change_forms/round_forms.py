@@ -10,6 +10,7 @@ from jackpot_service.domain.rounds import RoundState
 from jackpot_service.pages.change_forms import award_forms, round_parts, subjects
 from jackpot_service.pages.change_forms.fields import Choice, Control, Field
 from jackpot_service.pages.change_forms.form import Asker, Candidate, ChangeForm, Sheet
+from jackpot_service.pages.figures import moment
 from jackpot_service.records import exceptions
 from jackpot_service.records.noted_exceptions import ExceptionFilters
 from jackpot_service.records.round_search import RoundFilters, latest_rounds
@@ -33,7 +34,7 @@ def _denied_prizes(session: Session, asker: Asker) -> Sequence[Candidate]:
 def _compensable(session: Session, asker: Asker) -> Sequence[Candidate]:
     filters = RoundFilters(state=RoundState.CANCELLED)
     rows = latest_rounds(session, asker.principal, filters, limit=subjects.MOST_CANDIDATES, now=asker.at)
-    cancelled = [_candidate(row.table_id, row.round_id, "cancelled") for row in rows]
+    cancelled = [_candidate(row.table_id, row.round_id, f"cancelled, opened {moment(row.opened_at)}") for row in rows]
     return [*_denied_prizes(session, asker), *cancelled][: subjects.MOST_CANDIDATES]
 
 

@@ -46,7 +46,7 @@ def every_page(kind: str) -> str:
 
 
 def fill_adjustment(page: Page, amount: str = "12.50") -> None:
-    page.get_by_label("Pool").select_option("reserve")
+    page.get_by_label("Pool", exact=True).select_option("reserve")
     page.get_by_label("Difference").fill(amount)
     page.get_by_label("Cause").select_option("count-error")
     page.get_by_label("Document").fill("memo 1")
