@@ -28,6 +28,9 @@ PAGES = (
     "/tables/T1/rounds/denied",
 )
 
+WITH_ERRORS = ("adjustment", "change-policy", "round-correction")
+"""Kinds whose forms have between them every sort of field."""
+
 
 @pytest.fixture
 def played(world: World) -> World:
@@ -64,9 +67,10 @@ def test_axe_finds_nothing_in_either_scheme(screens: Screens, played: World, sch
         page = ann if asker_of(kind).role is Role.OPERATOR else fay
         page.goto(every_page(kind))
         assert violations(page) == [], kind
-        page.get_by_role("button", name="Ask for it").click()  # Without a reason, so that it has errors.
-        expect(page.locator("#reason-error")).to_be_visible()
-        assert violations(page) == [], kind
+        if kind in WITH_ERRORS:
+            page.get_by_role("button", name="Ask for it").click()  # Without a reason.
+            expect(page.locator("#reason-error")).to_be_visible()
+            assert violations(page) == [], kind
 
 
 @pytest.mark.parametrize("width", [1440, 390, 320])
@@ -195,7 +199,7 @@ def test_a_form_that_comes_too_late_comes_back_filled_in(screens: Screens, playe
     played.clock.advance(timedelta(minutes=31))
     ann.get_by_role("button", name="Ask for it").click()
     expect(ann.get_by_text("Your session was over when you sent the form")).to_be_visible()
-    expect(ann.get_by_text("runs no script")).to_have_count(0 if scripts else 1)
+    expect(ann.locator("noscript p")).to_have_count(0 if scripts else 1)
     ann.get_by_label("Key").fill(key)
     ann.get_by_role("button", name="Sign in").click()
     if not scripts:
