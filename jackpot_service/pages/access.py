@@ -127,9 +127,10 @@ def led_away(endpoint: str) -> Response:
     """
     Lead to another page, which leads back to this one, or to the page of this form.
 
-    A part of a page, which htmx asks for, leads the whole page.
+    A part of a page, which htmx asks for, leads the whole page. `unsent` says that a form was not taken.
     """
-    target = flask.url_for(endpoint, next=_page_in_front())
+    unsent = None if flask.request.method in SAFE else "form"
+    target = flask.url_for(endpoint, next=_page_in_front(), unsent=unsent)
     if "HX-Request" in flask.request.headers:
         return Response(status=204, headers={"HX-Redirect": target})
     return flask.redirect(target, 303)

@@ -24,10 +24,11 @@ class ShownCard:
 def shown_cards(cards: Iterable[Card]) -> tuple[ShownCard, ...]:
     """Show cards, the highest first: the ledger keeps them by letter."""
     by_rank = sorted(cards, key=lambda card: (-RANKS.index(card[0]), SUITS.index(card[1])))
-    return tuple(_shown(card) for card in by_rank)
+    return tuple(shown_card(card) for card in by_rank)
 
 
-def _shown(card: Card) -> ShownCard:
+def shown_card(card: Card) -> ShownCard:
+    """Show a card."""
     rank, suit = card[0], card[1]
     name = f"{_RANK_NAMES.get(rank, rank)} of {_SUIT_NAMES[suit]}"
     return ShownCard("10" if rank == "T" else rank, _PIPS[suit], _SUIT_NAMES[suit], name)

@@ -26,6 +26,7 @@ from jackpot_service.domain.errors import Conflict, Forbidden, NotFound
 from jackpot_service.domain.exceptions import PRIZE_DENIED, NotedException
 from jackpot_service.pages.access import people
 from jackpot_service.pages.blueprint import blueprint
+from jackpot_service.pages.change_links import Links
 from jackpot_service.pages.forms import new_request_id
 from jackpot_service.pages.lists import ReadQuery, address_with, days_to_instants, read_query
 from jackpot_service.pages.shown_exceptions import facts_shown
@@ -154,10 +155,12 @@ def _counts(values: Mapping[str, Any]) -> Sequence[Any]:
 
 def _cards(listed: Sequence[NotedException], *, may_acknowledge: bool) -> Sequence[Mapping[str, Any]]:
     there = look(lambda session: _rounds_there(session, listed))
+    links = Links()
     return [
         {
             "exception": exception,
             "facts": facts_shown(exception.facts),
+            "links": links.exception_links(exception),
             "has_round": (exception.table_id, exception.round_id) in there,
             "can_be_chosen": may_acknowledge and exception.acknowledgement is None and exception.kind != PRIZE_DENIED,
             "needs_two": exception.acknowledgement is None and exception.kind == PRIZE_DENIED,

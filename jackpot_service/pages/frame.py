@@ -58,7 +58,10 @@ NAVIGATION: Final[tuple[Section, ...]] = (
             Item(
                 "Jackpots",
                 "pages.show_jackpots",
-                ("pages.show_jackpot", "pages.show_rules", "pages.show_hits", "pages.show_history"),
+                (
+                    *("pages.show_jackpot", "pages.show_rules", "pages.show_hits", "pages.show_history"),
+                    *("pages.show_suspension", "pages.suspend", "pages.show_resumption", "pages.resume"),
+                ),
             ),
         ),
     ),
@@ -84,7 +87,10 @@ NAVIGATION: Final[tuple[Section, ...]] = (
             Item(
                 "Changes",
                 "pages.show_changes",
-                ("pages.show_change", "pages.decide", "pages.show_emergency", "pages.decide_alone"),
+                (
+                    *("pages.show_change", "pages.decide", "pages.show_emergency", "pages.decide_alone"),
+                    *("pages.show_new_changes", "pages.show_new_change", "pages.ask_for_change"),
+                ),
                 badge=badges.changes_waiting,
             ),
             Item(

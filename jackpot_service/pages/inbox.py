@@ -7,7 +7,7 @@ from typing import Any, Final
 import flask
 
 from jackpot_service.api.lists import ListQuerySchema, cursor, page
-from jackpot_service.api.request_context import now, principal
+from jackpot_service.api.request_context import look, now, principal
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain.change_policy import ChangePolicy, is_of_roles
 from jackpot_service.domain.changes import Change, ChangeState
@@ -15,6 +15,7 @@ from jackpot_service.domain.principals import Principal, Role
 from jackpot_service.pages import chips
 from jackpot_service.pages.access import people
 from jackpot_service.pages.blueprint import blueprint
+from jackpot_service.pages.change_forms.registry import forms_for
 from jackpot_service.pages.lists import address_with, read_query
 from jackpot_service.pages.shown_changes import in_a_line
 from jackpot_service.records import change_inbox, change_policies
@@ -63,6 +64,7 @@ def show_changes() -> str:
         changes=[_shown(change, at=at) for _, change in listed["items"]],
         at=at,
         empty_sentence=EMPTY[tab],
+        may_ask=bool(forms_for(principal(), look(change_policies.in_force))),
         next_page=address_with({"tab": tab}, after=listed["next"]) if listed["next"] else None,
         first_page=address_with({"tab": tab}) if query.values["after"] is not None else None,
     )

@@ -33,6 +33,7 @@ from jackpot_service.pages import (
     frame,
     inbox,
     jackpots,
+    new_change,
     new_sheet,
     one_award,
     one_round,
@@ -46,6 +47,7 @@ from jackpot_service.pages import (
     set_up_places,
     sign_in,
     statements,
+    suspensions,
     wall,
 )
 from jackpot_service.pages.access import csrf
@@ -70,6 +72,7 @@ SCREENS = (
     floor,
     inbox,
     jackpots,
+    new_change,
     new_sheet,
     one_award,
     one_round,
@@ -82,6 +85,7 @@ SCREENS = (
     set_up_places,
     sign_in,
     statements,
+    suspensions,
     wall,
 )
 """Modules whose views are pages; to import one is to add them to the blueprint."""

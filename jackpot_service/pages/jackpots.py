@@ -20,9 +20,11 @@ from jackpot_service.domain.printed_rules import odds_text, prize_text, return_t
 from jackpot_service.pages.access import people
 from jackpot_service.pages.blueprint import blueprint
 from jackpot_service.pages.cards import shown_cards
+from jackpot_service.pages.change_links import Links
 from jackpot_service.pages.lists import address_with, read_query
 from jackpot_service.pages.report_links import address_if_there
 from jackpot_service.pages.roles import WATCHERS
+from jackpot_service.pages.suspensions import suspension_form
 from jackpot_service.records import references
 from jackpot_service.records.settings_in_force import UnknownJackpot
 from jackpot_service.reports.audit import ActQuery, AuditedAct, latest_acts, shown
@@ -72,6 +74,8 @@ def show_jackpot(jackpot_id: str) -> str:
         sheet=sheet,
         prizes=[_prize(line, sheet) for line in sheet.lines],
         last_hit=hits[0] if hits else None,
+        links=Links().jackpot_links(jackpot_id),
+        **suspension_form(sheet.state, principal()),
         sees_whose_money=principal().casino_id is None,
         account_address=partial(address_if_there, "pages.show_account_book", jackpot_id=jackpot_id),
         tables=look(

@@ -9,6 +9,7 @@ from marshmallow import ValidationError
 from jackpot_service.api.request_context import act, look, principal
 from jackpot_service.pages.access import people
 from jackpot_service.pages.blueprint import blueprint
+from jackpot_service.pages.change_links import Links
 from jackpot_service.pages.lists import address_with
 from jackpot_service.pages.roles import WATCHERS
 from jackpot_service.pages.shown_rounds import ShownBet, hands_of_cancelled, shown_bets, shown_verdict
@@ -34,6 +35,7 @@ def show_round(table_id: str, round_id: str) -> str:
     player_id = _player_id()
     bets = shown_bets(record if player_id is None else record_of_player(record, player_id), calculation)
     first = _first(bets)
+    links = Links()
     verdicts = tuple(shown_verdict(verdict, record) for verdict in calculation.verdicts)
     return flask.render_template(
         "round.html",
@@ -48,6 +50,8 @@ def show_round(table_id: str, round_id: str) -> str:
         bets_listed=len(bets),
         first_bet=first,
         player_id=player_id,
+        links=links.round_links(record),
+        award_links=links.award_links,
         has_won_jackpot=any(verdict.is_hit for verdict in calculation.verdicts),
         knows_people=principal().casino_id is None,
         evidence=evidence if _is_to_show(evidence) else None,

@@ -92,6 +92,7 @@ def _form(template: str, error: WrongKey | None, page: str | None, **values: obj
         error=None if is_of_account else error,
         account_error=error if is_of_account else None,
         has_accounts=pages().accounts is not None,
+        is_unsent=bool(flask.request.values.get("unsent")),
         next_page=next_page() if page is None else page,
         **values,
     )

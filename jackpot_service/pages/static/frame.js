@@ -39,11 +39,10 @@ function isSecret(form, name) {
 }
 
 function fillIn(form, values) {
-  for (const [name, value] of values) {
-    for (const field of [...form.elements].filter((each) => each.name === name && each.type !== "hidden")) {
-      if (field.type !== "checkbox") field.value = value;
-      else if (field.value === value) field.checked = true;
-    }
+  for (const field of form.elements) {
+    const own = values.filter(([name]) => name === field.name).map(([, value]) => value);
+    if (field.type === "checkbox" || field.type === "radio") field.checked = own.includes(field.value);
+    else if (own.length && field.type !== "hidden" && field.type !== "submit") field.value = own[0];
   }
 }
 

@@ -1,0 +1,247 @@
+"""The form of new rules of a jackpot: all its settings as they are, of which only those that change are sent."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from jackpot_service.database.transactions import Session
+from jackpot_service.domain.money import plain
+from jackpot_service.domain.payout_tiers import Evidence, PayoutTier
+from jackpot_service.domain.prizes import FixedAmount, MeterPart, Prize, StakeMultiple, Tier
+from jackpot_service.domain.rules import DeadHand, JackpotRules, Policy
+from jackpot_service.domain.settings import PAYOUT_TIERS
+from jackpot_service.pages.change_forms import subjects
+from jackpot_service.pages.change_forms.fields import (
+    Choice,
+    Control,
+    Field,
+    Reading,
+    Typed,
+    choices_of,
+    plain_or_empty,
+    put,
+)
+from jackpot_service.pages.change_forms.form import Asker, ChangeForm, Sheet
+from jackpot_service.pages.change_forms.policy_form import GROUP
+from jackpot_service.pages.figures import MINUS, label
+from jackpot_service.records import immutable
+from jackpot_service.usecases.changes.rules import ChangeRules
+
+SETTINGS: Final = "settings"
+TIERS: Final = f"{SETTINGS}/{PAYOUT_TIERS}"
+
+EMPTY_TIERS: Final = 2
+"""So many rows for further payout tiers."""
+
+_YES_OR_NO: Final = choices_of({"true": "yes", "false": "no"})
+
+_DEAD_HANDS: Final[Mapping[str, str]] = {
+    DeadHand.REFUND: "get their stakes back",
+    DeadHand.PLAY_ON: "play on for a share",
+}
+
+
+def _rules(session: Session, asker: Asker, subject: Mapping[str, str]) -> Sheet:
+    state = subjects.jackpot_of(session, asker, subject)
+    newest = immutable.rules(session, state.jackpot_id, state.following_version)
+    fields = (
+        *_amounts(newest),
+        *_split(newest),
+        *_prizes(newest),
+        *_play(newest),
+        *_own_largest_stakes(newest, sorted(state.sheet.rates)),
+        *_tiers(newest),
+    )
+    version = str(state.following_version)
+    if state.following_version != state.rules_version:
+        version += ", which comes into force after the next hit"
+    facts = (
+        ("Rules in force", f"version {state.rules_version}"),
+        ("Newest rules, which this changes", f"version {version}"),
+        ("New rules come into force", "after the next hit, not before"),
+    )
+    return Sheet(f"jackpot {state.jackpot_id}", {"jackpot_id": state.jackpot_id}, fields, facts, {}, _read)
+
+
+def _setting(name: str, label_: str, section: str, before: Sequence[str], **more: Any) -> Field:  # noqa: ANN401
+    return Field(
+        name=f"{SETTINGS}/{name}", label=label_, section=section, default=before, **{"is_required": False, **more}
+    )
+
+
+def _amounts(rules: JackpotRules) -> Iterator[Field]:
+    section, more = "Amounts and stakes", {"control": Control.AMOUNT, "unit": rules.base}
+    yield _setting("reset_amount", "Reset amount", section, (plain(rules.reset_amount),), is_required=True, **more)
+    optional = {
+        "limit": ("Limit of the meter", rules.limit),
+        "least_stake": ("Least stake", rules.least_stake),
+        "largest_stake": ("Largest stake", rules.largest_stake),
+        "token": ("Token", rules.token),
+    }
+    for name, (label_, before) in optional.items():
+        yield _setting(name, label_, section, plain_or_empty(before), hint="Empty: none.", **more)
+
+
+def _split(rules: JackpotRules) -> Iterator[Field]:
+    split = rules.split
+    for name, before in (("meter", split.meter), ("reserve", split.reserve), ("prize_fund", split.prize_fund)):
+        hint = "As a part of 1: 0.45 is 45 %. The house takes what no pool does." if name == "meter" else ""
+        yield _setting(
+            f"split.{name}",
+            f"Part for the {label(name)}",
+            "Split of a stake",
+            (plain(before),),
+            control=Control.AMOUNT,
+            hint=hint,
+            is_required=True,
+        )
+
+
+def _prizes(rules: JackpotRules) -> Iterator[Field]:
+    for tier in Tier:
+        if tier is not Tier.ROYAL_FLUSH:
+            before, hint = _prize(rules.prizes.get(tier))
+            yield _setting(
+                f"prizes.{tier}", label(tier).capitalize(), "Prizes", before, control=Control.AMOUNT, hint=hint
+            )
+
+
+def _prize(prize: Prize | None) -> tuple[tuple[str, ...], str]:
+    """The text of a prize, and what it counts."""
+    match prize:
+        case MeterPart(fraction):
+            return (plain(fraction),), "A part of the meter: 0.1 is 10 %. Empty: no prize."
+        case StakeMultiple(times):
+            return (str(times),), "So many times the stake. Empty: no prize."
+        case FixedAmount(amount):
+            return (plain(amount),), "An amount. Empty: no prize."
+        case None:
+            return (), "None until now."
+
+
+def _play(rules: JackpotRules) -> Iterator[Field]:
+    section, more = "Play", {"control": Control.CHOICE, "is_required": True}
+    policies = [policy for policy in Policy if (policy is Policy.SHARED_BY_STAKE) is rules.is_shared]
+    yield _setting(
+        "policy",
+        "Several winners of a round",
+        section,
+        (rules.policy,),
+        choices=tuple(Choice(policy, label(policy)) for policy in policies),
+        **more,
+    )
+    hands = (str(rules.hands_per_player),)
+    yield _setting("hands_per_player", "Hands of a player", section, hands, is_required=True)
+    yield _setting(
+        "dead_hand", "Bets on a dead hand", section, (rules.dead_hand,), choices=choices_of(_DEAD_HANDS), **more
+    )
+    flags = {
+        "close_required": ("Betting is closed before a result", rules.close_required),
+        "displayed": ("The meter is shown to all", rules.displayed),
+    }
+    for name, (label_, before) in flags.items():
+        yield _setting(name, label_, section, ("true" if before else "false",), choices=_YES_OR_NO, **more)
+
+
+def _own_largest_stakes(rules: JackpotRules, currencies: Sequence[str]) -> Iterator[Field]:
+    if rules.token is not None:
+        return
+    for currency in sorted({*currencies, *rules.largest_stakes}):
+        yield _setting(
+            f"largest_stake.{currency}",
+            f"Largest stake in {currency}",
+            "Largest stakes of single currencies",
+            plain_or_empty(rules.largest_stakes.get(currency)),
+            control=Control.AMOUNT,
+            unit=currency,
+        )
+
+
+def _tiers(rules: JackpotRules) -> Iterator[Field]:
+    listed: list[PayoutTier | None] = [*rules.payout_tiers, *[None] * EMPTY_TIERS]
+    for place, tier in enumerate(listed):
+        section = f"Payout tier {place + 1}"
+        members: tuple[tuple[str, str, Control, Sequence[str], Mapping[str, Any]], ...] = (
+            (
+                "from",
+                "Awards are held from",
+                Control.AMOUNT,
+                plain_or_empty(None if tier is None else tier.from_amount),
+                {"unit": rules.base, "hint": "Empty in all its fields: no such tier." if tier is None else ""},
+            ),
+            ("approvals", "People who approve", Control.WHOLE, () if tier is None else (str(tier.approvals),), {}),
+            (
+                "prizes",
+                "Of these prizes",
+                Control.MANY,
+                tier.prizes if tier else (),
+                {"choices": tuple(Choice(each, label(each)) for each in rules.prizes), "hint": "None chosen: of all."},
+            ),
+            (
+                "evidence",
+                "Evidence",
+                Control.MANY,
+                tier.evidence if tier else (),
+                {"choices": tuple(Choice(each, label(each)) for each in Evidence)},
+            ),
+            (
+                "notify",
+                "To notify",
+                Control.TEXT,
+                (", ".join(tier.notify),) if tier and tier.notify else (),
+                {"hint": "Names, with commas between."},
+            ),
+        )
+        for name, label_, control, before, more in members:
+            yield _setting(f"{PAYOUT_TIERS}/{place}/{name}", label_, section, before, control=control, **more)
+
+
+def _read(fields: Sequence[Field], typed: Typed) -> Reading:
+    """Read the settings that differ from those that the form has shown; an optional one that is empty is taken away."""
+    reading = Reading({SETTINGS: {}})
+    for field in fields:
+        if not field.name.startswith(f"{TIERS}/"):
+            text = typed.get(field.name, "").strip().replace(MINUS, "-")
+            if text != "".join(field.default):
+                put(reading.payload, field.name, text or None)
+    before, after = _documents(fields, None), _documents(fields, typed)
+    if list(after.values()) != list(before.values()):
+        reading.payload[SETTINGS][PAYOUT_TIERS] = list(after.values())
+        for index, place in enumerate(after):
+            reading.places[f"/payload/{TIERS}/{index}"] = f"/payload/{TIERS}/{place}"
+    return reading
+
+
+def _documents(fields: Sequence[Field], typed: Typed | None) -> dict[str, dict[str, Any]]:
+    """Write the payout tiers of a form as the payload has them, by place; of the form as it was shown without text."""
+    tiers: dict[str, dict[str, Any]] = {}
+    for field in fields:
+        if field.name.startswith(f"{TIERS}/"):
+            place, name = field.name.removeprefix(f"{TIERS}/").split("/")
+            values = list(field.default if typed is None else typed.getlist(field.name))
+            tiers.setdefault(place, {})[name] = _member(name, values)
+    stated = {place: {name: value for name, value in tier.items() if value} for place, tier in tiers.items()}
+    return {place: tier for place, tier in stated.items() if tier}
+
+
+def _member(name: str, values: list[str]) -> object:
+    if name in {"prizes", "evidence"}:
+        return sorted(str(value) for value in values)
+    text = "".join(values).strip()
+    if name == "notify":
+        return [each for each in (part.strip() for part in text.split(",")) if each]
+    if name == "approvals":
+        return int(text) if text.isascii() and text.isdigit() and len(text) == 1 else text
+    return text
+
+
+FORMS: Final = (
+    ChangeForm(
+        kind=ChangeRules.name,
+        group=GROUP,
+        title="Change the rules of a jackpot",
+        about="New rules wait until the running jackpot is won. They come into force after the next hit.",
+        subject=subjects.JACKPOT,
+        subject_fields=subjects.jackpot_fields,
+        sheet=_rules,
+    ),
+)
