@@ -72,6 +72,7 @@ NAVIGATION: Final[tuple[Section, ...]] = (
                 badge=badges.changes_waiting,
             ),
             Item("Exceptions", "pages.show_exceptions", ("pages.acknowledge",)),
+            Item("Audit trail", "pages.show_audit", ("pages.show_act",)),
         ),
     ),
     Section("You", (Item("Account", "pages.show_account"),)),
