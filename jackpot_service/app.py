@@ -49,6 +49,7 @@ from jackpot_service.api import (
     tables,
     unclaimed_awards,
     users,
+    verification_runs,
     withholding_rules,
 )
 from jackpot_service.api.asgi import REQUEST_ID, InThreads, add_headers, by_thread, request_id
@@ -125,6 +126,7 @@ BLUEPRINTS = (
     periods.blueprint,
     entries.blueprint,
     checkpoints.blueprint,
+    verification_runs.blueprint,
     events.blueprint,
     jobs.blueprint,
     problem_pages.blueprint,

@@ -53,8 +53,8 @@ class JobRequestSchema(RequestSchema):
                 "That is `positions`, seqs of the jackpot's stripes, or `as_of`, a booking time; otherwise all that is "
                 "committed by now. Of `report`: its `name`, `format` (`csv` or `xlsx`), and the other parameters of "
                 "`GET /v1/reports/{name}`, `by` as a list. It is made as of the time of the request, or of `to` or "
-                "`as_of` if that is earlier. Of `verification`, for auditors: `from` is `zero`, or `last` to go on from "
-                "the last note."
+                "`as_of` if that is earlier. Of `verification`, for auditors: `from`, which is `zero`, or `last` to go "
+                "on from the last note."
             )
         },
     )
@@ -207,7 +207,7 @@ def get_job(job_id: str) -> JobView:
     description="The whole file: a journal as plain text, a report as CSV or XLSX, a verification as JSON.",
     headers={"Content-Disposition": {"$ref": "#/components/headers/FileName"}},
 )
-@blueprint.doc(responses={200: {"content": FILES}})
+@blueprint.doc(responses={200: {"content": {**FILES, "application/json": {"schema": {"type": "object"}}}}})
 def get_job_file(job_id: str) -> flask.Response:
     """Read the file of a job that is done, under its name and media type; 409 until then, 404 when it was removed."""
     job = _visible(job_id)

@@ -73,6 +73,8 @@ NAVIGATION: Final[tuple[Section, ...]] = (
             ),
             Item("Exceptions", "pages.show_exceptions", ("pages.acknowledge",)),
             Item("Audit trail", "pages.show_audit", ("pages.show_act",)),
+            Item("Proof", "pages.show_proof_of_books", ("pages.start_proof",)),
+            Item("Health", "pages.show_health"),
         ),
     ),
     Section("You", (Item("Account", "pages.show_account"),)),

@@ -20,10 +20,12 @@ from jackpot_service.pages import (
     figures,
     floor,
     frame,
+    health,
     inbox,
     jackpots,
     one_round,
     problems,
+    proof,
     rounds,
     sign_in,
     wall,
@@ -33,7 +35,7 @@ from jackpot_service.pages.blueprint import blueprint
 from jackpot_service.pages.context import EXTENSION, Attempts, PagesContext
 from jackpot_service.pages.cookies import Cookies
 
-SCREENS = (account, audit, change, exceptions, floor, inbox, jackpots, one_round, rounds, sign_in, wall)
+SCREENS = (account, audit, change, exceptions, floor, health, inbox, jackpots, one_round, proof, rounds, sign_in, wall)
 """Modules whose views are pages; to import one is to add them to the blueprint."""
 
 

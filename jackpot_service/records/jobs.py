@@ -187,7 +187,7 @@ def take(session: Session, lease: Lease, *, kinds: Collection[str]) -> Job | Non
     if job_id is None:
         return None
     _begin_anew_without_position(session, job_id)
-    done = func.coalesce(JobRow.position["done"].astext.cast(BigInteger), JobRow.done)
+    done = func.coalesce(func.jsonb_extract_path_text(JobRow.position, "done").cast(BigInteger), JobRow.done)
     taken = session.execute(
         update(JobRow)
         .where(JobRow.job_id == job_id)

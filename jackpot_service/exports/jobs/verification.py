@@ -9,7 +9,7 @@ found again. The file names the mismatches; the position keeps the first ones fo
 import time
 from collections import Counter
 from collections.abc import Generator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any, Final
 
@@ -130,40 +130,46 @@ class _Place:
         return Piece(content, self.position, self.done, self.total)
 
 
-@dataclass(slots=True)
-class _Work:
-    """A verification in a thread: it reports progress, numbers of its notes, and what it found."""
+@dataclass(frozen=True, slots=True)
+class _Pace:
+    """How often a verification notes how far it is, and how often it says so to its job."""
 
-    engine: sqlalchemy.Engine
-    continues: int | None
-    session: Session | None = None
-    _last: float = field(default_factory=time.monotonic)
+    note_s: float
+    piece_s: float
+
+
+class _Work:
+    """A verification in a thread: it reports progress, the numbers of its notes, and what it has found."""
+
+    def __init__(self, engine: sqlalchemy.Engine, pace: _Pace, *, continues: int | None) -> None:
+        self.continues = continues
+        self._engine = engine
+        self._pace = pace
+        self._session: Session | None = None
+        self._last = time.monotonic()
 
     def run(self, report: Report[Progress | int | Verification]) -> None:
-        note = (
-            None
-            if self.continues is None
-            else read(self.engine, partial(checkpoints.noted_verification, number=self.continues))
-        )
-        notes = Notes(self.engine, every_s=NOTE_EVERY_S, continues=self.continues)
+        engine, number = self._engine, self.continues
+        note = None if number is None else read(engine, partial(checkpoints.noted_verification, number=number))
+        notes = Notes(engine, every_s=self._pace.note_s, continues=number)
 
         def advance(progress: Progress) -> None:
-            if time.monotonic() - self._last >= PIECE_EVERY_S:
+            if time.monotonic() - self._last >= self._pace.piece_s:
                 self._last = time.monotonic()
                 report(progress)
 
         def reach(reached: Reached) -> None:
-            number = notes.take(reached)
-            if number is not None:
-                report(number)
+            noted = notes.take(reached)
+            if noted is not None:
+                report(noted)
 
-        with snapshot(self.engine) as self.session:
+        with snapshot(engine) as self._session:
             since = None if note is None else note.books
-            report(verify(self.session, since=since, on_progress=advance, on_reached=reach))
+            report(verify(self._session, since=since, on_progress=advance, on_reached=reach))
 
     def cancel(self) -> None:
-        if self.session is not None:
-            cancel_statement(self.session)
+        if self._session is not None:
+            cancel_statement(self._session)
 
 
 def _read(parameters: Json) -> VerificationRequest:
@@ -181,12 +187,14 @@ def _settle(engine: sqlalchemy.Engine, request: VerificationRequest, requester: 
     return Settled(settled, None, file_name(NAME, requester.now, "json"), MEDIA_TYPE)
 
 
-def _pieces(engine: sqlalchemy.Engine, parameters: Json, position: Json | None) -> Generator[Piece, None, None]:
+def _pieces(
+    engine: sqlalchemy.Engine, parameters: Json, position: Json | None, pace: _Pace
+) -> Generator[Piece, None, None]:
     before = position or {"note": parameters["continues"], "done": 0}
     if before.get("outcome") is not None:
         return
     done_before, place = before["done"], _Place(before["done"], position=position)
-    work = _Work(engine, continues=before["note"])
+    work = _Work(engine, pace, continues=before["note"])
     with reports_of(work.run, cancel=work.cancel) as reports:
         for report in reports:
             if isinstance(report, Progress):
@@ -234,6 +242,9 @@ def _outcome(verification: Verification, *, continues: int | None, note: int | N
     }
 
 
-def verification() -> Kind[VerificationRequest]:
+def verification(
+    *, note_every_s: float = NOTE_EVERY_S, piece_every_s: float = PIECE_EVERY_S
+) -> Kind[VerificationRequest]:
     """Return the kind. One is under way at a time, and auditors alone start and end it."""
-    return Kind(NAME, _read, _require, _settle, _pieces, roles=frozenset({Role.AUDITOR}), is_alone=True)
+    pieces = partial(_pieces, pace=_Pace(note_every_s, piece_every_s))
+    return Kind(NAME, _read, _require, _settle, pieces, roles=frozenset({Role.AUDITOR}), is_alone=True)
