@@ -50,7 +50,7 @@ class MismatchSchema(AnswerSchema):
 
 
 class VerificationOutcomeSchema(WrittenSchema):
-    """What a verification has found."""
+    """The findings of a verification."""
 
     @staticmethod
     def write(outcome: Outcome) -> dict[str, Any]:

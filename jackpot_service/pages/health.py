@@ -30,7 +30,7 @@ LONGEST_WAIT: Final = timedelta(minutes=5)
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """A part of the service: its name, whether it is well, and what is known of it in a sentence."""
+    """A part of the service: its name, whether it is well, and a sentence."""
 
     name: str
     kind: str
@@ -49,9 +49,9 @@ def show_health() -> str:
         "health.html",
         at=at,
         ready=ready,
-        service=list(_of_service(ready)),
-        work=list(_of_work(values, at)),
-        checks=list(_of_checkpoints(checkpoints, at)),
+        service=list(_service_states(ready)),
+        work=list(_work_states(values, at)),
+        checks=list(_checkpoint_states(checkpoints, at)),
         counted=list(_counted()),
     )
 
@@ -60,7 +60,7 @@ def _lamp(name: str, *, is_well: bool, well: tuple[str, str], unwell: tuple[str,
     return State(name, chips.GOOD, *well) if is_well else State(name, chips.WRONG, *unwell)
 
 
-def _of_service(ready: Ready) -> Iterator[State]:
+def _service_states(ready: Ready) -> Iterator[State]:
     yield State("Version", chips.QUIET, service_version(), "The version that answers here.")
     yield _lamp(
         "Database",
@@ -88,7 +88,7 @@ def _of_service(ready: Ready) -> Iterator[State]:
     )
 
 
-def _of_work(values: Gauges, at: datetime) -> Iterator[State]:
+def _work_states(values: Gauges, at: datetime) -> Iterator[State]:
     yield _jobs(values, at)
     behind = values.days_behind
     sentence = f"The first day that waits began {behind} days ago." if behind else "No day waits to be reconciled."
@@ -121,7 +121,7 @@ def _jobs(values: Gauges, at: datetime) -> State:
     return State("Jobs", chips.GOOD, "busy" if waiting or running else "idle", sentence)
 
 
-def _of_checkpoints(checkpoints: Checkpoints, at: datetime) -> Iterator[State]:
+def _checkpoint_states(checkpoints: Checkpoints, at: datetime) -> Iterator[State]:
     whole, seal, period = checkpoints.whole_verification, checkpoints.seal, checkpoints.closed_period
     begun = "" if whole is None else "from zero" if whole.continues is None else f"from note {whole.continues}"
     noted_at, sealed_at = whole and whole.noted_at, seal and seal.booked_at
@@ -140,7 +140,7 @@ def _daily(name: str, last: datetime | None, at: datetime, sentence: str) -> Sta
 
 
 def _counted() -> Iterator[tuple[str, str, str]]:
-    """What was counted since the service was started and is not 0: the meaning, the labels, and the number."""
+    """Yield each counter that is not 0: its meaning, its labels, and its number since the service was started."""
     for family in counters.collector().collect():
         counted = counters.COUNTED.get(family.name)
         for sample in family.samples if counted else ():

@@ -65,7 +65,7 @@ def show_progress() -> Response:
 @blueprint.route("/proof", methods=["POST"])
 @people(*STARTERS, of_house=True)
 def start_proof() -> Response:
-    """Start a verification; whoever comes second is shown the one that is under way."""
+    """Start a verification; the second of two people is shown the one that is under way."""
     form = flask.request.form
     start = form.get("from", ZERO)
     if start not in STARTS:

@@ -223,8 +223,8 @@ def write(session: Session, job_id: str, lease: Lease, chunk: Chunk) -> None:
     """
     Write the next chunk of a job's file, and how far it is with it. Raises: LeaseLost.
 
-    It ends the count of attempts only if it is one to go on from, and another than before: what begins anew, or at the
-    same position again, has got no further by it.
+    It ends the count of attempts only if its position is one to go on from, and another than before. Otherwise the job
+    has got no further by it.
     """
     is_further = JobRow.position.is_distinct_from(chunk.position)
     _change(

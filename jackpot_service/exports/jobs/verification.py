@@ -79,7 +79,7 @@ class StoredMismatch:
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """
-    What a verification has found, by the version of the service that did it, and how much it has looked at.
+    The findings of a verification, the version of the service that did it, and how much it has looked at.
 
     `continues` is the note from which its last attempt went on, None if that began at zero; `note` is the note of its
     end, None if something is wrong. `mismatches` counts all, `codes` by code; `first` are the first of them.

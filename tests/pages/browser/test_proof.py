@@ -289,7 +289,8 @@ def test_seals_are_dropped_onto_the_page(screens: Screens, played: World) -> Non
     page.goto("/proof")
     content = played.get("/v1/seals/1").text
     data = page.evaluate_handle(
-        "content => { const data = new DataTransfer(); data.items.add(new File([content], 'dropped.json')); return data; }",
+        "content => { const data = new DataTransfer();"
+        " data.items.add(new File([content], 'dropped.json')); return data; }",
         content,
     )
     page.dispatch_event("[data-drop]", "drop", {"dataTransfer": data})
