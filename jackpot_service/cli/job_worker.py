@@ -18,6 +18,9 @@ from jackpot_service.reports.reconciling import Days
 ALONE: Final = {name: kind for name, kind in KINDS.items() if kind.is_alone}
 FILES: Final = {name: kind for name, kind in KINDS.items() if not kind.is_alone}
 
+LONGEST_END_S: Final = 6.0
+"""How long a verification may take to end: it may be in a long statement, and another worker goes on from its note."""
+
 NICENESS = 10
 """How far a worker that a server starts gives way to it."""
 
@@ -35,7 +38,8 @@ def worker(config: Config, supervised: bool) -> None:  # noqa: FBT001
     with opened_engine(config) as engine, opened_engine(config) as of_proof:
         stop = threading.Event()
         runner = Runner(engine, config.files_kept, stop, FILES, idle=Days(engine, stop).reconcile_next)
-        proving = threading.Thread(target=Runner(of_proof, config.files_kept, stop, ALONE).work, name="proof")
+        proof = Runner(of_proof, config.files_kept, stop, ALONE)
+        proving = threading.Thread(target=_work_or_stop, args=[proof, stop], name="proof", daemon=True)
         set_by_signals(stop, [signal.SIGINT, signal.SIGTERM])
         if supervised:
             os.nice(NICENESS)
@@ -45,7 +49,15 @@ def worker(config: Config, supervised: bool) -> None:  # noqa: FBT001
             runner.work()
         finally:
             stop.set()
-            proving.join()
+            proving.join(LONGEST_END_S)
+
+
+def _work_or_stop(runner: Runner, stop: threading.Event) -> None:
+    """Work until `stop` is set; an error ends the whole process, which is started again."""
+    try:
+        runner.work()
+    finally:
+        stop.set()
 
 
 def _stop_at_end_of_input(stop: threading.Event) -> None:
