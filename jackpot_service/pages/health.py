@@ -124,7 +124,8 @@ def _jobs(values: Gauges, at: datetime) -> State:
 def _checkpoint_states(checkpoints: Checkpoints, at: datetime) -> Iterator[State]:
     whole, seal, period = checkpoints.whole_verification, checkpoints.seal, checkpoints.closed_period
     begun = "" if whole is None else "from zero" if whole.continues is None else f"from note {whole.continues}"
-    noted_at, sealed_at = whole and whole.noted_at, seal and seal.booked_at
+    noted_at = None if whole is None else whole.noted_at
+    sealed_at = None if seal is None else seal.booked_at
     yield _daily("Verification", noted_at, at, f"The last that ended found nothing wrong, {begun}.")
     yield _daily("Seal", sealed_at, at, "" if seal is None else f"The last is number {seal.number}.")
     closed = "None is closed yet." if period is None else f"The last ends {figures.moment(period.period.end)}."

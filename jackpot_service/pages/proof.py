@@ -134,7 +134,7 @@ def _page(*, alert: str = "", status: int = HTTPStatus.OK) -> Response:
         heads=_heads(),
         seals=_seals() if role in OF_SEALS else None,
         periods=_periods() if role in OF_PERIODS else None,
-        sees_acts=role in OF_SEALS,
+        sees_acts=role is Role.AUDITOR,
     )
     return flask.Response(html, status)
 

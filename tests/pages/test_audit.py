@@ -31,7 +31,7 @@ ADJUSTMENT: Final[Body] = {
 def busy(world: World) -> World:
     """Changes that two people made, an act of each of two operators, and a corrected round."""
     world.open(base_amount="1000")
-    world.change("adjustment", ADJUSTMENT)
+    world.change("adjustment", ADJUSTMENT, request_id="adjusted")
     for name, path in (("Olga", "suspension"), ("Otto", "resumption")):
         body = {"request_id": f"by-{name}", "reason": "the camera was out"}
         world.put(f"/v1/jackpots/j1/{path}", body, key=world.person(name, Role.OPERATOR)).ok(201)
@@ -151,7 +151,7 @@ def test_a_long_trail_goes_on_where_the_page_before_ended_also_while_it_grows(bu
 
 
 def test_an_act_shows_before_and_after_and_what_it_booked(busy: World) -> None:
-    (act,) = listed(busy, "?kind=adjusted")
+    (act,) = listed(busy, "?kind=adjustment")
     answer = auditor(busy).open(f"/audit/{act['seq']}")
     page = content_of(answer.text)
     (effect,) = act["effects"]
@@ -172,7 +172,7 @@ def test_an_act_shows_before_and_after_and_what_it_booked(busy: World) -> None:
     assert len(rows) == 2
     assert all(row[name] in page for row in rows for name in ("digest", "head"))
     assert "EUR 1.50" in page
-    assert {"/changes/q1", "/jackpots/j1", "/audit?request_id=q1"} <= links_of(answer.text)
+    assert {"/changes/adjusted", "/jackpots/j1", "/audit?request_id=adjusted"} <= links_of(answer.text)
 
 
 def test_an_operator_is_shown_the_effect_and_not_the_chain_of_acts(busy: World) -> None:

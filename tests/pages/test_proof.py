@@ -12,7 +12,7 @@ from sqlalchemy import text
 from jackpot_service import signing
 from jackpot_service.domain.principals import Role
 from jackpot_service.usecases.seal_books import SealBooks, seal_books
-from tests.exports.jobs.test_verification import has_note, interrupted, often
+from tests.exports.jobs.test_verification import after, has_note, interrupted, often
 from tests.support import everything
 from tests.support.answers import Answer, Body
 from tests.support.bets import bet
@@ -220,15 +220,15 @@ def test_progress_is_read_again_until_the_end(played: World) -> None:
     def look() -> None:
         seen.append(visitor.open("/proof/progress", **{"HX-Request": "true"}))
 
-    played.runner(kinds=interrupted(lambda piece: piece.done * 2 > (piece.total or 0) > 0, look)).run_next()
+    played.runner(kinds=interrupted(after(3), look)).run_next()
 
     (middle,) = seen
     assert "<main" not in middle.text
     assert re.search(r'<progress [^>]*value="\d+" max="\d+"', middle.text)
     assert "% of all looks at entries" in content_of(f"<main>{middle.text}")
     assert "HX-Refresh" not in middle.headers
-    after = visitor.open("/proof/progress", **{"HX-Request": "true"})
-    assert after.headers["HX-Refresh"] == "true"
+    ended = visitor.open("/proof/progress", **{"HX-Request": "true"})
+    assert ended.headers["HX-Refresh"] == "true"
 
 
 def test_a_page_that_looks_again_by_itself_keeps_no_session_alive(played: World) -> None:
@@ -289,13 +289,8 @@ def test_one_that_is_ended_and_one_that_failed_say_so(played: World) -> None:
     assert visitor.submit("/proof/end", {"job_id": job_id}, page="/proof").status == 303
     assert "was ended by Ada before its end" in shown(visitor)
     start(visitor)
-    with played.engine.begin() as session:
-        session.execute(
-            text(
-                "UPDATE jobs SET state = 'failed', error = 'given-up: <b>it</b>', ended_at = now(), created_at = now() "
-                "WHERE state = 'queued'"
-            )
-        )
+    failing = "UPDATE jobs SET state = 'failed', error = 'given-up: <b>it</b>', ended_at = now() WHERE state = 'queued'"
+    past_the_service(played.database_url, failing)
     page = visitor.open("/proof").text
     assert "failed: given-up: <b>it</b>" in content_of(page)
     assert "<b>it</b>" not in page

@@ -4,6 +4,7 @@ import json
 import threading
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import replace
+from itertools import count
 from typing import Any, Final
 
 import pytest
@@ -84,6 +85,12 @@ def interrupted(is_time: Callable[[Piece], bool], act: Callable[[], object]) -> 
             yield piece
 
     return {"verification": replace(kind, pieces=pieces)}
+
+
+def after(pieces: int) -> Callable[[Piece], bool]:
+    """Whether so many pieces of an attempt are written."""
+    numbers = count()
+    return lambda _piece: next(numbers) >= pieces
 
 
 def has_note(piece: Piece) -> bool:

@@ -15,7 +15,7 @@ from jackpot_service.domain import seals
 from jackpot_service.domain.principals import Role
 from jackpot_service.pages.assets import STATIC
 from jackpot_service.usecases.seal_books import SealBooks, seal_books
-from tests.exports.jobs.test_verification import interrupted
+from tests.exports.jobs.test_verification import after, interrupted
 from tests.pages.browser.screens import Screens, violations
 from tests.support import everything
 from tests.support.bets import bet
@@ -68,7 +68,7 @@ def played(world: World) -> World:
 
 
 def paths(world: World) -> Iterator[str]:
-    (adjusted,) = world.get("/v1/audit?kind=adjusted").ok()["items"]
+    (adjusted,) = world.get("/v1/audit?kind=adjustment").ok()["items"]
     return (path.format(adjusted=adjusted["seq"]) for path in PAGES)
 
 
@@ -162,7 +162,7 @@ def test_progress_moves_by_itself_and_gives_way_to_the_result(screens: Screens, 
     page.get_by_role("button", name="Start").click()
     expect(page.get_by_text("It waits for its turn")).to_be_visible()
     is_seen = threading.Event()
-    kinds = interrupted(lambda piece: piece.done * 2 > (piece.total or 0) > 0, lambda: is_seen.wait(30))
+    kinds = interrupted(after(3), lambda: is_seen.wait(30))
     working = threading.Thread(target=played.runner(kinds=kinds).run_next)
     working.start()
     try:
