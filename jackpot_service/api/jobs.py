@@ -207,7 +207,11 @@ def get_job(job_id: str) -> JobView:
     description="The whole file: a journal as plain text, a report as CSV or XLSX, a verification as JSON.",
     headers={"Content-Disposition": {"$ref": "#/components/headers/FileName"}},
 )
-@blueprint.doc(responses={200: {"content": {**FILES, "application/json": {"schema": {"type": "object"}}}}})
+@blueprint.doc(
+    responses={
+        200: {"content": {**FILES, "application/json": {"schema": {"type": "object", "additionalProperties": True}}}}
+    }
+)
 def get_job_file(job_id: str) -> flask.Response:
     """Read the file of a job that is done, under its name and media type; 409 until then, 404 when it was removed."""
     job = _visible(job_id)

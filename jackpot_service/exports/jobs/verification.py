@@ -145,6 +145,7 @@ class _Work:
         self.continues = continues
         self._engine = engine
         self._pace = pace
+        self.progress: Progress | None = None
         self._session: Session | None = None
         self._last = time.monotonic()
 
@@ -154,6 +155,7 @@ class _Work:
         notes = Notes(engine, every_s=self._pace.note_s, continues=number)
 
         def advance(progress: Progress) -> None:
+            self.progress = progress
             if time.monotonic() - self._last >= self._pace.piece_s:
                 self._last = time.monotonic()
                 report(progress)
@@ -202,6 +204,7 @@ def _pieces(
             elif isinstance(report, int):
                 place.position = {"note": report, "done": place.done}
             else:
+                place.total = done_before + (0 if work.progress is None else work.progress.total)
                 yield _last_piece(place, report, continues=work.continues)
                 return
             yield place.piece()
