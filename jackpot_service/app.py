@@ -53,6 +53,7 @@ from jackpot_service.api import (
     tables,
     unclaimed_awards,
     users,
+    verification_runs,
     withholding_rules,
 )
 from jackpot_service.api.asgi import REQUEST_ID, InThreads, add_headers, by_thread, request_id
@@ -133,6 +134,7 @@ BLUEPRINTS = (
     entries.blueprint,
     checkpoints.blueprint,
     reconciliations.blueprint,
+    verification_runs.blueprint,
     events.blueprint,
     jobs.blueprint,
     problem_pages.blueprint,

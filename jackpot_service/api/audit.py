@@ -1,4 +1,4 @@
-"""The audit trail, for auditors."""
+"""The audit trail: for auditors all of it, for operators what they did themselves."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -6,14 +6,18 @@ from typing import Any
 from marshmallow import fields, validate
 
 from jackpot_service.api.lists import PeriodQuerySchema, cursor, page, page_schema
-from jackpot_service.api.request_context import Blueprint
+from jackpot_service.api.refusals import refused_with
+from jackpot_service.api.request_context import Blueprint, look, principal
 from jackpot_service.api.schemas import AnswerSchema, Moment, described, listed
 from jackpot_service.auth.authenticator import allow
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain.journal import ACT_KINDS, EntryKind
 from jackpot_service.domain.principals import Role
-from jackpot_service.reports.audit import ActQuery, latest_acts, shown
+from jackpot_service.reports.audit import ActQuery, shown, visible_act, visible_acts
 from jackpot_service.usecases.fields import Identifier, Text
+
+READERS = (Role.OPERATOR, Role.AUDITOR)
+"""An operator sees their own acts."""
 
 KINDS = sorted(kind.value for kind in ACT_KINDS)
 
@@ -28,6 +32,9 @@ class AuditQuerySchema(PeriodQuerySchema):
     principal = Text(load_default=None, metadata={"description": "The principal who acted."})
     kind = fields.String(load_default=None, validate=validate.OneOf(KINDS))
     jackpot_id = Identifier(load_default=None)
+    subject = Text(
+        load_default=None, metadata={"description": "The object of the act, as the act names it: `casino c1`."}
+    )
     request_id = Identifier(
         load_default=None,
         metadata={"description": "The caller's id of an act; also finds what decided or did the change request of it."},
@@ -62,22 +69,42 @@ class ActSchema(AnswerSchema):
     effects = listed(ActEffectSchema, "Booked in jackpots' books.")
 
 
+def query_of(values: Mapping[str, Any]) -> ActQuery:
+    """Make the query of the values that its schema has read."""
+    return ActQuery(
+        principal=values["principal"],
+        kind=None if values["kind"] is None else EntryKind(values["kind"]),
+        jackpot_id=values["jackpot_id"],
+        subject=values["subject"],
+        request_id=values["request_id"],
+        booked_from=values["start"],
+        booked_to=values["end"],
+    )
+
+
 @blueprint.route("", methods=["GET"])
-@allow(Role.AUDITOR)
+@allow(*READERS)
 @blueprint.arguments(AuditQuerySchema(), location="query")
 @blueprint.response(200, page_schema(ActSchema, "Acts"))
 def get_audit(query: Mapping[str, Any]) -> Mapping[str, Any]:
-    """List administrative acts, the latest first; `from` is included, `to` is not."""
-    filters = ActQuery(
-        principal=query["principal"],
-        kind=None if query["kind"] is None else EntryKind(query["kind"]),
-        jackpot_id=query["jackpot_id"],
-        request_id=query["request_id"],
-        booked_from=query["start"],
-        booked_to=query["end"],
-    )
+    """
+    List administrative acts, the latest first; `from` is included, `to` is not.
+
+    An operator sees the acts of their own.
+    """
+    filters = query_of(query)
 
     def acts(session: Session, limit: int) -> list[Mapping[str, Any]]:
-        return [shown(act) for act in latest_acts(session, filters, limit=limit, before=query["after"])]
+        listed_acts = visible_acts(session, principal(), filters, limit=limit, before=query["after"])
+        return [shown(act) for act in listed_acts]
 
     return page(query, acts, lambda act: cursor(act["seq"]))
+
+
+@blueprint.route("/<number:seq>", methods=["GET"])
+@allow(*READERS)
+@refused_with("act-unknown")
+@blueprint.response(200, ActSchema())
+def get_act(seq: int) -> Mapping[str, Any]:
+    """Show an administrative act by its number; an operator sees the acts of their own."""
+    return shown(look(lambda session: visible_act(session, principal(), seq)))

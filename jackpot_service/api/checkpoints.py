@@ -6,7 +6,7 @@ from typing import Any
 import flask
 from marshmallow import fields, validate
 
-from jackpot_service.api.lists import ListQuerySchema, cursor, page, page_schema
+from jackpot_service.api.lists import Cursor, ListQuerySchema, cursor, cursor_at, page, page_schema, place_in
 from jackpot_service.api.periods import ClosedPeriodSchema
 from jackpot_service.api.refusals import refused_with
 from jackpot_service.api.request_context import Blueprint, look, principal
@@ -20,6 +20,7 @@ from jackpot_service.reports.checkpoints import (
     latest_seals,
     latest_verifications,
     seal_content,
+    stripe_heads,
 )
 
 READERS = (Role.FINANCE, Role.OPERATOR, Role.AUDITOR)
@@ -31,8 +32,17 @@ blueprint = Blueprint(
     "checkpoints",
     __name__,
     url_prefix="/v1",
-    description="Checkpoints of the books. They are made on the machine: `jackpot verify`, `jackpot seal`.",
+    description=(
+        "Checkpoints of the books. Seals are made on the machine, by `jackpot seal`; verifications there, by "
+        "`jackpot verify`, or by a job of kind `verification`."
+    ),
 )
+
+
+class StripeHeadsQuerySchema(ListQuerySchema):
+    """How much of the list of stripes, and from where."""
+
+    after = Cursor(place_in)
 
 
 class VerificationSchema(AnswerSchema):
@@ -60,6 +70,7 @@ class SealHeadSchema(AnswerSchema):
     number = fields.Integer(required=True)
     sha256 = described(fields.String, "Of the seal's bytes, as its act says it; the next seal names it.")
     public_key_id = described(fields.String, "The key that signed it: the SHA-256 of its 32 bytes.")
+    public_key = described(fields.String, "Its 32 bytes as the ledger kept them, in hexadecimal.")
     principal = described(fields.String, "The principal who made it.")
     booked_at = Moment(required=True)
     act = described(fields.Integer, "Its act's place in the audit trail.")
@@ -99,6 +110,16 @@ class BookEndSchema(AnswerSchema):
     reconciled_to = described(fields.Date, "The last UTC day that was reconciled; null if none was.", allow_none=True)
 
 
+class StripeHeadSchema(AnswerSchema):
+    """The end of a stripe's chain."""
+
+    book = described(fields.String, "The jackpot, or `-`.")
+    stripe = described(fields.Integer, "Its number in the book.", attribute="stripe_no")
+    seq = described(fields.Integer, "Of its last entry; 0 if it has none.")
+    head = described(fields.String, "The hash over all of its entries, in hexadecimal.")
+    booked_at = described(Moment, "When its last entry was booked.")
+
+
 class CheckpointsSchema(AnswerSchema):
     """The last checkpoint of each kind, and the end of each jackpot's book."""
 
@@ -135,6 +156,20 @@ def get_verifications(query: Mapping[str, Any]) -> Mapping[str, Any]:
         query,
         lambda session, limit: latest_verifications(session, limit=limit, before=query["after"]),
         lambda note: cursor(note.number),
+    )
+
+
+@blueprint.route("/stripe-heads", methods=["GET"])
+@allow(*READERS)
+@blueprint.arguments(StripeHeadsQuerySchema(), location="query")
+@blueprint.response(200, page_schema(StripeHeadSchema, "StripeHeads"))
+def get_stripe_heads(query: Mapping[str, Any]) -> Mapping[str, Any]:
+    """List where the chain of every stripe ends now, by book and stripe; a page is of one instant."""
+    require_house(principal())
+    return page(
+        query,
+        lambda session, limit: stripe_heads(session, limit=limit, after=query["after"]),
+        lambda head: cursor_at(head.stripe_no, head.book),
     )
 
 

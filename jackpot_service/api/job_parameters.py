@@ -10,7 +10,7 @@ from jackpot_service.api.periods import KeptReportSchema
 from jackpot_service.api.schemas import AnswerSchema, Moment, described, word
 from jackpot_service.domain.journal import Movement
 from jackpot_service.exports.accounting import FORMS
-from jackpot_service.exports.jobs import journal, report
+from jackpot_service.exports.jobs import journal, report, verification
 from jackpot_service.reports.questions import By
 
 
@@ -52,10 +52,25 @@ class SettledReportSchema(AnswerSchema):
     )
 
 
+class SettledVerificationSchema(AnswerSchema):
+    """Where a verification begins."""
+
+    start = fields.String(
+        required=True, data_key="from", validate=validate.OneOf([verification.ZERO, verification.LAST])
+    )
+    continues = described(fields.Integer, "The note that it goes on from; null for one from zero.", allow_none=True)
+
+
 SETTLED: Final[Mapping[str, type[AnswerSchema]]] = MappingProxyType(
-    {"journal": SettledJournalSchema, "report": SettledReportSchema}
+    {"journal": SettledJournalSchema, "report": SettledReportSchema, "verification": SettledVerificationSchema}
 )
 """By kind of job."""
 
-STATED: Final = MappingProxyType({"journal": journal.JournalParameters, "report": report.ReportParameters})
+STATED: Final = MappingProxyType(
+    {
+        "journal": journal.JournalParameters,
+        "report": report.ReportParameters,
+        "verification": verification.VerificationParameters,
+    }
+)
 """The schemas of what a request for a job states, by kind."""

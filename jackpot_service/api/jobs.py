@@ -1,4 +1,4 @@
-"""Jobs: long exports, created, watched, fetched as files."""
+"""Jobs: long exports and verifications, created, watched, fetched as files."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ blueprint = Blueprint(
     "jobs",
     __name__,
     url_prefix="/v1/jobs",
-    description="Long exports, done in the background, one at a time. Their files are kept for some days.",
+    description="Long exports and verifications, done in the background. Their files are kept for some days.",
 )
 
 
@@ -53,7 +53,8 @@ class JobRequestSchema(RequestSchema):
                 "That is `positions`, seqs of the jackpot's stripes, or `as_of`, a booking time; otherwise all that is "
                 "committed by now. Of `report`: its `name`, `format` (`csv` or `xlsx`), and the other parameters of "
                 "`GET /v1/reports/{name}`, `by` as a list. It is made as of the time of the request, or of `to` or "
-                "`as_of` if that is earlier."
+                "`as_of` if that is earlier. Of `verification`, for auditors: `from`, which is `zero`, or `last` to go "
+                "on from the last note."
             )
         },
     )
@@ -98,7 +99,10 @@ class Seconds(fields.Integer):
 class ProgressSchema(AnswerSchema):
     """The progress of a job."""
 
-    done = described(fields.Integer, "In what the kind counts: of `journal` entries, of `report` rows.")
+    done = described(
+        fields.Integer,
+        "In what the kind counts: of `journal` entries, of `report` rows, of `verification` looks at entries.",
+    )
     total = described(fields.Integer, "Null where nobody knows before it is begun.", allow_none=True)
     rate_per_second = described(Rate, "Of the present attempt.", attribute="per_second", allow_none=True)
     remaining_seconds = described(Seconds, "At that rate.", attribute="remaining", allow_none=True)
@@ -153,6 +157,7 @@ class JobSchema(AnswerSchema):
     "jackpot-unknown",
     "job-conflict",
     "job-forbidden",
+    "job-under-way",
     "jobs-waiting",
     "payload-invalid",
     "positions-unknown",
@@ -167,7 +172,11 @@ class JobSchema(AnswerSchema):
 @blueprint.response(201, JobSchema(), description="It waits for its turn.")
 @blueprint.alt_response(200, schema=JobSchema(), description="The same request again.")
 def post_job(body: Mapping[str, Any]) -> tuple[JobView, int]:
-    """Create a job. A key with a casino may create reports of its own casino, not a jackpot's whole journal."""
+    """
+    Create a job. A key with a casino may create reports of its own casino, not a jackpot's whole journal.
+
+    A verification is for auditors, one at a time. It reads one instant of the books, and no call waits for it.
+    """
     created = created_by(body)
     return _shown(created.job), 200 if created.is_replay else 201
 
@@ -214,10 +223,14 @@ def get_job(job_id: str) -> JobView:
     200,
     {"type": "string"},
     content_type="text/plain",
-    description="The whole file: a journal as plain text, a report as CSV or XLSX.",
+    description="The whole file: a journal as plain text, a report as CSV or XLSX, a verification as JSON.",
     headers={"Content-Disposition": {"$ref": "#/components/headers/FileName"}},
 )
-@blueprint.doc(responses={200: {"content": FILES}})
+@blueprint.doc(
+    responses={
+        200: {"content": {**FILES, "application/json": {"schema": {"type": "object", "additionalProperties": True}}}}
+    }
+)
 def get_job_file(job_id: str) -> flask.Response:
     """Read the file of a job that is done, under its name and media type; 409 until then, 404 when it was removed."""
     return file_answered(job_id)
@@ -237,11 +250,11 @@ def file_answered(job_id: str) -> flask.Response:
 
 @blueprint.route("/<id:job_id>/cancellation", methods=["POST"])
 @allow(*REQUESTERS)
-@refused_with("job-unknown")
+@refused_with("job-forbidden", "job-unknown")
 @blueprint.arguments(JobCancellationSchema())
 @blueprint.response(200, JobSchema())
 def post_job_cancellation(_body: Mapping[str, Any], job_id: str) -> JobView:
-    """End a job. One that is over stays as it is, and the answer has its state."""
+    """End a job. One that is over stays as it is, and the answer has its state. Auditors alone end a verification."""
     return _shown(act(lambda session: requests.cancel(session, principal(), job_id, now=now())))
 
 

@@ -103,7 +103,7 @@ TEXT: Final = "text/plain"
 @metrics.response(200, {"type": "string"}, content_type=TEXT, description="In the text format of Prometheus.")
 def get_metrics() -> flask.Response:
     """
-    Show ages of rate sheets, jackpots' pools, waiting changes, kept refusals and months ahead: floats, to be watched.
+    Show ages of rate sheets, jackpots' pools, waiting changes, refusals, months ahead and jobs: floats, to be watched.
 
     They are of the whole house: not for a key with a casino. Failures are counted since the service was started.
     """
@@ -143,6 +143,19 @@ class _Read(Collector):
             "Days since the first day began that is over and not reconciled; 0 if there is none.",
             value=self.gauges.days_behind,
         )
+        yield self._jobs()
+        waits_since = self.gauges.waits_since
+        yield GaugeMetricFamily(
+            "jackpot_job_waits_seconds",
+            "How long the first of the jobs that wait has waited; 0 if none does.",
+            value=0 if waits_since is None else max(0.0, (self.at - waits_since).total_seconds()),
+        )
+
+    def _jobs(self) -> GaugeMetricFamily:
+        family = GaugeMetricFamily("jackpot_jobs", "Jobs that are not over, by state.", labels=["state"])
+        for state, count in sorted(self.gauges.jobs.items()):
+            family.add_metric([state], count)
+        return family
 
     def _sheet_ages(self) -> GaugeMetricFamily:
         description = "How long the rate sheet in force has been so, of each base currency of a jackpot."

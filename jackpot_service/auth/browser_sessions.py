@@ -115,8 +115,12 @@ class BrowserSessions:
         log.info("signed-in", principal=shown.principal.name, key_id=shown.key_id, by=by)
         return secret
 
-    def find(self, secret: str) -> SignedIn | None:
-        """Return who a cookie's secret shows; None if the session has ended, or its key. Raises: Unavailable."""
+    def find(self, secret: str, *, is_click: bool = True) -> SignedIn | None:
+        """
+        Return who a cookie's secret shows; None if the session has ended, or its key.
+
+        Only a click keeps the session alive. Raises: Unavailable.
+        """
         secret_hash, now = hash_of(secret), self.clock()
         session = read(self.engine, partial(browser_sessions.find, secret_hash=secret_hash))
         if session is None:
@@ -127,6 +131,8 @@ class BrowserSessions:
         key = self.authenticator.key_in_force(session.key_id)
         if key is None:
             return None
+        if not is_click:
+            return SignedIn(key.principal, secret_hash, session)
         if now - session.seen_at >= SEEN_APART:
             self._note_seen(secret_hash, now)
         return SignedIn(key.principal, secret_hash, session.seen(now), by_account=key.secret_hash is None)

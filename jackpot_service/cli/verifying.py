@@ -1,10 +1,7 @@
 """`jackpot verify`: whether the books are right, and whether they are still those that were sealed."""
 
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 
 import click
@@ -16,16 +13,16 @@ from jackpot_service.cli.seals import SealFiles, file_option, public_keys, seal_
 from jackpot_service.config.settings import Config
 from jackpot_service.database import role
 from jackpot_service.database.connections import create_owners_engine
-from jackpot_service.database.transactions import Session, read, snapshot, transact
+from jackpot_service.database.transactions import Session, read, snapshot
 from jackpot_service.domain.errors import Unavailable
 from jackpot_service.ledger.verification import NotCompared, OnReached, Progress, Reached, Verification
 from jackpot_service.proof.checkpoints import given_seals_hold
+from jackpot_service.proof.notes import Notes
 from jackpot_service.proof.proof import verify
 from jackpot_service.records import checkpoints
 from jackpot_service.records.checkpoints import NotedVerification
 from jackpot_service.schema.migrate import LOCK_TIMEOUT_MS
 from jackpot_service.signing import PublicKey
-from jackpot_service.version import service_version
 
 OFF = 1
 
@@ -93,34 +90,21 @@ def _analyse(config: Config) -> None:
 
 
 class _Notes:
-    """Notes now and then, and at the end, how far a verification has come."""
+    """The notes of a verification; a database that cannot be written, such as a replica, is verified without."""
 
     def __init__(self, engine: sqlalchemy.Engine, *, every: float, continues: NotedVerification | None) -> None:
-        self._engine = engine
-        self._every = every
-        self._continues = None if continues is None else continues.number
-        self._begun_at = datetime.now(UTC)
-        self._last = time.monotonic()
+        self._notes = Notes(engine, every_s=every, continues=None if continues is None else continues.number)
         self._is_possible = True
 
     def take(self, reached: Reached) -> None:
-        """Note it, if it is time; a database that cannot be written, such as a replica, is verified without."""
-        if not self._is_possible or (time.monotonic() - self._last < self._every and not reached.is_whole):
+        """Note how far it has come, if it is time, and as long as that is possible."""
+        if not self._is_possible:
             return
-        noting = partial(
-            checkpoints.add_verification,
-            reached=reached,
-            begun_at=self._begun_at,
-            noted_at=datetime.now(UTC),
-            service_version=service_version(),
-            continues=self._continues,
-        )
         try:
-            transact(self._engine, noting)
+            self._notes.take(reached)
         except Unavailable as error:
             self._is_possible = False
             click.echo(f"How far this verification comes is not noted: {error.detail}", err=True)
-        self._last = time.monotonic()
 
 
 def _note_nothing(_reached: Reached) -> None:

@@ -89,7 +89,7 @@ EXCEPTION_KINDS: Final = (
 )
 GAMES: Final = ("caribbean-stud", "casino-holdem-2-hand")
 GROUPINGS: Final = ("jackpot", "casino", "table", "currency", "day", "month", "cycle")
-JOB_KINDS: Final = ("journal", "report")
+JOB_KINDS: Final = ("journal", "report", "verification")
 JOB_STATES: Final = ("queued", "running", "done", "failed", "cancelled")
 JOURNAL_FORMS: Final = ("beancount", "hledger")
 MOVEMENTS: Final = (

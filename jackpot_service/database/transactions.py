@@ -484,6 +484,16 @@ def snapshot(engine: sqlalchemy.Engine, *, longest_s: float | None = None) -> It
         yield session
 
 
+def cancel_statement(session: Session) -> None:
+    """Have the database end the statement that a session waits for in another thread, if there is such a wait."""
+    with suppress(psycopg.Error, sqlalchemy.exc.SQLAlchemyError):
+        if not session.closed:
+            _driver_connection(session).cancel_safe(timeout=LONGEST_CANCEL_S)
+
+
+LONGEST_CANCEL_S: Final = 2.0
+
+
 @contextmanager
 def _unhurried(session: Session, longest_s: float | None) -> Iterator[None]:
     """Let statements of the block take so long, or as long as the database is alive, whatever time their call has."""

@@ -49,12 +49,14 @@ class Audience:
     The people who may see a page: those of these roles, or everybody if they are None.
 
     With `needs_proof` a form is taken only from somebody who has shown their key within a quarter of an hour. A page
-    `of_house` is not for the people of a casino.
+    `of_house` is not for the people of a casino. A part of a page that `is_poll` is requested by the page itself, again
+    and again: nobody clicked, so it does not keep a session alive.
     """
 
     roles: frozenset[Role] | None
     needs_proof: bool = False
     of_house: bool = False
+    is_poll: bool = False
 
     def admits(self, principal: Principal) -> bool:
         """Whether somebody who is signed in may see the page."""
@@ -63,9 +65,11 @@ class Audience:
         return principal.role in self.roles and not (self.of_house and principal.casino_id is not None)
 
 
-def people(*roles: Role, needs_proof: bool = False, of_house: bool = False) -> Callable[[View], View]:
+def people(
+    *roles: Role, needs_proof: bool = False, of_house: bool = False, is_poll: bool = False
+) -> Callable[[View], View]:
     """State which people may see a page; see `Audience`."""
-    return partial(_mark, Audience(frozenset(roles), needs_proof=needs_proof, of_house=of_house))
+    return partial(_mark, Audience(frozenset(roles), needs_proof=needs_proof, of_house=of_house, is_poll=is_poll))
 
 
 def open_to_all(view: View) -> View:
@@ -95,7 +99,7 @@ def require() -> Response | None:
     is_form = flask.request.method not in SAFE
     if is_form:
         _require_own_form()
-    shown = flask.g.signed_in = pages().sessions.find(cookie().secret) if cookie().is_shown else None
+    shown = flask.g.signed_in = _find(is_click=not audience.is_poll) if cookie().is_shown else None
     if audience.roles is None:
         return None
     if shown is None:
@@ -106,6 +110,10 @@ def require() -> Response | None:
     if audience.needs_proof and is_form and not shown.has_proved(at=now()):
         return led_away("pages.show_proof")
     return None
+
+
+def _find(*, is_click: bool) -> SignedIn | None:
+    return pages().sessions.find(cookie().secret, is_click=is_click)
 
 
 def signed_in() -> SignedIn | None:

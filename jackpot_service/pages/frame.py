@@ -114,6 +114,9 @@ NAVIGATION: Final[tuple[Section, ...]] = (
                     *("pages.check_sheet", "pages.show_import", "pages.import_document"),
                 ),
             ),
+            Item("Audit trail", "pages.show_audit", ("pages.show_act",)),
+            Item("Proof", "pages.show_proof_of_books", ("pages.start_proof",)),
+            Item("Health", "pages.show_health"),
         ),
     ),
     Section(

@@ -18,6 +18,7 @@ from jackpot_service.domain.principals import Role
 from jackpot_service.domain.printed_limits import limits_text
 from jackpot_service.domain.printed_rules import odds_text, prize_text, return_text, sections, tier_name
 from jackpot_service.pages.access import people
+from jackpot_service.pages.audit import shown_act
 from jackpot_service.pages.blueprint import blueprint
 from jackpot_service.pages.cards import shown_cards
 from jackpot_service.pages.change_links import Links
@@ -27,7 +28,7 @@ from jackpot_service.pages.roles import WATCHERS
 from jackpot_service.pages.suspensions import suspension_form
 from jackpot_service.records import references
 from jackpot_service.records.settings_in_force import UnknownJackpot
-from jackpot_service.reports.audit import ActQuery, AuditedAct, latest_acts, shown
+from jackpot_service.reports.audit import ActQuery, latest_acts
 from jackpot_service.reports.jackpots import JackpotState, jackpot_state, jackpot_states, last_hits
 from jackpot_service.reports.rules_sheet import RulesQuestion, RulesSheet, rules_sheet
 from jackpot_service.translations import words_in
@@ -133,10 +134,10 @@ def show_history(jackpot_id: str) -> str:
     listed = page(
         query,
         lambda session, limit: [
-            _shown_act(act)
+            shown_act(act)
             for act in latest_acts(session, ActQuery(jackpot_id=jackpot_id), limit=limit, before=query["after"])
         ],
-        lambda act: cursor(act["seq"]),
+        lambda listed_act: cursor(listed_act.act["seq"]),
     )
     return flask.render_template(
         "jackpot_history.html",
@@ -194,11 +195,6 @@ def _prize(line: PaytableLine, sheet: RulesSheet) -> Mapping[str, Any]:
         "odds": odds_text(line.tier, _WORDS),
         "amount_minor": line.amount_minor,
     }
-
-
-def _shown_act(act: AuditedAct) -> Mapping[str, Any]:
-    """Write an act without secrets, and when it was booked as an instant."""
-    return {**shown(act), "booked_at": act.act.booked_at}
 
 
 def _listed(schema: HitsQuerySchema | AuditQuerySchema) -> Mapping[str, Any]:

@@ -6,6 +6,7 @@ from typing import Final
 import flask
 from marshmallow import ValidationError
 
+from jackpot_service.api.audit import READERS
 from jackpot_service.api.request_context import act, look, principal
 from jackpot_service.pages.access import people
 from jackpot_service.pages.blueprint import blueprint
@@ -54,6 +55,7 @@ def show_round(table_id: str, round_id: str) -> str:
         award_links=links.award_links,
         has_won_jackpot=any(verdict.is_hit for verdict in calculation.verdicts),
         knows_people=principal().casino_id is None,
+        sees_acts=principal().role in READERS,
         evidence=evidence if _is_to_show(evidence) else None,
         next_page=_page_of_bets(first + BETS_A_PAGE) if first + BETS_A_PAGE < len(bets) else None,
         previous_page=_page_of_bets(max(0, first - BETS_A_PAGE)) if first else None,

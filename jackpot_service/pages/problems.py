@@ -12,7 +12,7 @@ from jackpot_service.api.problems import problem_of, response_of
 from jackpot_service.domain.errors import LedgerError
 from jackpot_service.pages.blueprint import HEADERS, blueprint
 
-API: Final = ("/v1/", "/problems", "/health", "/readyz", "/metrics", "/openapi.yaml", "/docs")
+API: Final = ("/v1/", "/problems", "/healthz", "/readyz", "/metrics", "/openapi.yaml", "/docs")
 """Where no person looks for a page: a wrong address under these is answered by a problem."""
 
 

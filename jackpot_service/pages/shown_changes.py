@@ -133,6 +133,18 @@ def _as_booked(path: Path, leaf: Leaf | None, left_to_booking: Facts) -> Leaf | 
     return Leaf(AT_BOOKING) if is_left else leaf
 
 
+def differences_of_states(
+    before: Mapping[str, Any] | None, after: Mapping[str, Any], currency: str | None = None
+) -> Sequence[Difference]:
+    """List what differs between the states that an act shows; of an act without a state before, all of it."""
+    first, last = _leaves(before or {}, currency), _leaves(after, currency)
+    return [
+        Difference(_named(path), first.get(path), last.get(path))
+        for path in {**first, **last}
+        if _shown(first.get(path)) != _shown(last.get(path))
+    ]
+
+
 def recorded(effect: ChangeEffect) -> Sequence[tuple[str, str]]:
     """List what a change records besides: members that the state before does not have."""
     if effect.before is None or effect.after is None:

@@ -305,11 +305,17 @@ def add_verification(
 
 def last_verification(session: Session) -> NotedVerification | None:
     """Where the last verification stood; None if there was none. Raises: VerificationUnreadable."""
-    row = session.execute(
-        select(VerificationRow.__table__).order_by(VerificationRow.number.desc()).limit(1)
-    ).one_or_none()
-    if row is None:
-        return None
+    question = select(VerificationRow.__table__).order_by(VerificationRow.number.desc()).limit(1)
+    row = session.execute(question).one_or_none()
+    return None if row is None else _noted(row)
+
+
+def noted_verification(session: Session, number: int) -> NotedVerification:
+    """Where the verification of a note stood; the note must exist. Raises: VerificationUnreadable."""
+    return _noted(session.execute(select(VerificationRow.__table__).where(VerificationRow.number == number)).one())
+
+
+def _noted(row: Row[Any]) -> NotedVerification:
     try:
         books = {book: _verified(document) for book, document in row.books.items()}
     except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError):

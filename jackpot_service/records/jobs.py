@@ -12,7 +12,21 @@ from dataclasses import dataclass, fields
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, Row, Select, and_, case, delete, func, insert, or_, select, update
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    Row,
+    Select,
+    and_,
+    case,
+    delete,
+    func,
+    insert,
+    or_,
+    select,
+    text,
+    update,
+)
 
 from jackpot_service.database.models import IS_TO_DO, IS_TO_REMOVE, JobChunkRow, JobRow
 from jackpot_service.database.transactions import Session
@@ -44,7 +58,13 @@ def by_request(session: Session, principal: str, request_id: str) -> Job | None:
 
 
 def latest(
-    session: Session, principal: Principal, *, limit: int, before: str | None = None, state: JobState | None = None
+    session: Session,
+    principal: Principal,
+    *,
+    limit: int,
+    before: str | None = None,
+    state: JobState | None = None,
+    kind: str | None = None,
 ) -> Sequence[Job]:
     """List the jobs that somebody may see, the latest first: those before one, perhaps only those in a state."""
     question = select(*COLUMNS).order_by(JobRow.job_id.desc()).limit(limit)
@@ -54,6 +74,8 @@ def latest(
         question = question.where(JobRow.job_id < before)
     if state is not None:
         question = question.where(JobRow.state == state.value)
+    if kind is not None:
+        question = question.where(JobRow.kind == kind)
     return [job_of(row) for row in session.execute(question)]
 
 
@@ -61,6 +83,19 @@ def waiting_of(session: Session, principal: str) -> int:
     """Count the jobs of somebody that are not over."""
     question = select(func.count()).where(JobRow.principal == principal, IS_TO_DO)
     return session.scalar(question) or 0
+
+
+def lock_kind(session: Session, kind: str) -> None:
+    """Let nobody else create a job of a kind until the end of the transaction."""
+    session.execute(_LOCK_KIND, {"lock": f"jobs of kind {kind}"})
+
+
+_LOCK_KIND = text("SELECT pg_advisory_xact_lock(hashtext(:lock))")
+
+
+def under_way(session: Session, kind: str) -> Job | None:
+    """The first job of a kind that is not over; None if there is none."""
+    return _job_of(session, select(*COLUMNS).where(JobRow.kind == kind, IS_TO_DO).order_by(JobRow.job_id).limit(1))
 
 
 def cancel(session: Session, job_id: str, *, by: str, at: datetime) -> None:
@@ -134,6 +169,7 @@ def take(session: Session, lease: Lease, *, kinds: Collection[str]) -> Job | Non
     Take the job of some kinds that was asked for first, and waits or was left by its runner; None if there is none.
 
     Jobs that another is taking at this moment are passed over. One that its holder takes again is one that it gave up.
+    A position that says how much was done by then is where the job goes on, and so does its progress.
     """
     is_left = or_(JobRow.lease_until < func.now(), JobRow.holder == lease.holder)
     question = (
@@ -151,6 +187,7 @@ def take(session: Session, lease: Lease, *, kinds: Collection[str]) -> Job | Non
     if job_id is None:
         return None
     _begin_anew_without_position(session, job_id)
+    done = func.coalesce(func.jsonb_extract_path_text(JobRow.position, "done").cast(BigInteger), JobRow.done)
     taken = session.execute(
         update(JobRow)
         .where(JobRow.job_id == job_id)
@@ -160,7 +197,8 @@ def take(session: Session, lease: Lease, *, kinds: Collection[str]) -> Job | Non
             lease_until=func.now() + lease.length,
             attempts=JobRow.attempts + 1,
             began_at=func.now(),
-            began_with=JobRow.done,
+            began_with=done,
+            done=done,
             heartbeat_at=func.now(),
         )
         .returning(*COLUMNS)
@@ -185,8 +223,10 @@ def write(session: Session, job_id: str, lease: Lease, chunk: Chunk) -> None:
     """
     Write the next chunk of a job's file, and how far it is with it. Raises: LeaseLost.
 
-    It ends the count of attempts only if it is one to go on from: what begins anew has got no further by it.
+    It ends the count of attempts only if its position is one to go on from, and another than before. Otherwise the job
+    has got no further by it.
     """
+    is_further = JobRow.position.is_distinct_from(chunk.position)
     _change(
         session,
         job_id,
@@ -197,7 +237,7 @@ def write(session: Session, job_id: str, lease: Lease, chunk: Chunk) -> None:
         position=chunk.position,
         done=chunk.done,
         total=JobRow.total if chunk.total is None else chunk.total,
-        attempts=JobRow.attempts if chunk.position is None else 0,
+        attempts=JobRow.attempts if chunk.position is None else case((is_further, 0), else_=JobRow.attempts),
         heartbeat_at=func.now(),
         lease_until=func.now() + lease.length,
     )

@@ -1,4 +1,8 @@
-"""The audit trail: every administrative act, the latest first, with who, when, why, before and after."""
+"""
+The audit trail: every administrative act, the latest first, with who, when, why, before and after.
+
+Auditors see all of it. Somebody of another role sees what they did themselves.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -9,10 +13,11 @@ from sqlalchemy import ColumnElement, and_, or_
 
 from jackpot_service.database.models import ActRow, ChangeDecisionRow, EntryRow
 from jackpot_service.database.transactions import Session
+from jackpot_service.domain.errors import NotFound
 from jackpot_service.domain.exceptions import NotedException
 from jackpot_service.domain.facts import instant
 from jackpot_service.domain.journal import EntryKind
-from jackpot_service.domain.principals import Principal
+from jackpot_service.domain.principals import Principal, Role
 from jackpot_service.records import acts, noted_exceptions
 from jackpot_service.records.acts import RecordedAct
 from jackpot_service.records.noted_exceptions import ExceptionFilters, KindCount
@@ -21,18 +26,23 @@ SECRETS = frozenset({"secret_hash"})
 """Fields that acts record and that are never shown."""
 
 
+class UnknownAct(NotFound, code="act-unknown", title="Unknown act"):
+    """There is no act of this number, or not for this caller."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ActQuery:
     """
     A query for acts; None is for all of them. The period, by booking time, does not include its end.
 
-    `request_id` finds an act by the caller's id of it, and the acts that decided or carried out the change request of
-    this id.
+    `subject` is the object of an act as its row names it, such as `casino c1`. `request_id` finds an act by its
+    caller's id, and the acts that decided or carried out the change request of this id.
     """
 
     principal: str | None = None
     kind: EntryKind | None = None
     jackpot_id: str | None = None
+    subject: str | None = None
     request_id: str | None = None
     booked_from: datetime | None = None
     booked_to: datetime | None = None
@@ -44,6 +54,30 @@ class AuditedAct:
 
     act: RecordedAct
     is_emergency: bool
+
+
+def visible_acts(
+    session: Session, principal: Principal, query: ActQuery, *, limit: int, before: int | None = None
+) -> Sequence[AuditedAct]:
+    """List, as `latest_acts`, the acts that a principal may see."""
+    visible = _within_own(query, principal)
+    return () if visible is None else latest_acts(session, visible, limit=limit, before=before)
+
+
+def _within_own(query: ActQuery, principal: Principal) -> ActQuery | None:
+    """Narrow a query to the acts of who asks, unless that is an auditor; None if it asks for somebody else's."""
+    if principal.role is Role.AUDITOR:
+        return query
+    return None if query.principal not in {None, principal.name} else replace(query, principal=principal.name)
+
+
+def visible_act(session: Session, principal: Principal, seq: int) -> AuditedAct:
+    """Return the act of a seq. Raises: UnknownAct, also for one that the principal may not see."""
+    for audited in latest_acts(session, ActQuery(), limit=1, before=seq + 1):
+        if audited.act.seq == seq and (principal.role is Role.AUDITOR or audited.act.principal == principal.name):
+            return audited
+    message = f"There is no act {seq}."
+    raise UnknownAct(message, seq=seq)
 
 
 def latest_acts(session: Session, query: ActQuery, *, limit: int, before: int | None = None) -> list[AuditedAct]:
@@ -76,6 +110,7 @@ def _conditions(session: Session, query: ActQuery) -> list[ColumnElement[bool]]:
         (EntryRow.principal, query.principal),
         (EntryRow.kind, None if query.kind is None else query.kind.value),
         (ActRow.jackpot_id, query.jackpot_id),
+        (ActRow.subject, query.subject),
     )
     conditions: list[ColumnElement[bool]] = [column == value for column, value in stated if value is not None]
     if query.request_id is not None:

@@ -5,9 +5,9 @@ from dataclasses import dataclass, fields
 from datetime import date, datetime
 from typing import Final, TypeVar
 
-from sqlalchemy import select
+from sqlalchemy import select, text, tuple_
 
-from jackpot_service.database.models import SealRow, VerificationRow
+from jackpot_service.database.models import SealRow, StripeRow, VerificationRow
 from jackpot_service.database.transactions import Session, pipelined
 from jackpot_service.domain import seals
 from jackpot_service.domain.closed_periods import ClosedPeriod
@@ -59,11 +59,16 @@ class VerificationHead:
 
 @dataclass(frozen=True, slots=True)
 class SealHead:
-    """A seal without what it seals: its number, its hash as its act says it, its key, and who made it when."""
+    """
+    A seal without what it seals: its number, its hash as its act says it, its key, and who made it when.
+
+    `public_key` are the 32 bytes of the key that the ledger kept with it, in hexadecimal.
+    """
 
     number: int
     sha256: str
     public_key_id: str
+    public_key: str
     principal: str
     booked_at: datetime
     act: int
@@ -76,6 +81,17 @@ class BookEnd:
     jackpot_id: str
     positions: Positions
     reconciled_to: date | None
+
+
+@dataclass(frozen=True, slots=True)
+class StripeHead:
+    """The end of a stripe's chain: the seq and the head of its last entry, and when that was booked."""
+
+    book: str
+    stripe_no: int
+    seq: int
+    head: str
+    booked_at: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +143,25 @@ def latest_verifications(
     return [VerificationHead(*row) for row in session.execute(question)]
 
 
+# The root of the chain of notes that a note is the end of: the one that began at zero.
+_ZERO: Final = text("""
+WITH RECURSIVE chain AS (
+    SELECT number, continues, begun_at FROM verifications WHERE number = :number
+    UNION ALL
+    SELECT earlier.number, earlier.continues, earlier.begun_at
+    FROM chain
+    JOIN verifications earlier ON earlier.number = chain.continues
+)
+SELECT begun_at FROM chain WHERE continues IS NULL
+""")
+
+
+def zero_begun_at(session: Session, number: int) -> datetime | None:
+    """Return when the verification from zero began that a note goes back to, perhaps over others; None without it."""
+    begun_at: datetime | None = session.scalar(_ZERO, {"number": number})
+    return begun_at
+
+
 def latest_seals(
     session: Session, *, limit: int, before: int | None = None, acts_end: int | None = None
 ) -> Sequence[SealHead]:
@@ -145,15 +180,39 @@ def latest_seals(
     return [_seal_head(number, key, acts[seq]) for number, key, seq in rows]
 
 
+def seal_keys(session: Session) -> Sequence[str]:
+    """List the public keys of all seals, each by its 32 bytes in hexadecimal."""
+    keys = session.scalars(select(SealRow.public_key).distinct().order_by(SealRow.public_key))
+    return [key.hex() for key in keys]
+
+
 def _seal_head(number: int, public_key: bytes, act: RecordedAct) -> SealHead:
     return SealHead(
         number=number,
         sha256=act.after["sha256"],
         public_key_id=seals.sha256(public_key),
+        public_key=public_key.hex(),
         principal=act.principal,
         booked_at=act.booked_at,
         act=act.seq,
     )
+
+
+def stripe_heads(session: Session, *, limit: int, after: tuple[int, str] | None = None) -> Sequence[StripeHead]:
+    """
+    List the ends of all stripes by book and number, those after a number and a book, at one instant.
+
+    The reference book comes first: its name, `-`, is before those of all jackpots.
+    """
+    columns = (StripeRow.jackpot_id, StripeRow.stripe_no, StripeRow.seq, StripeRow.head, StripeRow.booked_at)
+    question = select(*columns).order_by(StripeRow.jackpot_id, StripeRow.stripe_no).limit(limit)
+    if after is not None:
+        stripe_no, book = after
+        question = question.where(tuple_(StripeRow.jackpot_id, StripeRow.stripe_no) > tuple_(book, stripe_no))
+    return [
+        StripeHead(book, number, seq, head.hex(), booked_at)
+        for book, number, seq, head, booked_at in session.execute(question)
+    ]
 
 
 def seal_content(session: Session, number: int) -> bytes:

@@ -9,16 +9,19 @@ from sqlalchemy import BigInteger, and_, func, select
 from sqlalchemy.orm import aliased
 
 from jackpot_service.database.models import (
+    IS_TO_DO,
     ChangeDecisionRow,
     ChangeRequestRow,
     CycleRow,
     ExceptionCountRow,
     ExceptionRow,
     JackpotRow,
+    JobRow,
     RulesVersionRow,
     StripeRow,
 )
 from jackpot_service.database.transactions import Session
+from jackpot_service.domain.jobs import JobState
 from jackpot_service.domain.lives import Life
 from jackpot_service.domain.rounds import MONTHS_A_YEAR, Month
 from jackpot_service.records import changes, checkpoints, lives, rate_sheets
@@ -67,7 +70,8 @@ class Gauges:
     Ages of sheets, pools of jackpots, change requests that wait by kind, and refusals kept for finance by kind.
 
     `months_ahead` is how many months after the current one have a partition of bets, one after another. The first of
-    the days that wait to be reconciled began `days_behind` days ago; 0 if there is none.
+    the days that wait to be reconciled began `days_behind` days ago; 0 if there is none. `jobs` counts those that are
+    not over by state, and the first of those that wait has done so since `waits_since`.
     """
 
     sheets: Sequence[SheetAge]
@@ -76,6 +80,8 @@ class Gauges:
     exceptions: Mapping[str, int]
     months_ahead: int
     days_behind: int
+    jobs: Mapping[str, int]
+    waits_since: datetime | None
 
 
 def gauges(session: Session, *, at: datetime) -> Gauges:
@@ -87,6 +93,7 @@ def gauges(session: Session, *, at: datetime) -> Gauges:
         _exceptions(session),
         months_ahead(session, at=at),
         _days_behind(session, at=at),
+        *_jobs(session),
     )
 
 
@@ -109,6 +116,14 @@ def _days_behind(session: Session, *, at: datetime) -> int:
         session, report_version=reconciled_sums.REPORT_VERSION, before=midnight(today)
     )
     return 0 if oldest is None else (today - oldest.day).days
+
+
+def _jobs(session: Session) -> tuple[Mapping[str, int], datetime | None]:
+    """Count the jobs that are not over, by state; and since when the first of those that wait does so."""
+    question = select(JobRow.state, func.count(), func.min(JobRow.created_at)).where(IS_TO_DO).group_by(JobRow.state)
+    rows = {state: (count, first) for state, count, first in session.execute(question)}
+    counts = {state.value: rows.get(state.value, (0, None))[0] for state in (JobState.QUEUED, JobState.RUNNING)}
+    return counts, rows.get(JobState.QUEUED.value, (0, None))[1]
 
 
 def _pools(session: Session) -> Sequence[BookedPools]:

@@ -120,11 +120,35 @@ def test_a_seal_is_read_byte_by_byte_as_its_file_has_it(opened: World) -> None:
         read = seals.read(content)
         assert head["sha256"] == hashlib.sha256(content).hexdigest()
         assert head["public_key_id"] == read.public_key_id == KEY.public.key_id
+        assert head["public_key"] == KEY.public.raw.hex()
         assert read.sealed_at == head["booked_at"]
         assert KEY.public.signed(read.signed_bytes, read.signature)
         assert (read.previous is None) == (head["number"] == 1)
     assert opened.get("/v1/seals?limit=1").ok()["next"] is not None
     assert opened.get("/v1/seals/1").media_type == "application/json"
+
+
+def test_the_heads_of_stripes_are_those_of_the_table_in_pages(opened: World) -> None:
+    opened.open(jackpot_id="j2", base_amount="1000", stripes=3, tables=())
+    opened.bet(bet())
+    rows = opened.books.rows(
+        "SELECT jackpot_id AS book, stripe_no AS stripe, seq, encode(head, 'hex') AS head FROM stripes ORDER BY 1, 2"
+    )
+
+    whole = opened.get("/v1/stripe-heads").ok()
+    paged, after = [], ""
+    while after is not None:
+        part = opened.get(f"/v1/stripe-heads?limit=2{after}").ok()
+        paged += part["items"]
+        after = part["next"] and f"&after={part['next']}"
+
+    assert whole["next"] is None
+    assert whole["items"] == paged
+    assert [{name: head[name] for name in ("book", "stripe", "seq", "head")} for head in paged] == [
+        dict(row) for row in rows
+    ]
+    assert [head["book"] for head in paged] == ["-", *["j1"] * 2, *["j2"] * 3]
+    opened.get("/v1/stripe-heads?after=zzz").problem(422, "validation", "?after")
 
 
 @pytest.mark.parametrize("number", ["0", "9", "999999999999999999"])
@@ -135,10 +159,12 @@ def test_a_seal_that_is_not_there_is_unknown(opened: World, number: str) -> None
 def test_checkpoints_are_the_houses(opened: World) -> None:
     seal(opened)
     of_casino = opened.key(Role.FINANCE, casino_id="c1")
-    for path in ("/v1/checkpoints", "/v1/verifications"):
+    for path in ("/v1/checkpoints", "/v1/verifications", "/v1/stripe-heads", "/v1/verification-runs"):
         opened.get(path, key=of_casino).problem(403, "role-forbidden")
         for role in (Role.FINANCE, Role.OPERATOR, Role.AUDITOR):
             opened.get(path, role=role).ok()
+        for role in set(Role) - {Role.FINANCE, Role.OPERATOR, Role.AUDITOR}:
+            opened.get(path, role=role).problem(403, "role-forbidden")
     for path in ("/v1/seals", "/v1/seals/1"):
         for role in set(Role) - {Role.OPERATOR, Role.AUDITOR}:
             opened.get(path, role=role).problem(403, "role-forbidden")

@@ -282,7 +282,9 @@ def test_no_body_of_administration_breaks_it(played: World) -> None:
 
 
 LISTS: Final = {
-    "/v1/audit": ("limit", "after", "from", "to", "principal", "kind", "jackpot_id", "request_id"),
+    "/v1/audit": ("limit", "after", "from", "to", "principal", "kind", "jackpot_id", "subject", "request_id"),
+    "/v1/stripe-heads": ("limit", "after"),
+    "/v1/verification-runs": ("limit", "after"),
     "/v1/exceptions": ("limit", "after", "from", "to", "kind", "jackpot_id", "casino_id", "table_id", "acknowledged"),
     "/v1/awards": ("limit", "after", "state", "jackpot_id", "casino_id", "player_id"),
     "/v1/players/player-of-b1/bets": ("limit", "after", "from", "to", "jackpot_id", "casino_id"),

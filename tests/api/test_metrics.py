@@ -110,6 +110,8 @@ def test_an_empty_house_has_metrics_too(world: World) -> None:
         "jackpot_change_requests_pending",
         "jackpot_bet_months_ahead",
         "jackpot_reconciliation_days_behind",
+        "jackpot_job_waits_seconds",
+        "jackpot_jobs",
         *(f"{name}_total" for name in counters.COUNTED),
         *counters.INSTANTS,
     }
@@ -236,3 +238,17 @@ def test_every_figure_has_an_alert_and_every_alert_a_figure(world: World) -> Non
     rules = yaml.safe_load((DOCS / "production" / "alerts.yml").read_text())["groups"][0]["rules"]
     watched = {name for rule in rules for name in re.findall(r"\bjackpot_\w+", rule["expr"])}
     assert watched == {name for name, _ in metrics(world)}
+
+
+def test_jobs_that_are_not_over_are_counted(world: World) -> None:
+    world.open(settings=shipped())
+    assert gauge(world, "jackpot_jobs", state="queued") == gauge(world, "jackpot_job_waits_seconds") == 0
+
+    world.ask_job({"jackpot_id": "j1", "format": "hledger"}).ok(201)
+    world.clock.advance(timedelta(minutes=3))
+
+    assert gauge(world, "jackpot_jobs", state="queued") == 1
+    assert gauge(world, "jackpot_jobs", state="running") == 0
+    assert (gauge(world, "jackpot_job_waits_seconds") or 0) >= 180
+    assert world.runner().run_next()
+    assert gauge(world, "jackpot_jobs", state="queued") == gauge(world, "jackpot_job_waits_seconds") == 0

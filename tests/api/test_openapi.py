@@ -63,6 +63,8 @@ def make_body_sensible(body: Body, number: int) -> None:
     make_new_things_sensible(body, number)
     if body.get("kind") == "journal":
         body["parameters"] = {"jackpot_id": "own-jackpot", "format": "hledger"}
+    if body.get("kind") == "verification":
+        body["parameters"] = {"from": "zero"}
     if "to" in body:
         body["to"] = f"2026-01-01T00:00:{number % 60:02}Z"
     body |= dict.fromkeys(body.keys() & {"occurred_at", "paid_at"})

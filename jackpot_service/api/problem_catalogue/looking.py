@@ -6,11 +6,19 @@ from jackpot_service.api.problem_catalogue.rows import Section, row, text, whole
 from jackpot_service.domain.closed_periods import PeriodConflict
 from jackpot_service.events.entries import CursorAhead
 from jackpot_service.exports.jobs.kinds import JobForbidden
-from jackpot_service.exports.jobs.requests import JobConflict, JobFileRemoved, JobNotDone, JobsWaiting, UnknownJob
+from jackpot_service.exports.jobs.requests import (
+    JobConflict,
+    JobFileRemoved,
+    JobNotDone,
+    JobsWaiting,
+    JobUnderWay,
+    UnknownJob,
+)
 from jackpot_service.exports.journal import PositionsUnknown
 from jackpot_service.records.players import HistoryTookTooLong
 from jackpot_service.records.references import UnknownCasino
 from jackpot_service.records.settings_in_force import UnknownJackpot
+from jackpot_service.reports.audit import UnknownAct
 from jackpot_service.reports.checkpoints import UnknownPeriod, UnknownSeal
 from jackpot_service.reports.entries import UnknownEntry
 from jackpot_service.reports.finance.registry import UnknownReport
@@ -40,6 +48,7 @@ REPORTS: Final = Section.of(
         stripe=whole("The stripe's number."),
         seq=whole("The entry's number on it."),
     ),
+    row(UnknownAct, "Look for the act in `GET /v1/audit`.", seq=whole("The number.")),
     row(UnknownSeal, "Ask for a number that there is (`GET /v1/seals`).", number=whole("The number.")),
     row(UnknownReport, "Use a name of `GET /v1/reports`."),
     row(BadQuestion, "Correct the parameters; `docs/reports.md` says which ones each report takes."),
@@ -63,6 +72,7 @@ JOBS: Final = Section.of(
     row(UnknownJob, "Check the job's id, and whose key it was created with."),
     row(JobForbidden, "Have somebody of the house create the job."),
     row(JobConflict, "Give the other job a request id of its own.", job_id=text("The job that has the id.")),
+    row(JobUnderWay, "Watch the job that is under way.", job_id=text("The job that is not over.")),
     row(JobsWaiting, "Wait for a job to end, or cancel one."),
     row(JobNotDone, "Read the job until its state is `done`.", state=text("The job's state.")),
     row(JobFileRemoved, "Create the job again under another request id."),

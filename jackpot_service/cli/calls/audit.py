@@ -79,12 +79,13 @@ EXCEPTIONS = (
 @click.option("--principal", help="The user or service account that acted.")
 @click.option("--kind", type=click.Choice(words.ACT_KINDS))
 @click.option("--jackpot", "jackpot_id", type=Identifier())
+@click.option("--subject", help="The object of the act, as the act names it: 'casino c1'.")
 @click.option("--request-id", type=Identifier(), help="Also finds what decided or did the change request of this id.")
 @from_option
 @to_option
 @list_options
 def audit(limit: int | None, form: Form | None, start: str | None, end: str | None, **query: Any) -> None:  # noqa: ANN401  as click passes them
-    """List administrative acts, the latest first: who did what, when and why. For auditors."""
+    """List administrative acts, the latest first: who did what, when and why. Operators see their own."""
     require_order(start, end)
     query |= {"from": start, "to": end}
     print_list(configured(), at("audit"), query, ACTS, form=form, limit=limit)

@@ -86,6 +86,7 @@ def jobs() -> None:
 
 @example(
     "jackpot jobs create journal jackpot_id=live format=beancount",
+    "jackpot jobs create verification from=zero",
     "jackpot jobs create report name=pool-movements format=xlsx by=cycle,casino from=2026-11-01",
 )
 @click.command("create")

@@ -8,7 +8,7 @@ from typing import Any, Generic, TypeVar
 import sqlalchemy
 
 from jackpot_service.domain.errors import Forbidden
-from jackpot_service.domain.principals import Principal
+from jackpot_service.domain.principals import Principal, Role
 
 A = TypeVar("A")
 
@@ -69,6 +69,9 @@ class Kind(Generic[A]):
     refuses unknown names; it may fix instants, which stay fixed even if the job is not done. `pieces` makes the file of
     settled parameters, from its beginning or after a position; it opens the sessions that it needs, and may take any
     time for a piece.
+
+    `roles` are those that create and cancel such a job, None for all that create jobs. Of a kind that `is_alone` one
+    job is under way at a time; it may take an hour, so it has a runner of its own.
     """
 
     name: str
@@ -76,3 +79,11 @@ class Kind(Generic[A]):
     require: Callable[[Principal, A], None]
     settle: Callable[[sqlalchemy.Engine, A, Requester], Settled]
     pieces: Callable[[sqlalchemy.Engine, Json, Json | None], Generator[Piece, None, None]]
+    roles: frozenset[Role] | None = None
+    is_alone: bool = False
+
+    def require_role(self, principal: Principal) -> None:
+        """Raises: JobForbidden for a principal of a role that neither creates nor cancels such jobs."""
+        if self.roles is not None and principal.role not in self.roles:
+            message = f"A key of role {principal.role} neither creates nor cancels a {self.name}."
+            raise JobForbidden(message)

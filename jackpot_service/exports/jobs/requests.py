@@ -17,6 +17,7 @@ from jackpot_service.domain.principals import Principal, Role
 from jackpot_service.exports.jobs.journal import journal
 from jackpot_service.exports.jobs.kinds import Kind, Requester
 from jackpot_service.exports.jobs.report import report
+from jackpot_service.exports.jobs.verification import verification
 from jackpot_service.records import jobs
 
 MOST_WAITING: Final = 20
@@ -25,7 +26,9 @@ MOST_WAITING: Final = 20
 REQUESTERS: Final = frozenset({Role.FINANCE, Role.AUDITOR})
 """The roles that create jobs; a kind may be closed to some of their keys."""
 
-KINDS: Final[Mapping[str, Kind[Any]]] = MappingProxyType({kind.name: kind for kind in (journal(), report())})
+KINDS: Final[Mapping[str, Kind[Any]]] = MappingProxyType(
+    {kind.name: kind for kind in (journal(), report(), verification())}
+)
 """The kinds of jobs there are."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -41,6 +44,10 @@ class JobConflict(Conflict, code="job-conflict", title="The request id belongs t
 
 class JobsWaiting(Conflict, code="jobs-waiting", title="Too many jobs wait"):
     """The caller has too many jobs that are not over."""
+
+
+class JobUnderWay(Conflict, code="job-under-way", title="Such a job is under way"):
+    """Of this kind one job is done at a time, and there is one that is not over."""
 
 
 class JobNotDone(Conflict, code="job-not-done", title="The job has no file to be read"):
@@ -73,9 +80,10 @@ def create(engine: sqlalchemy.Engine, command: CreateJob) -> JobCreated:
     """
     Create a job; the same request under the same id is the same job.
 
-    Raises: BadPayload, JobForbidden, JobConflict, JobsWaiting, and the refusals of the kind.
+    Raises: BadPayload, JobForbidden, JobConflict, JobUnderWay, JobsWaiting, and the refusals of the kind.
     """
     kind, requester = command.kind, command.requester
+    kind.require_role(requester.principal)
     request = kind.read(command.parameters)
     kind.require(requester.principal, request)
     before = read(engine, partial(_before, command=command))
@@ -99,10 +107,11 @@ def create(engine: sqlalchemy.Engine, command: CreateJob) -> JobCreated:
 
 
 def _before(session: Session, command: CreateJob) -> Job | None:
-    """Return the same job, if it is there. Raises: JobConflict; JobsWaiting if there is no room for a new one."""
+    """Return the same job, if it is there. Raises: JobConflict; JobUnderWay or JobsWaiting if there is no room."""
     principal = command.requester.principal.name
     before = jobs.by_request(session, principal, command.request_id)
     if before is None:
+        _require_alone(session, command.kind)
         if jobs.waiting_of(session, principal) >= MOST_WAITING:
             message = f"{MOST_WAITING} jobs of yours are not over: wait for one, or cancel it."
             raise JobsWaiting(message)
@@ -114,11 +123,21 @@ def _before(session: Session, command: CreateJob) -> Job | None:
 
 def _add(session: Session, command: CreateJob, job: Job) -> JobCreated:
     """Add the job, unless another request was faster. Raises: as `_before`."""
+    if command.kind.is_alone:
+        jobs.lock_kind(session, command.kind.name)
     before = _before(session, command)
     if before is not None:
         return JobCreated(before, is_replay=True)
     jobs.add(session, job)
     return JobCreated(job, is_replay=False)
+
+
+def _require_alone(session: Session, kind: Kind[Any]) -> None:
+    """Raises: JobUnderWay if a job is not over of a kind of which there is one at a time."""
+    other = jobs.under_way(session, kind.name) if kind.is_alone else None
+    if other is not None:
+        message = f"Job {other.job_id} of {other.principal} is not over."
+        raise JobUnderWay(message, job_id=other.job_id)
 
 
 def visible(session: Session, principal: Principal, job_id: str) -> Job:
@@ -131,8 +150,10 @@ def visible(session: Session, principal: Principal, job_id: str) -> Job:
 
 
 def cancel(session: Session, principal: Principal, job_id: str, *, now: datetime) -> Job:
-    """End a job that a principal may see; one that is over stays as it is. Raises: UnknownJob."""
-    visible(session, principal, job_id)
+    """End a job that a principal may see; one that is over stays as it is. Raises: UnknownJob; JobForbidden."""
+    kind = KINDS.get(visible(session, principal, job_id).kind)
+    if kind is not None:
+        kind.require_role(principal)
     jobs.cancel(session, job_id, by=principal.name, at=now)
     return visible(session, principal, job_id)
 

@@ -1,0 +1,149 @@
+"""Health: what readiness, gauges and checkpoints say of the service, in words, with what somebody should look into."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+import flask
+
+from jackpot_service.api.readiness import Ready
+from jackpot_service.api.request_context import context, look, now
+from jackpot_service.domain.jobs import JobState
+from jackpot_service.domain.principals import Role
+from jackpot_service.pages import chips, figures
+from jackpot_service.pages.access import people
+from jackpot_service.pages.blueprint import blueprint
+from jackpot_service.reports.checkpoints import Checkpoints, last_checkpoints
+from jackpot_service.reports.gauges import Gauges, gauges
+from jackpot_service.telemetry import counters
+from jackpot_service.version import service_version
+
+READERS: Final = (Role.OPERATOR, Role.AUDITOR)
+
+LONGEST_APART: Final = timedelta(hours=36)
+"""A verification and a seal are due every day: after so long somebody should look why there was none."""
+
+LONGEST_WAIT: Final = timedelta(minutes=5)
+"""So long a job waits while others are done; without any under way, no worker seems to be there."""
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """A part of the service: its name, whether it is well, and a sentence."""
+
+    name: str
+    kind: str
+    word: str
+    sentence: str
+
+
+@blueprint.route("/health", methods=["GET"])
+@people(*READERS)
+def show_health() -> str:
+    """Show how the service is."""
+    at = now()
+    ready = context().readiness.look()
+    values, checkpoints = look(lambda session: gauges(session, at=at)), look(last_checkpoints)
+    return flask.render_template(
+        "health.html",
+        at=at,
+        ready=ready,
+        service=list(_service_states(ready)),
+        work=list(_work_states(values, at)),
+        checks=list(_checkpoint_states(checkpoints, at)),
+        counted=list(_counted()),
+    )
+
+
+def _lamp(name: str, *, is_well: bool, well: tuple[str, str], unwell: tuple[str, str]) -> State:
+    return State(name, chips.GOOD, *well) if is_well else State(name, chips.WRONG, *unwell)
+
+
+def _service_states(ready: Ready) -> Iterator[State]:
+    yield State("Version", chips.QUIET, service_version(), "The version that answers here.")
+    yield _lamp(
+        "Database",
+        is_well=ready.database_writable,
+        well=("primary", "It takes entries."),
+        unwell=("read only", "It takes no entries: it is a replica, is set to read only, or does not answer."),
+    )
+    yield _lamp(
+        "Schema",
+        is_well=ready.migrations_current,
+        well=("current", "It is this version's, or a later one on which this version works."),
+        unwell=("not current", "It is not known to be one on which this version works: see jackpot db upgrade."),
+    )
+    yield _lamp(
+        "Clock",
+        is_well=ready.clock_right,
+        well=("right", "It differs from the database's by two seconds at most."),
+        unwell=("wrong", "It is not known to be right: nothing is booked by a wrong clock."),
+    )
+    yield _lamp(
+        "Bets",
+        is_well=ready.bets_accepted,
+        well=("accepted", "None failed of late for want of the database."),
+        unwell=("failing", "Some failed a moment ago for want of the database."),
+    )
+
+
+def _work_states(values: Gauges, at: datetime) -> Iterator[State]:
+    yield _jobs(values, at)
+    behind = values.days_behind
+    sentence = f"The first day that waits began {behind} days ago." if behind else "No day waits to be reconciled."
+    is_late = behind > 1  # Yesterday is read an hour after midnight.
+    yield State("Reconciliation", chips.GOLD if is_late else chips.GOOD, "late" if is_late else "up to date", sentence)
+    pending = sum(values.pending_changes.values())
+    yield State("Changes", chips.QUIET, figures.number(pending), "Change requests that wait for another person.")
+    months = values.months_ahead
+    sentence = f"Bets of {months} months to come have a partition."
+    yield State("Partitions", chips.GOOD if months else chips.GOLD, "ready" if months else "missing", sentence)
+    stale_after = timedelta(seconds=context().config.rates_stale_after_s)
+    for sheet in values.sheets:
+        warning, age = sheet.warning(at=at, stale_after=stale_after), sheet.age(at=at)
+        well = (
+            "" if age is None or sheet.head is None else f"Sheet {sheet.head.number}, for {figures.age(age)} in force."
+        )
+        kind, word = (chips.GOOD, "in force") if warning is None else (chips.GOLD, "look into it")
+        yield State(f"Rates of {sheet.base}", kind, word, warning or well)
+
+
+def _jobs(values: Gauges, at: datetime) -> State:
+    waiting, running = (values.jobs[state.value] for state in (JobState.QUEUED, JobState.RUNNING))
+    sentence = f"{waiting} wait, {running} under way."
+    since = values.waits_since
+    if since is not None and not running and at - since > LONGEST_WAIT:
+        wait = figures.age(at - since)
+        return State(
+            "Jobs", chips.WRONG, "not done", f"{sentence} One has waited for {wait}: no job worker seems to run."
+        )
+    return State("Jobs", chips.GOOD, "busy" if waiting or running else "idle", sentence)
+
+
+def _checkpoint_states(checkpoints: Checkpoints, at: datetime) -> Iterator[State]:
+    whole, seal, period = checkpoints.whole_verification, checkpoints.seal, checkpoints.closed_period
+    begun = "" if whole is None else "from zero" if whole.continues is None else f"from note {whole.continues}"
+    noted_at = None if whole is None else whole.noted_at
+    sealed_at = None if seal is None else seal.booked_at
+    yield _daily("Verification", noted_at, at, f"The last that ended found nothing wrong, {begun}.")
+    yield _daily("Seal", sealed_at, at, "" if seal is None else f"The last is number {seal.number}.")
+    closed = "None is closed yet." if period is None else f"The last ends {figures.moment(period.period.end)}."
+    yield State("Closed periods", chips.QUIET, "closed" if period else "none", closed)
+
+
+def _daily(name: str, last: datetime | None, at: datetime, sentence: str) -> State:
+    if last is None:
+        return State(name, chips.GOLD, "none yet", "There should be one every day.")
+    is_late = at - last > LONGEST_APART
+    when = f"{figures.moment(last)}, {figures.age(at - last)} ago."
+    return State(name, chips.GOLD if is_late else chips.GOOD, "late" if is_late else "of late", f"{sentence} {when}")
+
+
+def _counted() -> Iterator[tuple[str, str, str]]:
+    """Yield each counter that is not 0: its meaning, its labels, and its number since the service was started."""
+    for family in counters.collector().collect():
+        counted = counters.COUNTED.get(family.name)
+        for sample in family.samples if counted else ():
+            if counted and sample.value:
+                yield counted.says, ", ".join(sample.labels.values()), figures.number(int(sample.value))
