@@ -135,12 +135,13 @@ main.add_command(compare_command, "beside")  # Its older name, by which scripts 
 
 @main.command("displays")
 @click.option("--displays", "count", type=click.IntRange(1, 2500), default=2000, show_default=True, help="A worker.")
+@click.option("--people", type=click.IntRange(1, 20), default=20, show_default=True, help="On finance.")
 @_seconds_option(20)
 @_repeats_option
 @_json_option
-def displays_command(*, count: int, seconds: float, repeats: int, json_file: Path | None) -> None:
-    """Measure what displays cost the workers, and what bets feel of them."""
-    plan = displays.Plan(count, seconds)
+def displays_command(*, count: int, people: int, seconds: float, repeats: int, json_file: Path | None) -> None:
+    """Measure what displays cost the workers, and what bets feel of them and of people on finance."""
+    plan = displays.Plan(count, seconds, people)
     _end(_run([runs.repeated(partial(displays.measure, plan=plan), repeats=repeats)], json_file))
 
 

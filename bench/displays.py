@@ -1,5 +1,5 @@
 """
-What displays cost: processor time of the workers above that without displays, and what bets feel of them.
+What displays and people cost: processor time of the workers above that without, and what bets feel of them.
 
 Bets come at a low, steady rate, so that the meter changes in every second and each display gets a frame a second. The
 displays are connections of a process of their own, which reads what comes and counts it.
@@ -16,7 +16,7 @@ from functools import partial
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 
-from bench import open_loop, processor
+from bench import open_loop, people, processor
 from bench.figures import Figure
 from bench.requests import BetRequests
 from bench.servers import WORKERS
@@ -38,6 +38,8 @@ class Plan:
 
     displays: int
     seconds: float
+    people: int
+    """How many people are on finance too, in a further part of the measurement."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +64,9 @@ def _measured(site: Site, plan: Plan) -> Iterator[Figure]:
         began, seen = time.monotonic(), frames()
         during = _cost(site, plan.seconds)
         a_second = (frames() - seen) / (time.monotonic() - began) / count
+        site.log(f"displays: {count} look, and {plan.people} people look at finance")
+        with people.looking(site, plan.people):
+            among_people = _cost(site, plan.seconds)
     site.log("displays: nobody looks any more")
     after = _cost(site, plan.seconds)
     alone = (before.core + after.core) / 2
@@ -71,6 +76,9 @@ def _measured(site: Site, plan: Plan) -> Iterator[Figure]:
     alone_ms = (before.p99_ms + after.p99_ms) / 2
     yield Figure(NAME, "p99 of a bet without displays", alone_ms, "ms", at)
     yield Figure(NAME, "p99 of a bet, of that without", during.p99_ms / alone_ms, "times", at, DISPLAYS_OF_P99)
+    with_people = {**at, "people": plan.people}
+    p99 = among_people.p99_ms / alone_ms
+    yield Figure(NAME, "p99 of a bet, with people on finance too", p99, "times", with_people, DISPLAYS_OF_P99)
 
 
 def _cost(site: Site, seconds: float) -> _Cost:

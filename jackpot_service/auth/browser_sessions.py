@@ -131,11 +131,10 @@ class BrowserSessions:
         key = self.authenticator.key_in_force(session.key_id)
         if key is None:
             return None
-        if not is_click:
-            return SignedIn(key.principal, secret_hash, session)
-        if now - session.seen_at >= SEEN_APART:
+        if is_click and now - session.seen_at >= SEEN_APART:
             self._note_seen(secret_hash, now)
-        return SignedIn(key.principal, secret_hash, session.seen(now), by_account=key.secret_hash is None)
+        seen = session.seen(now) if is_click else session
+        return SignedIn(key.principal, secret_hash, seen, by_account=key.secret_hash is None)
 
     def prove(self, signed_in: SignedIn, key: str) -> None:
         """Note that a person has shown their key again. Raises: BadKeyShown if it is not their own; Unavailable."""

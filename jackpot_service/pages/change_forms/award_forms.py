@@ -12,7 +12,8 @@ from jackpot_service.pages.change_forms import round_parts, subjects
 from jackpot_service.pages.change_forms.fields import Choice, Control, Field
 from jackpot_service.pages.change_forms.form import Asker, Candidate, ChangeForm, Sheet
 from jackpot_service.pages.figures import exact, label, moment
-from jackpot_service.records.awards import AwardFilters, AwardRecord, latest
+from jackpot_service.records.award_filters import AwardFilters
+from jackpot_service.records.awards import AwardRecord, latest
 from jackpot_service.usecases.changes.award_forfeiture import ForfeitAward
 from jackpot_service.usecases.changes.held_awards import DecideAwards
 from jackpot_service.usecases.changes.payment_reversal import POSSIBLE_IN, ReversePayment
