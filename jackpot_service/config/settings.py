@@ -26,6 +26,8 @@ _ALGORITHMS: Final = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES2
 _SECONDS: Final = re.compile(r"[0-9]{1,6}(\.[0-9]{1,3})?")
 _RATE: Final = re.compile(r"[0-9]{1,7}(\.[0-9]{1,3})?")
 _ORIGIN: Final = re.compile(r"https?://[a-z0-9.-]+(:[0-9]{1,5})?")
+_DOMAIN: Final = re.compile(r"[a-z0-9-]+(\.[a-z0-9-]+)*")
+_ADDRESS: Final = re.compile(r"[0-9.]+")
 _PART: Final = re.compile(r"0(\.[0-9]{1,6})?|1(\.0{1,6})?")
 _LONGEST_POOL_TIMEOUT_S: Final = 1
 """A call that began to wait for a connection just before its end is answered so much later."""
@@ -88,6 +90,18 @@ class _Reader:
         except ValueError:
             pass
         raise ConfigError(variable, _without_password(value), accepted)
+
+    def public_url(self, variable: str, _default: None) -> str | None:
+        """Read where browsers find the pages: passkeys are made for its domain, and sign for no other."""
+        accepted = "a URL with a domain and no path, such as https://jackpot.example; or leave it unset for localhost"
+        value = self.web_url(variable, None, refused=" #@?")
+        if value is None:
+            return None
+        parts = urlsplit(value)
+        host = parts.hostname or ""
+        if parts.path.strip("/") or not _DOMAIN.fullmatch(host) or _ADDRESS.fullmatch(host):
+            raise ConfigError(variable, value, accepted)
+        return f"{parts.scheme}://{parts.netloc.lower()}"
 
     def audience(self, variable: str, _default: None) -> str | None:
         """Read whom tokens are for; an issuer without an audience would let in everybody it knows, for anything."""
@@ -199,6 +213,7 @@ class Config:
     `trusted_proxies`: the proxies that are believed about where a call comes from.
     `listeners`: how many callers of a process may listen, or wait for events; fewer where it may open few files.
     `public_origins`: the origins of pages that browsers let read what is open to all.
+    `public_url`: where browsers find the pages, for whose domain passkeys are made; None for this machine alone.
     """
 
     database_url: Annotated[str | None, _Reader.database_url] = field(default=None, repr=False)
@@ -220,6 +235,7 @@ class Config:
     trusted_proxies: Annotated[tuple[Network, ...], _Reader.networks] = ()
     listeners: Annotated[int, partial(_Reader.integer, most=20_000)] = 2500
     public_origins: Annotated[tuple[str, ...], _Reader.origins] = ()
+    public_url: Annotated[str | None, _Reader.public_url] = None
     rate_band: Annotated[Decimal, _Reader.part] = Decimal("0.10")
     rates_stale_after_s: Annotated[int, _Reader.integer] = 36 * 3600
     oidc_issuer: Annotated[str | None, partial(_Reader.web_url, refused=" #@?")] = None

@@ -14,12 +14,12 @@ DECLARE
         'acts', 'award_steps', 'awards', 'bets', 'casino_claims', 'casinos', 'change_decisions', 'change_policies',
         'change_requests', 'closed_periods', 'compensations', 'corrections', 'cycles', 'emergency_switches', 'entries',
         'exception_acknowledgements', 'exceptions', 'jackpots', 'principals', 'rate_sheets', 'rates',
-        'past_days', 'payments', 'reconciled_days', 'rules_versions', 'seals', 'slip_prints', 'statement_settlements',
+        'passkey_revocations', 'passkeys', 'past_days', 'payments', 'reconciled_days', 'rules_versions', 'seals', 'slip_prints', 'statement_settlements',
         'table_limits', 'tables', 'verifications', 'voids', 'withholding_rules'
     ];
     -- The service's rights say which columns change.
     updated text[] := ARRAY[
-        'days', 'exception_chain', 'exception_counts', 'keys', 'rounds', 'stripes'
+        'days', 'exception_chain', 'exception_counts', 'keys', 'passkey_uses', 'rounds', 'stripes'
     ];
     -- Row triggers go to every partition; one on TRUNCATE each partition needs for itself.
     partitions text[] := ARRAY['bets_before', 'bets_default'];
