@@ -22,6 +22,7 @@ from jackpot_service.pages import (
     inbox,
     jackpots,
     one_round,
+    passkeys,
     problems,
     rounds,
     sign_in,
@@ -32,7 +33,7 @@ from jackpot_service.pages.blueprint import blueprint
 from jackpot_service.pages.context import EXTENSION, Attempts, PagesContext
 from jackpot_service.pages.cookies import Cookies
 
-SCREENS = (account, change, exceptions, floor, inbox, jackpots, one_round, rounds, sign_in, wall)
+SCREENS = (account, change, exceptions, floor, inbox, jackpots, one_round, passkeys, rounds, sign_in, wall)
 """Modules whose views are pages; to import one is to add them to the blueprint."""
 
 

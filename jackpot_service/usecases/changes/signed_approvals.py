@@ -105,5 +105,5 @@ def require_as_signed(assertion: SignedApproval | None, change: Change, effect: 
         return
     without = KINDS[change.kind].read(change.payload).left_to_booking
     if substance_of(content_of(effect), without=without) != substance_of(assertion.effect, without=without):
-        message = "The books have moved since you signed. Nothing was done. Look at the effect as it is now."
+        message = "The books have moved since you looked. Look at the effect as it is now, and sign that."
         raise EffectMoved(message)
