@@ -1,9 +1,9 @@
 """
 WebAuthn: what a browser is asked for, and whether what an authenticator answers is good. The library reads all of it.
 
-An answer is good if it is for this site and this challenge, was given by a person who was there and was recognised by
-the authenticator, and is signed by the passkey. Nobody is told which authenticators to use: attestations are not asked
-for, and those that come are not believed.
+An answer is good if it is for this site and this challenge, and signed by the passkey. The person was there, and the
+authenticator has recognised them. Any authenticator will do: attestations are not asked for, and those that come are
+not believed.
 """
 
 import hashlib
@@ -93,7 +93,7 @@ def site_at(public_url: str | None) -> Site:
 
 @dataclass(frozen=True, slots=True)
 class Assertion:
-    """What an authenticator answers to a challenge: which credential it used, what it and the browser state, signed."""
+    """The answer to a challenge: which credential was used, what authenticator and browser state, and the signature."""
 
     credential_id: bytes
     authenticator_data: bytes
@@ -103,7 +103,7 @@ class Assertion:
 
 @dataclass(frozen=True, slots=True)
 class NewCredential:
-    """What an authenticator answers when it has made a passkey."""
+    """The answer of an authenticator that has made a passkey."""
 
     credential_id: bytes
     client_data: bytes
@@ -265,6 +265,6 @@ def _refused_as(refusal: type[Refused]) -> Iterator[None]:
     try:
         yield
     except _MALFORMED as error:
-        said = str(error).removesuffix(". See __cause__ for more info").rstrip(".")
-        message = f"{said or 'It cannot be read'}."
+        stated = str(error).removesuffix(". See __cause__ for more info").rstrip(".")
+        message = f"{stated or 'It cannot be read'}."
         raise refusal(message) from error

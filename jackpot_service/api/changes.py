@@ -259,14 +259,14 @@ class ChangeSchema(ListedChangeSchema):
 
 @dataclass(frozen=True, slots=True)
 class ApprovalOptions:
-    """What a browser is asked for to sign an approval, and the effect that is signed."""
+    """The options for a browser to sign an approval, and the effect that is signed."""
 
     public_key: Mapping[str, Any]
     effect: ChangeEffect
 
 
 class ApprovalOptionsSchema(OptionsSchema):
-    """What a browser is asked for, and the effect that is signed."""
+    """The options for a browser, and the effect that is signed."""
 
     effect = fields.Nested(EffectSchema(), required=True)
 
@@ -369,8 +369,8 @@ def post_approval(query: Mapping[str, Any], body: Mapping[str, Any], request_id:
 
     The maker of a key by which a round was played approves nothing that its players get: 403 `key-maker`.
 
-    Who has a passkey signs the approval with it: 403 `passkey-required` without `assertion`. If the books have moved so
-    that the change would do something else than was signed, nothing is done: 409 `effect-moved`.
+    An approver with a passkey signs the approval: 403 `passkey-required` without `assertion`. If the books have moved
+    so that the change would do something else than was signed, nothing is done: 409 `effect-moved`.
     """
     command = DecideChange(
         act=signed(body),

@@ -29,8 +29,8 @@ blueprint = Blueprint(
     __name__,
     url_prefix="/v1/passkeys",
     description=(
-        "Passkeys of people (WebAuthn). Whoever has one signs each approval of a change request with it. A service "
-        "account has none."
+        "Passkeys of people (WebAuthn). A person who has one signs each approval of a change request with it. A "
+        "service account has none."
     ),
 )
 
@@ -65,14 +65,14 @@ class _ResponseSchema(RequestSchema):
 
 
 class CredentialResponseSchema(_ResponseSchema):
-    """What an authenticator says of a passkey that it has made."""
+    """The response of an authenticator that has made a passkey."""
 
     client_data = Binary(required=True, data_key="clientDataJSON")
     attestation_object = Binary(required=True, data_key="attestationObject")
 
 
 class AssertionResponseSchema(_ResponseSchema):
-    """What an authenticator has signed."""
+    """The response of an authenticator that has signed."""
 
     client_data = Binary(required=True, data_key="clientDataJSON")
     authenticator_data = Binary(required=True, data_key="authenticatorData")
@@ -94,7 +94,7 @@ class AssertionSchema(_ResponseSchema):
 
 
 class OptionsSchema(AnswerSchema):
-    """What a browser is asked for."""
+    """The options for a browser."""
 
     public_key = fields.Dict(
         required=True,
@@ -119,7 +119,7 @@ class PasskeyRevocationSchema(ReasonedSchema):
 
 
 class PasskeyQuerySchema(ListQuerySchema):
-    """Whose passkeys."""
+    """The person, if not all."""
 
     principal = fields.String(
         load_default=None, metadata={"description": "The person. Operators and auditors see all; others their own."}

@@ -8,7 +8,7 @@ from jackpot_service.domain.errors import Conflict, Forbidden, NotFound, Refused
 from jackpot_service.domain.facts import Facts
 
 LONGEST_NAME: Final = 100
-"""Characters of the name by which a person tells their passkeys apart."""
+"""Characters of a name that a person gives a passkey."""
 
 MOST_LIVE: Final = 10
 """Passkeys that a person may have at a time."""

@@ -1,4 +1,4 @@
-"""What forms that a passkey answers need: the options of the browser, and the answer that comes back."""
+"""The parts of forms that a passkey answers: the options for the browser, and the answer that comes back."""
 
 import hashlib
 import hmac

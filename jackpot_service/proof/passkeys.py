@@ -61,7 +61,7 @@ def passkeys_are_of_those_who_registered_them(references: References, entries: M
     for row in references.passkeys.values():
         entry = entries.get(row.entry_seq)
         if entry is not None and entry.principal != row.principal:
-            yield _of_passkey(row.passkey_id, f"is of {row.principal}, and {entry.principal} registered it")
+            yield _passkey_record(row.passkey_id, f"is of {row.principal}, and {entry.principal} registered it")
 
 
 def revocations_were_of_those_who_may(references: References, entries: Mapping[int, BookedEntry]) -> Found:
@@ -69,17 +69,17 @@ def revocations_were_of_those_who_may(references: References, entries: Mapping[i
     for row in references.passkey_revocations.values():
         passkey, entry = references.passkeys.get(row.passkey_id), entries.get(row.entry_seq)
         if passkey is None:
-            yield _of_passkey(row.passkey_id, "was revoked, and is not there")
+            yield _passkey_record(row.passkey_id, "was revoked, and is not there")
         elif entry is not None:
             actor = references.principals.get(entry.principal)
             is_operator = actor is not None and actor.role == Role.OPERATOR
             if entry.principal != passkey.principal and not is_operator:
-                yield _of_passkey(row.passkey_id, f"was revoked by {entry.principal}, who may not")
+                yield _passkey_record(row.passkey_id, f"was revoked by {entry.principal}, who may not")
             if row.entry_seq <= passkey.entry_seq or row.revoked_at != entry.received_at:
-                yield _of_passkey(row.passkey_id, f"was revoked at {row.revoked_at}, when it was not")
+                yield _passkey_record(row.passkey_id, f"was revoked at {row.revoked_at}, when it was not")
 
 
-def _of_passkey(passkey_id: str, detail: str) -> Mismatch:
+def _passkey_record(passkey_id: str, detail: str) -> Mismatch:
     return Mismatch(Code.PASSKEY_RECORD, REFERENCE_BOOK, f"passkey {passkey_id}", detail)
 
 
@@ -88,7 +88,7 @@ def approvals_are_signed(session: Session, references: References) -> Found:
     for row in references.change_decisions.values():
         request = references.change_requests.get(row.request_id)
         if row.outcome != Outcome.APPROVED or request is None:
-            continue  # What was never asked for is named by the check of changes.
+            continue  # A decision without its request is named by the check of changes.
         assertion = assertion_of(row)
         if assertion is None:
             yield from _unsigned(row, request, references)
@@ -145,7 +145,7 @@ def _signed(
 def _reasons_against_effect(
     session: Session, row: Row[Any], request: Row[Any], effect: Facts, references: References
 ) -> Iterator[str]:
-    """Say why a signed effect is not what was done. What waits for others is done by the last of them alone."""
+    """Say why a signed effect is not what was done. Of several approvals the last alone does something."""
     act = references.acts.get(row.entry_seq + 1)
     if not row.is_final or act is None or act.decides != row.request_id or act.kind not in CARRIES_OUT:
         return  # That nothing was done is named by the check of changes.

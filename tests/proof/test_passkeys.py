@@ -11,17 +11,12 @@ from sqlalchemy import text
 
 from jackpot_service.database.models import Base
 from jackpot_service.database.transactions import Session, transact
+from jackpot_service.domain.changes import Outcome
 from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
 from jackpot_service.ledger.mismatches import Code
 from jackpot_service.proof.proof import verify
 from jackpot_service.usecases.acts import Act
-from jackpot_service.usecases.changes.requests import (
-    DecideChange,
-    Outcome,
-    RequestChange,
-    decide_change,
-    request_change,
-)
+from jackpot_service.usecases.changes.requests import DecideChange, RequestChange, decide_change, request_change
 from jackpot_service.usecases.passkeys import revoke_passkey
 from tests.proof.corruption import Corruption, change, codes_after, forge, mismatches_after, remove
 from tests.races import scene
@@ -56,7 +51,9 @@ def write(url: str) -> None:
     """
     with history.engine_of(url) as engine:
         scene.open_house(engine)
-        scene.open_live(engine, "live", tables=["T1"], base_amount="1000", settings={"payout_tiers": held_from("250")})
+        scene.open_live(
+            engine, "live", tables=["T1"], base_amount="1000", settings={"payout_tiers": held_from("250", approvals=2)}
+        )
         for person in (OLGA, ODA, FRED, FINN):
             people.enrolled(engine, Act(person, now()))
         scene.bet(engine, "T1", "held", scene.euro("b1"))
@@ -289,4 +286,4 @@ def test_an_approval_by_sql_is_named_by_what_it_lacks(
     superuser: Session, columns: str, values: str, code: Code
 ) -> None:
     mismatches = mismatches_after(superuser, FORGED.format(columns=columns, values=values))
-    assert "change request signed-adjustment" in [found.place for found in mismatches if found.code == code]
+    assert "change request signed-adjustment" in [mismatch.place for mismatch in mismatches if mismatch.code == code]

@@ -130,11 +130,15 @@ def _administer(engine: sqlalchemy.Engine) -> None:
 def _sign(engine: sqlalchemy.Engine) -> None:
     """Have a passkey registered that signs an approval, another one revoked, and a challenge left."""
     person, blue, old = people.checker_of("seed-recovery"), Authenticator(), Authenticator()
-    for authenticator in (blue, old):
-        registering = partial(signing_people.register, person=person, authenticator=authenticator, now=scene.now())
-        passkey = transact(engine, registering)
+    _, lost = (
+        transact(
+            engine,
+            partial(signing_people.register, person=person, authenticator=authenticator, now=scene.now()),
+        )
+        for authenticator in (blue, old)
+    )
     revoking = Act(person, scene.now(), "revoked", "lost")
-    transact(engine, partial(revoke_passkey, act=revoking, passkey_id=passkey.passkey_id))
+    transact(engine, partial(revoke_passkey, act=revoking, passkey_id=lost.passkey_id))
     asking = Act(people.asker_of("adjustment"), scene.now(), "signed", "as agreed")
     request = RequestChange(asking, "adjustment", {"jackpot_id": "live", "account": "reserve"} | ADJUSTMENT)
     transact(engine, partial(request_change, command=request))

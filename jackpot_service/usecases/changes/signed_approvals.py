@@ -22,7 +22,7 @@ from jackpot_service.usecases.changes.signed_effects import challenge_of, conten
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What an approver shows besides their key: the assertion of a passkey, if there is one, made for a site."""
+    """The assertion of a passkey that an approver shows, if there is one, and the site that it has to be for."""
 
     assertion: Assertion | None = None
     site: Site = LOCALHOST

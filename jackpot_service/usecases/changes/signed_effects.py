@@ -1,9 +1,9 @@
 """
 The content that an approver signs: a change request together with its effect, and what of an effect must stay so.
 
-Bets move the pools all the time. So an effect that is figured later is the same as far as it moves and sets the same:
-amounts by how much they move, all else by what they are. Positions in the books are no part of it, nor what only the
-booking knows.
+Bets move the pools all the time. So an effect that is figured later is the same if it moves and sets the same. Of a
+number that was there before, that is by how much it moves; of all else, what it is. Positions in the books are no part
+of it, nor what only the booking knows.
 """
 
 import hashlib

@@ -147,7 +147,7 @@ CREATE TABLE passkey_uses (
     CONSTRAINT fk_passkey_uses_passkey_id_passkeys FOREIGN KEY (passkey_id) REFERENCES passkeys (passkey_id)
 );
 
--- What an authenticator is to sign, until it has, or for a quarter of an hour.
+-- A challenge waits for an authenticator to sign it, for a quarter of an hour.
 CREATE TABLE passkey_challenges (
     challenge BYTEA NOT NULL,
     principal TEXT COLLATE "C" NOT NULL,
