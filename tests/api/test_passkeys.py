@@ -107,8 +107,8 @@ def test_who_sees_and_revokes_passkeys(opened: World) -> None:
     for stranger in (carl, opened.key(Role.AUDITOR), opened.key(Role.RATES)):
         opened.post(path, REASON, key=stranger).problem(404, "passkey-unknown")
     opened.post(path, REASON, key=opened.key(Role.OPERATOR)).ok(201)
-    acts = opened.get("/v1/audit").ok()["items"]
-    assert [act["kind"] for act in acts[:3]] == ["passkey_revoked", "passkey_registered", "passkey_registered"]
+    kinds = [act["kind"] for act in opened.get("/v1/audit").ok()["items"] if act["kind"].startswith("passkey")]
+    assert kinds == ["passkey_revoked", "passkey_registered", "passkey_registered"]
 
 
 def test_a_service_account_has_none(opened: World) -> None:

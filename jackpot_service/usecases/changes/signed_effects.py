@@ -2,8 +2,8 @@
 The content that an approver signs: a change request together with its effect, and what of an effect must stay so.
 
 Bets move the pools all the time. So an effect that is figured later is the same if it moves and sets the same. Of a
-number that was there before, that is by how much it moves; of all else, what it is. Positions in the books are no part
-of it, nor what only the booking knows.
+number that was there before, that is by how much it moves; of all else, what it is. Balances and positions in the books
+are no part of it, nor what only the booking knows.
 """
 
 import hashlib
@@ -20,8 +20,13 @@ from jackpot_service.domain.shapes import DECIMAL
 from jackpot_service.ledger.replay import Line
 from jackpot_service.usecases.changes.effects import ChangeEffect
 
-PLACES: Final = frozenset({"positions", "round_key"})
-"""Members that say where in the books something stands, which every bet moves."""
+MOVED_BY_BETS: Final = frozenset(
+    {
+        *("positions", "round_key"),
+        *("balance_after", "balance_before", "meter_after", "prize_fund_after", "reserve_after"),
+    }
+)
+"""Members that say where in the books something stands, or how much an account has: how much it gets, postings say."""
 
 Path = tuple[str, ...]
 Leaves = Mapping[Path, Any]
@@ -114,7 +119,7 @@ def _leaves(state: Mapping[str, Any], without: Collection[str]) -> Leaves:
 def _within(value: object, path: Path) -> Iterator[tuple[Path, Any]]:
     if isinstance(value, Mapping) and value:
         for name, inner in value.items():
-            if name not in PLACES:
+            if name not in MOVED_BY_BETS:
                 yield from _within(inner, (*path, name))
     elif isinstance(value, list | tuple) and value:
         for number, inner in enumerate(value):
