@@ -58,7 +58,7 @@ def person(screens: Screens, world: World, name: str = "Bob", role: Role = Role.
     page.get_by_role("button", name="Add a passkey").click()
     page.get_by_label("Its name").fill("blue key")
     page.get_by_role("button", name="Make the passkey").press("Enter")
-    expect(page.get_by_text("blue key", exact=True)).to_be_visible()
+    expect(page.get_by_role("listitem").filter(has_text="blue key")).to_be_visible()
     return page
 
 
@@ -114,7 +114,7 @@ def owe(world: World, round_id: str) -> None:
 
 def test_an_assertion_that_is_sent_again_is_refused(at_localhost: Screens, opened: World) -> None:
     at_localhost.expected = {422}
-    opened.ask("adjustment", PAYLOADS["adjustment"], request_id="q2").ok(201)
+    opened.ask("casino-claims", PAYLOADS["casino-claims"], request_id="q2").ok(201)
     bob = person(at_localhost, opened)
     sent: list[str] = []
     bob.on("request", lambda request: sent.append(request.post_data or "") if request.method == "POST" else None)
