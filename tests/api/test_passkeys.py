@@ -9,7 +9,9 @@ from jackpot_service.domain.passkeys import MOST_LIVE
 from jackpot_service.domain.principals import Principal, Role
 from tests.support.answers import Answer, Body
 from tests.support.authenticator import USER_PRESENT, Authenticator, body_of_assertion, body_of_credential
+from tests.support.bets import bet
 from tests.support.every_kind import PAYLOADS
+from tests.support.hands import FLUSH, hand
 from tests.support.world import World
 
 pytestmark = pytest.mark.slow
@@ -152,6 +154,23 @@ def test_options_of_who_has_none_or_of_what_cannot_be_done_are_refused(opened: W
     opened.call("POST", f"{APPROVAL}/options", key=bob(opened)).problem(403, "passkey-required")
     path = "/v1/change-requests/nothing/approval/options"
     opened.call("POST", path, key=bob(opened)).problem(404, "change-unknown")
+
+
+def test_books_that_moved_since_it_was_signed_take_the_approval_back(opened: World) -> None:
+    blue, key = Authenticator(), bob(opened)
+    register(opened, blue, key).ok(201)
+    owe(opened, "w1")
+    opened.ask("prize-fund-true-up", {"jackpot_id": "j1"}).ok(201)
+    assertion = sign(opened, blue, key)
+    owe(opened, "w2")
+    approve(opened, key, assertion=assertion).problem(409, "effect-moved")
+    approve(opened, key, assertion=sign(opened, blue, key)).ok()
+
+
+def owe(world: World, round_id: str) -> None:
+    """Have the prize fund pay more than it holds."""
+    world.bet(bet("w", stake_minor=1000), round_id=round_id)
+    world.settle(hand("1", FLUSH), round_id=round_id)
 
 
 @pytest.mark.parametrize("member", ["rawId", "response"])
