@@ -47,3 +47,7 @@ CREATE TRIGGER number_never_falls BEFORE UPDATE ON exception_chain
 -- A key that was revoked stays revoked.
 CREATE TRIGGER revoked_for_good BEFORE UPDATE ON keys
     FOR EACH ROW WHEN (OLD.revoked_at IS NOT NULL) EXECUTE FUNCTION refuse_rewrite();
+
+-- A challenge is removed when it was answered. What was to be signed does not become something else.
+CREATE TRIGGER written_once BEFORE UPDATE ON passkey_challenges
+    FOR EACH ROW EXECUTE FUNCTION refuse_rewrite();
