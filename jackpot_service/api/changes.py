@@ -145,7 +145,7 @@ class ApprovalSchema(RequestSchema):
         AssertionSchema(),
         load_default=None,
         allow_none=True,
-        metadata={"description": "What a passkey of the approver signed: see `POST …/approval/options`."},
+        metadata={"description": "The answer of the approver's passkey: see `POST …/approval/options`."},
     )
 
 
@@ -181,7 +181,7 @@ class DecisionSchema(AnswerSchema):
         SignedSchema(),
         required=True,
         allow_none=True,
-        metadata={"description": "What a passkey of the checker signed it with; null without one."},
+        metadata={"description": "The assertion of a passkey of the checker; null without one."},
     )
 
 

@@ -109,7 +109,7 @@ class NewPasskeySchema(ReasonedSchema):
     name = Text(
         required=True,
         validate=validate.Length(max=LONGEST_NAME),
-        metadata={"description": "To tell it from others.", "maxLength": LONGEST_NAME},
+        metadata={"description": "By which its person knows it.", "maxLength": LONGEST_NAME},
     )
     credential = fields.Nested(CredentialSchema(), required=True)
 
