@@ -48,6 +48,6 @@ CREATE TRIGGER number_never_falls BEFORE UPDATE ON exception_chain
 CREATE TRIGGER revoked_for_good BEFORE UPDATE ON keys
     FOR EACH ROW WHEN (OLD.revoked_at IS NOT NULL) EXECUTE FUNCTION refuse_rewrite();
 
--- A challenge is removed when it was answered. What was to be signed does not become something else.
+-- A challenge is removed when it was answered. Until then nobody makes another question of it.
 CREATE TRIGGER written_once BEFORE UPDATE ON passkey_challenges
     FOR EACH ROW EXECUTE FUNCTION refuse_rewrite();
