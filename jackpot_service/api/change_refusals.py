@@ -68,11 +68,17 @@ OF_REJECTIONS: Final = (
     "user-approval-required",
 )
 
+OF_EFFECTS: Final = ("change-decided", "change-expired", "change-stale", *OF_KINDS)
+"""The effect of a request cannot be figured, or need not be any more."""
+
 OF_APPROVALS: Final = (
+    "assertion-invalid",
     "change-stale",
     "confirmation-required",
+    "effect-moved",
     "emergency-off",
     "key-maker",
+    "passkey-required",
     *OF_REJECTIONS,
     *OF_KINDS,
 )

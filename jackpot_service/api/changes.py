@@ -11,15 +11,17 @@ from marshmallow import fields, validate
 from jackpot_service.api import change_refusals
 from jackpot_service.api.change_effects import EffectSchema
 from jackpot_service.api.lists import ListQuerySchema, cursor, page, page_schema
+from jackpot_service.api.passkeys import AssertionSchema, OptionsSchema, assertion_of, site
 from jackpot_service.api.rates import LARGEST_NUMBER
 from jackpot_service.api.refusals import refused_with
-from jackpot_service.api.request_context import Blueprint, act_or_rehearse, context, look, now, principal, signed
+from jackpot_service.api.request_context import Blueprint, act, act_or_rehearse, context, look, now, principal, signed
 from jackpot_service.api.schemas import AnswerSchema, Moment, ReasonedSchema, RequestSchema, described, listed, word
 from jackpot_service.auth.authenticator import allow
 from jackpot_service.database.failures import Busy
 from jackpot_service.database.transactions import Session, read_at_once
 from jackpot_service.domain.change_policy import ChangePolicy
-from jackpot_service.domain.changes import Change, ChangeState, Outcome
+from jackpot_service.domain.changes import Change, ChangeState, Outcome, require_decidable
+from jackpot_service.domain.errors import BooksBroken
 from jackpot_service.domain.facts import Facts
 from jackpot_service.domain.principals import CHANGE_ROLES, Role
 from jackpot_service.records import change_policies
@@ -36,6 +38,7 @@ from jackpot_service.usecases.changes.requests import (
     request_change,
     visible,
 )
+from jackpot_service.usecases.changes.signed_approvals import Shown, begin_approval
 from jackpot_service.usecases.fields import Figures, Flag, JsonObject, QueryNumber, Text, Truth
 
 log = structlog.get_logger()
@@ -69,6 +72,7 @@ class KindPolicySchema(AnswerSchema):
     decided_by = fields.List(word(Role), required=True, metadata={"description": "The roles that decide."})
     needs_other_department = described(fields.Boolean, "Whether the checker is of another department than the maker.")
     needs_other_role = described(fields.Boolean, "Whether the checker is of another role than the maker.")
+    needs_passkey = described(fields.Boolean, "Whether a passkey signs every approval, not only of who has one.")
 
 
 class ChangePolicySchema(AnswerSchema):
@@ -137,12 +141,32 @@ class ApprovalSchema(RequestSchema):
             "description": "The maker approves alone: only while the owner of the database has switched that on."
         },
     )
+    assertion = fields.Nested(
+        AssertionSchema(),
+        load_default=None,
+        allow_none=True,
+        metadata={"description": "The answer of the approver's passkey: see `POST …/approval/options`."},
+    )
 
 
 class RejectionSchema(RequestSchema):
     """Why not."""
 
     reason = Text(required=True)
+
+
+class SignedSchema(AnswerSchema):
+    """
+    An assertion of WebAuthn: who has the passkey's public key can check it. Bytes are base64url.
+
+    The challenge in `client_data` is the SHA-256 of the change request with `effect`.
+    """
+
+    passkey_id = fields.String(required=True, attribute="facts.passkey_id")
+    authenticator_data = fields.String(required=True, attribute="facts.authenticator_data")
+    client_data = fields.String(required=True, attribute="facts.client_data")
+    signature = fields.String(required=True, attribute="facts.signature")
+    effect = described(fields.Dict, "The effect that the checker was shown.")
 
 
 class DecisionSchema(AnswerSchema):
@@ -153,6 +177,12 @@ class DecisionSchema(AnswerSchema):
     reason = fields.String(required=True)
     is_emergency = fields.Boolean(required=True)
     decided_at = Moment(required=True)
+    assertion = fields.Nested(
+        SignedSchema(),
+        required=True,
+        allow_none=True,
+        metadata={"description": "The assertion of a passkey of the checker; null without one."},
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,6 +255,20 @@ class ChangeSchema(ListedChangeSchema):
         if attr == "dry_run":
             return obj.is_dry_run
         return obj.effect if attr == "effect" else super().get_attribute(obj, attr, default)
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalOptions:
+    """The options for a browser to sign an approval, and the effect that is signed."""
+
+    public_key: Mapping[str, Any]
+    effect: ChangeEffect
+
+
+class ApprovalOptionsSchema(OptionsSchema):
+    """The options for a browser, and the effect that is signed."""
+
+    effect = fields.Nested(EffectSchema(), required=True)
 
 
 @blueprint.route("", methods=["POST"])
@@ -324,6 +368,9 @@ def post_approval(query: Mapping[str, Any], body: Mapping[str, Any], request_id:
     decisions as they stand.
 
     The maker of a key by which a round was played approves nothing that its players get: 403 `key-maker`.
+
+    An approver with a passkey signs the approval: 403 `passkey-required` without `assertion`. If the books have moved
+    so that the change would do something else than was signed, nothing is done: 409 `effect-moved`.
     """
     command = DecideChange(
         act=signed(body),
@@ -332,11 +379,49 @@ def post_approval(query: Mapping[str, Any], body: Mapping[str, Any], request_id:
         confirm=body["confirm"],
         is_emergency=body["emergency"],
         is_dry_run=query["dry_run"],
+        shown=shown_by(body),
     )
     done = act_or_rehearse(lambda session: decide_change(session, command), dry_run=query["dry_run"])
     if command.is_emergency and not (query["dry_run"] or done.is_replay):
         log.critical("emergency approval by one person", request_id=request_id, principal=principal().name)
     return answered(done, is_dry_run=query["dry_run"])
+
+
+def shown_by(body: Mapping[str, Any]) -> Shown:
+    """Return what a passkey has signed, as the body of an approval holds it."""
+    stated = body["assertion"]
+    return Shown(None if stated is None else assertion_of(stated), site())
+
+
+@blueprint.route("/<id:request_id>/approval/options", methods=["POST"])
+@allow(*DECIDERS)
+@refused_with("change-unknown", "passkey-required", *change_refusals.OF_EFFECTS)
+@blueprint.response(200, ApprovalOptionsSchema())
+def post_approval_options(request_id: str) -> ApprovalOptions:
+    """
+    Begin an approval that a passkey signs: answer what `navigator.credentials.get` takes, and the effect to be signed.
+
+    The challenge is the SHA-256 of the request with this effect. It waits for a quarter of an hour, and is good once.
+    """
+    return begin_approval_of(shown_change(request_id))
+
+
+def begin_approval_of(view: ChangeView) -> ApprovalOptions:
+    """
+    Have the caller's passkey asked for a signature of a request with its effect as shown.
+
+    Raises: PasskeyRequired; ChangeDecided; ChangeExpired; whatever the change itself is refused by.
+    """
+    require_decidable(view.change, at=view.at)
+    effect = view.effect
+    if effect is None:
+        message = f"Change request {view.change.request_id} waits, and has no effect."
+        raise BooksBroken(message)
+    if effect.problem is not None:
+        raise effect.problem
+    asking = Act(principal(), now())
+    options = act(lambda session: begin_approval(session, asking, view.change, effect, site()))
+    return ApprovalOptions(options, effect)
 
 
 @blueprint.route("/<id:request_id>/rejection", methods=["POST"])

@@ -1,9 +1,10 @@
 """
-Sessions: a person shows a key or a company account once, and their browser shows a cookie from then on.
+Sessions: a person shows a key, a company account or a passkey once, and their browser shows a cookie from then on.
 
 A cookie holds 256 random bits, of which the database has the hash. It opens the pages only: no call of the API takes
-one. A session ends by itself, when its person signs out, and within 15 seconds of its key being revoked. The next
-sign-in of anybody removes the rows of those that have ended.
+one. A session ends by itself, when its person signs out, and within 15 seconds of its key being revoked. One by a
+passkey goes with a key of its person, and ends at once when the passkey is revoked. The next sign-in of anybody removes
+the rows of those that have ended.
 """
 
 import secrets
@@ -22,11 +23,14 @@ from jackpot_service.auth.authenticator import LONGEST_NOTE_S, Authenticator, Ba
 from jackpot_service.auth.company_accounts import CompanyAccount
 from jackpot_service.database import deadlines
 from jackpot_service.database.transactions import Session, read, transact
+from jackpot_service.domain.passkeys import BadAssertion, Passkey
 from jackpot_service.domain.principals import Principal, UserRequired
-from jackpot_service.records import browser_sessions
+from jackpot_service.passkeys import Assertion, Site
+from jackpot_service.records import browser_sessions, keys, passkeys
 from jackpot_service.records.browser_sessions import BrowserSession
 from jackpot_service.records.keys import LiveKey
 from jackpot_service.usecases.keys import hash_of
+from jackpot_service.usecases.passkeys import require_use
 
 IDLE: Final = timedelta(minutes=30)
 """After so long without a click a session ends."""
@@ -115,6 +119,47 @@ class BrowserSessions:
         log.info("signed-in", principal=shown.principal.name, key_id=shown.key_id, by=by)
         return secret
 
+    def begin_with_passkey(self, assertion: Assertion, site: Site, challenge: bytes) -> str:
+        """
+        Begin a session by an assertion of a passkey, whose person has a key in force; returns the cookie's secret.
+
+        Raises: BadKeyShown; Unavailable.
+        """
+        secret, now = secrets.token_urlsafe(SECRET_BYTES), self.clock()
+
+        def begin(session: Session) -> str:
+            passkey = _used(session, assertion, site=site, challenge=challenge, at=now)
+            key_ids = keys.live_ids_of(session, passkey.principal)
+            if not key_ids:
+                message = f"{passkey.principal} has no key in force."
+                raise BadKeyShown(message)
+            _begin(
+                session,
+                secret_hash=hash_of(secret),
+                key_id=key_ids[-1],
+                at=now,
+                proved_at=now,
+                passkey_id=passkey.passkey_id,
+            )
+            return passkey.principal
+
+        principal = transact(self.engine, begin)
+        log.info("signed-in", principal=principal, by="passkey")
+        return secret
+
+    def prove_with_passkey(self, signed_in: SignedIn, assertion: Assertion, site: Site, challenge: bytes) -> None:
+        """Note that a person has shown a passkey. Raises: BadKeyShown if it is not their own; Unavailable."""
+        now = self.clock()
+
+        def prove(session: Session) -> None:
+            passkey = _used(session, assertion, site=site, challenge=challenge, at=now)
+            if passkey.principal != signed_in.principal.name:
+                message = f"This is not a passkey of {signed_in.principal.name}."
+                raise BadKeyShown(message)
+            browser_sessions.note_proof(session, signed_in.secret_hash, at=now)
+
+        transact(self.engine, prove)
+
     def find(self, secret: str, *, is_click: bool = True) -> SignedIn | None:
         """
         Return who a cookie's secret shows; None if the session has ended, or its key.
@@ -173,7 +218,28 @@ class BrowserSessions:
             self.not_noted[secret_hash] = now
 
 
-def _begin(session: Session, *, secret_hash: bytes, key_id: str, at: datetime, proved_at: datetime) -> None:
+def _used(session: Session, assertion: Assertion, *, site: Site, challenge: bytes, at: datetime) -> Passkey:
+    """Return the passkey that has signed a challenge, and note its use. Raises: BadKeyShown."""
+    listed = passkeys.by_credential(session, assertion.credential_id)
+    if listed is None or listed.revoked_at is not None or listed.passkey.rp_id != site.rp_id:
+        message = "This passkey is not in force."
+        raise BadKeyShown(message)
+    try:
+        require_use(session, listed, assertion, site=site, challenge=challenge, at=at)
+    except BadAssertion as error:
+        raise BadKeyShown(error.detail) from error
+    return listed.passkey
+
+
+def _begin(
+    session: Session,
+    *,
+    secret_hash: bytes,
+    key_id: str,
+    at: datetime,
+    proved_at: datetime,
+    passkey_id: str | None = None,
+) -> None:
     browser_sessions.remove_ended(session, seen_before=at - IDLE, begun_before=at - LONGEST)
     browser_sessions.remove_eldest(session, key_id, but=MOST_OF_A_KEY - 1)
-    browser_sessions.add(session, secret_hash, key_id=key_id, at=at, proved_at=proved_at)
+    browser_sessions.add(session, secret_hash, key_id=key_id, at=at, proved_at=proved_at, passkey_id=passkey_id)

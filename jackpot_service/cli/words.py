@@ -34,6 +34,8 @@ ACT_KINDS: Final = (
     "jackpot_suspended",
     "key_created",
     "key_revoked",
+    "passkey_registered",
+    "passkey_revoked",
     "payment_reversed",
     "period_closed",
     "principal_added",

@@ -26,6 +26,8 @@ _ALGORITHMS: Final = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES2
 _SECONDS: Final = re.compile(r"[0-9]{1,6}(\.[0-9]{1,3})?")
 _RATE: Final = re.compile(r"[0-9]{1,7}(\.[0-9]{1,3})?")
 _ORIGIN: Final = re.compile(r"https?://[a-z0-9.-]+(:[0-9]{1,5})?")
+_DOMAIN: Final = re.compile(r"[a-z0-9-]+(\.[a-z0-9-]+)*")
+_ADDRESS: Final = re.compile(r"[0-9.]+")
 _PART: Final = re.compile(r"0(\.[0-9]{1,6})?|1(\.0{1,6})?")
 _LONGEST_POOL_TIMEOUT_S: Final = 1
 """A call that began to wait for a connection just before its end is answered so much later."""
@@ -89,12 +91,17 @@ class _Reader:
             pass
         raise ConfigError(variable, _without_password(value), accepted)
 
-    def public_url(self, variable: str, default: None) -> str | None:
-        """Read where browsers find the service: people come back there from the sign-in of their company."""
-        value = self.web_url(variable, default, refused=" #@?")
-        if value is not None and urlsplit(value).path not in {"", "/"}:
-            raise ConfigError(variable, value, "the service's URL without a path, such as https://ledger.example")
-        return None if value is None else value.rstrip("/")
+    def public_url(self, variable: str, _default: None) -> str | None:
+        """Read where browsers find the pages: passkeys are made for its domain, and company accounts lead there."""
+        accepted = "a URL with a domain and no path, such as https://jackpot.example; or leave it unset for localhost"
+        value = self.web_url(variable, None, refused=" #@?")
+        if value is None:
+            return None
+        parts = urlsplit(value)
+        host = parts.hostname or ""
+        if parts.path.strip("/") or not _DOMAIN.fullmatch(host) or _ADDRESS.fullmatch(host):
+            raise ConfigError(variable, value, accepted)
+        return f"{parts.scheme}://{parts.netloc.lower()}"
 
     def client_id(self, variable: str, _default: None) -> str | None:
         """Read as which client people sign in at the issuer; it needs a secret, and where browsers come back to."""
@@ -214,7 +221,6 @@ class Config:
     `oidc_authorized_parties`: the clients that may obtain those (`azp`); none: the audience itself.
     `oidc_algorithms`: how those may be signed. `oidc_jwks_url`: where the issuer's keys are, if it names no place.
     `oidc_client_id`, `oidc_client_secret`: as which client people sign in to pages at that issuer; None: by keys only.
-    `public_url`: where browsers find the service.
     `key`: the key of the user who seals the books; without it nobody is named.
     `open_round_minutes`: how long a round may be open before it is an exception.
     `file_days`: for how many days the files of jobs are kept.
@@ -224,6 +230,8 @@ class Config:
     `trusted_proxies`: the proxies that are believed about where a call comes from.
     `listeners`: how many callers of a process may listen, or wait for events; fewer where it may open few files.
     `public_origins`: the origins of pages that browsers let read what is open to all.
+    `public_url`: where browsers find the pages, for whose domain passkeys are made, and to which people come back from
+    the sign-in of their company; None for this machine alone.
     """
 
     database_url: Annotated[str | None, _Reader.database_url] = field(default=None, repr=False)
@@ -245,6 +253,7 @@ class Config:
     trusted_proxies: Annotated[tuple[Network, ...], _Reader.networks] = ()
     listeners: Annotated[int, partial(_Reader.integer, most=20_000)] = 2500
     public_origins: Annotated[tuple[str, ...], _Reader.origins] = ()
+    public_url: Annotated[str | None, _Reader.public_url] = None
     rate_band: Annotated[Decimal, _Reader.part] = Decimal("0.10")
     rates_stale_after_s: Annotated[int, _Reader.integer] = 36 * 3600
     ecb_url: Annotated[str | None, _Reader.web_url] = None
@@ -255,7 +264,6 @@ class Config:
     oidc_jwks_url: Annotated[str | None, _Reader.web_url] = None
     oidc_client_id: Annotated[str | None, _Reader.client_id] = None
     oidc_client_secret: Annotated[str | None, _Reader.client_secret] = field(default=None, repr=False)
-    public_url: Annotated[str | None, _Reader.public_url] = None
     key: Annotated[str | None, _Reader.secret] = field(default=None, repr=False)
     log_level: Annotated[str, _Reader.log_level] = "info"
 

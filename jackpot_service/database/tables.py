@@ -98,6 +98,8 @@ TABLES: Final[Mapping[str, Table]] = MappingProxyType(
             "change_requests",
             "exception_acknowledgements",
             "jackpots",
+            "passkey_revocations",
+            "passkeys",
             "principals",
             "rate_sheets",
             "rates",
@@ -124,6 +126,8 @@ TABLES: Final[Mapping[str, Table]] = MappingProxyType(
             "cancelled_by removed_at holder lease_until",
         ),
         "keys": _changed(Placement.LOCAL, "revoked_at last_used_at"),
+        "passkey_challenges": Table(Placement.LOCAL, delete=True),
+        "passkey_uses": _changed(Placement.LOCAL, "sign_count used_at"),
         # Kept by migrations, or set by the owner alone.
         "alembic_version": Table(Placement.LOCAL, insert=False),
         "emergency_switches": Table(Placement.REFERENCE, insert=False),

@@ -17,12 +17,17 @@ from jackpot_service.domain.principals import Principal, Role
 
 @dataclass(frozen=True, slots=True)
 class KindPolicy:
-    """The roles that ask for a kind of change and that decide it, and whether departments and roles must differ."""
+    """
+    The roles that ask for a kind of change and that decide it, and whether departments and roles must differ.
+
+    With `needs_passkey` every approval is signed by a passkey; without it, those of people who have one.
+    """
 
     requested_by: frozenset[Role]
     decided_by: frozenset[Role]
     needs_other_department: bool = False
     needs_other_role: bool = False
+    needs_passkey: bool = False
 
     @property
     def facts(self) -> Facts:
@@ -32,16 +37,27 @@ class KindPolicy:
             "decided_by": sorted(self.decided_by),
             "needs_other_department": self.needs_other_department,
             "needs_other_role": self.needs_other_role,
+            "needs_passkey": self.needs_passkey,
         }
 
     def is_decider(self, checker: Principal, *, maker: str) -> bool:
         """Whether a role decides. The maker decides in an emergency alone, for which it is enough that they may ask."""
         return is_of_roles(checker, self.requested_by if checker.name == maker else self.decided_by)
 
-    def is_decidable_among(self, people: Collection[Principal]) -> bool:
-        """Whether one of these people may ask, and another one, who is no service account, may decide then."""
+    def is_decidable_among(self, people: Collection[Principal], *, with_passkey: Collection[str] = ()) -> bool:
+        """
+        Whether one of these people may ask, and another one, who is no service account, may decide then.
+
+        Where approvals need a passkey, that other one is among the names of those who have one.
+        """
         makers = [person for person in people if is_of_roles(person, self.requested_by)]
-        checkers = [person for person in people if person.may_approve and is_of_roles(person, self.decided_by)]
+        checkers = [
+            person
+            for person in people
+            if person.may_approve
+            and is_of_roles(person, self.decided_by)
+            and (person.name in with_passkey or not self.needs_passkey)
+        ]
         return any(
             maker.name != checker.name and not self.is_too_close(maker, checker)
             for checker in checkers

@@ -12,6 +12,7 @@ from enum import StrEnum
 from typing import Any
 
 from jackpot_service.domain.errors import Conflict, FieldError, Forbidden, NotFound, Refused, in_order
+from jackpot_service.domain.passkeys import SignedApproval
 from jackpot_service.domain.principals import Principal
 
 RETIREMENT = "retirement"
@@ -46,7 +47,8 @@ class Decision:
     """
     A checker's decision on a change request; `confirmed` are the figures that the checker repeated to approve it.
 
-    `is_emergency` marks an approval by the maker alone. One that is not final waits for another approval.
+    `is_emergency` marks an approval by the maker alone. One that is not final waits for another approval. `assertion`
+    is what the checker's passkey signed it with, if they have one.
     """
 
     outcome: Outcome
@@ -56,6 +58,7 @@ class Decision:
     is_emergency: bool
     decided_at: datetime
     is_final: bool = True
+    assertion: SignedApproval | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ Lists are in the order of their ids: the order in which things were sent is not 
 exponent and trailing zeros, times in UTC with microseconds.
 """
 
+from base64 import urlsafe_b64encode
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -360,15 +361,73 @@ def facts_of_change(
     }
 
 
-def facts_of_decision(*, request_id: str, outcome: str, confirmed: Facts, is_emergency: bool, is_final: bool) -> Facts:
-    """A decision on a change request; one that is not final is an approval that waits for others."""
-    return {
+def facts_of_decision(
+    *,
+    request_id: str,
+    outcome: str,
+    confirmed: Facts,
+    is_emergency: bool,
+    is_final: bool,
+    assertion: Facts | None = None,
+) -> Facts:
+    """
+    A decision on a change request; one that is not final is an approval that waits for others.
+
+    `assertion` is what a passkey signed it with.
+    """
+    recorded = {
         "request_id": request_id,
         "outcome": outcome,
         "confirm": confirmed,
         "is_emergency": is_emergency,
         "is_final": is_final,
     }
+    return recorded if assertion is None else {**recorded, "assertion": assertion}
+
+
+def facts_of_passkey(
+    *,
+    passkey_id: str,
+    principal: str,
+    name: str,
+    credential_id: bytes,
+    public_key: bytes,
+    sign_count: int,
+    rp_id: str,
+) -> Facts:
+    """A passkey: the public key that its signatures are checked with, and for which domain it signs."""
+    return {
+        "passkey_id": passkey_id,
+        "principal": principal,
+        "name": name,
+        "credential_id": base64url(credential_id),
+        "public_key": base64url(public_key),
+        "sign_count": sign_count,
+        "rp_id": rp_id,
+    }
+
+
+def facts_of_passkey_revocation(*, passkey_id: str, principal: str, revoked_at: datetime) -> Facts:
+    """A passkey that signs nothing any more."""
+    return {"passkey_id": passkey_id, "principal": principal, "revoked_at": instant(revoked_at)}
+
+
+def facts_of_assertion(
+    *, passkey_id: str, authenticator_data: bytes, client_data: bytes, signature: bytes, effect: Facts
+) -> Facts:
+    """An assertion of WebAuthn, its bytes as base64url, and the effect that was signed."""
+    return {
+        "passkey_id": passkey_id,
+        "authenticator_data": base64url(authenticator_data),
+        "client_data": base64url(client_data),
+        "signature": base64url(signature),
+        "effect": effect,
+    }
+
+
+def base64url(content: bytes) -> str:
+    """Write bytes as base64url without padding, as WebAuthn does."""
+    return urlsafe_b64encode(content).rstrip(b"=").decode()
 
 
 def facts_of_emergency_switch(*, is_on: bool) -> Facts:

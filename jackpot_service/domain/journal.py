@@ -30,6 +30,8 @@ class EntryKind(StrEnum):
     PRINCIPAL_ADDED = "principal_added"
     KEY_CREATED = "key_created"
     KEY_REVOKED = "key_revoked"
+    PASSKEY_REGISTERED = "passkey_registered"
+    PASSKEY_REVOKED = "passkey_revoked"
     RATES_PUBLISHED = "rates_published"
     CHANGE_REQUESTED = "change_requested"
     CHANGE_APPROVED = "change_approved"

@@ -190,6 +190,16 @@ class Code(StrEnum):
     That is a service account, a role that decides no such change, somebody with a name that looks like the maker's,
     and an emergency while those were switched off.
     """
+    ASSERTION_SIGNATURE = "assertion-signature"
+    """A passkey's signature of an approval does not fit, or its person was not there, or its counter went back."""
+    ASSERTION_CHALLENGE = "assertion-challenge"
+    """A passkey signed something else than the change request with what was done, or did so for another site."""
+    ASSERTION_PASSKEY = "assertion-passkey"
+    """An approval is signed by a passkey that its person did not have then: not registered, or revoked."""
+    ASSERTION_MISSING = "assertion-missing"
+    """An approval is not signed, of somebody who had a passkey then, or of a kind whose policy asked for one."""
+    PASSKEY_RECORD = "passkey-record"
+    """A passkey was registered by somebody else than its person, or revoked by somebody who may not."""
     CHANGE_DONE = "change-done"
     """An approved change was not done right after its approval, or not as it was asked for, or one was done without."""
     EXCEPTION_CHAIN = "exception-chain"

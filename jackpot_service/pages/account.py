@@ -8,6 +8,8 @@ from werkzeug.wrappers import Response
 from jackpot_service.pages import frame
 from jackpot_service.pages.access import PEOPLE, open_to_all, people, person, signed_in
 from jackpot_service.pages.blueprint import blueprint
+from jackpot_service.pages.forms import new_request_id
+from jackpot_service.pages.passkeys import own_passkeys
 
 A_YEAR_S = 365 * 24 * 3600
 
@@ -26,7 +28,13 @@ def show_beginning() -> Response:
 def show_account() -> str:
     """Show who is signed in and what they may do."""
     shown = person()
-    return flask.render_template("account.html", principal=shown.principal, session=shown.session)
+    return flask.render_template(
+        "account.html",
+        principal=shown.principal,
+        session=shown.session,
+        passkeys=own_passkeys(),
+        request_id=new_request_id(),
+    )
 
 
 @blueprint.route("/account/colours", methods=["POST"])

@@ -10,7 +10,8 @@ from marshmallow import ValidationError
 from werkzeug.exceptions import NotFound
 from werkzeug.wrappers import Response
 
-from jackpot_service.api.changes import ApprovalSchema, ChangeView, RejectionSchema, shown_change
+from jackpot_service.api.changes import ApprovalSchema, ChangeView, RejectionSchema, begin_approval_of, shown_change
+from jackpot_service.api.passkeys import site
 from jackpot_service.api.problems import problem_of
 from jackpot_service.api.request_context import act, look, now, principal, signed
 from jackpot_service.database.transactions import Session
@@ -22,17 +23,20 @@ from jackpot_service.domain.changes import (
     Outcome,
     UnknownChange,
 )
-from jackpot_service.domain.errors import Conflict, Forbidden, LedgerError, Refused
+from jackpot_service.domain.errors import Conflict, Forbidden, LedgerError, Refused, Unavailable
 from jackpot_service.domain.errors import NotFound as NotFoundInBooks
+from jackpot_service.domain.passkeys import PasskeyRequired
 from jackpot_service.pages import figures, shown_changes
 from jackpot_service.pages.access import people
 from jackpot_service.pages.blueprint import blueprint
 from jackpot_service.pages.decision_rights import DecisionRights, rights_of
 from jackpot_service.pages.inbox import CHIPS, DECIDERS, READERS, kinds_seen
+from jackpot_service.pages.passkey_forms import assertion_in
 from jackpot_service.pages.roles import WATCHERS
 from jackpot_service.records import change_policies
 from jackpot_service.usecases.changes.registry import KINDS
 from jackpot_service.usecases.changes.requests import ChangeDecidedNow, DecideChange, decide_change
+from jackpot_service.usecases.changes.signed_approvals import Shown, needs_passkey
 from jackpot_service.usecases.payloads import field_errors_in
 
 log = structlog.get_logger()
@@ -112,7 +116,12 @@ def _command(change: Change, *, is_approval: bool, is_emergency: bool) -> Decide
     confirm = {name: figure for name, figure in typed.items() if figure}
     body = ApprovalSchema().load({"reason": reason or NO_REMARK, "confirm": confirm, "emergency": is_emergency})
     return DecideChange(
-        signed(body), change.request_id, Outcome.APPROVED, confirm=body["confirm"], is_emergency=body["emergency"]
+        signed(body),
+        change.request_id,
+        Outcome.APPROVED,
+        confirm=body["confirm"],
+        is_emergency=body["emergency"],
+        shown=Shown(assertion_in(form), site()),
     )
 
 
@@ -120,9 +129,12 @@ def _decide_as_shown(session: Session, command: DecideChange, form: Mapping[str,
     """
     Decide, and look under the locks of the approval whether it does what its form has shown.
 
-    Raises: EffectMoved, which takes it back, unless the form says that it may come to something else.
+    Of what a passkey has signed the use case holds that itself. Raises: EffectMoved, which takes it back, unless the
+    form says that it may come to something else.
     """
     done = decide_change(session, command)
+    if command.shown.assertion is not None:
+        return done
     if done.effect is not None and not form.get("as_it_comes"):
         left = KINDS[done.change.kind].read(done.change.payload).left_to_booking
         if shown_changes.digest(done.effect, left_to_booking=left) != form.get("effect"):
@@ -184,6 +196,7 @@ def _page(
     html = flask.render_template(
         "change_emergency.html" if is_emergency and rights.may_alone else "change.html",
         **_values(view, rights),
+        **_signing(view, rights),
         typed=typed,
         errors=errors or {},
         alert=alert,
@@ -212,6 +225,22 @@ def _values(view: ChangeView, rights: DecisionRights) -> Mapping[str, Any]:
         "requested": shown_changes.requested(change.payload),
         "digest": "" if effect is None else shown_changes.digest(effect, left_to_booking=left),
     }
+
+
+def _signing(view: ChangeView, rights: DecisionRights) -> Mapping[str, Any]:
+    """
+    Say whether an approval of this page is to be signed by a passkey, and what the browser is asked for then.
+
+    A replica asks for nothing: nobody approves there.
+    """
+    may_approve = view.is_waiting and (rights.may_alone or not rights.not_approve)
+    is_possible = view.effect is not None and view.effect.problem is None
+    if not (may_approve and is_possible and look(lambda session: needs_passkey(session, view.change, principal()))):
+        return {"is_signed": False, "signing_options": None}
+    try:
+        return {"is_signed": True, "signing_options": begin_approval_of(view).public_key}
+    except (PasskeyRequired, Unavailable):
+        return {"is_signed": True, "signing_options": None}
 
 
 def _figure_due(name: str, errors: Mapping[str, str]) -> Mapping[str, str]:

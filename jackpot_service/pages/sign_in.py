@@ -1,4 +1,4 @@
-"""Signing in with a key, showing it again before what is grave, and signing out; `by_account` has the other way."""
+"""Signing in with a key or a passkey, showing it again before what is grave, and signing out; see also `by_account`."""
 
 from collections.abc import Callable
 from http import HTTPStatus
@@ -8,15 +8,23 @@ import flask
 from werkzeug.wrappers import Response
 
 from jackpot_service.api.entrance import TooManyRequests
+from jackpot_service.api.passkeys import site
 from jackpot_service.api.request_context import ADDRESS
 from jackpot_service.domain.errors import Unauthenticated
+from jackpot_service.domain.passkeys import BadAssertion
 from jackpot_service.domain.principals import UserRequired
 from jackpot_service.pages.access import PEOPLE, OldForm, open_to_all, people, person, signed_in
 from jackpot_service.pages.blueprint import blueprint
 from jackpot_service.pages.context import pages
 from jackpot_service.pages.cookies import cookie
+from jackpot_service.pages.passkey_forms import (
+    NO_ANSWER,
+    assertion_in,
+    challenge_of_cookie,
+)
 from jackpot_service.pages.problems import show_problem
 from jackpot_service.pages.sign_in_forms import TOO_MANY, WrongKey, begun, on_to_next_page, proof_form, sign_in_form
+from jackpot_service.passkeys import Assertion
 from jackpot_service.telemetry import counters
 from jackpot_service.telemetry.logs import Seldom
 
@@ -26,6 +34,7 @@ MISSING_KEY: Final = "Paste your key: it begins with jk_."
 WRONG_KEY: Final = "This key is not in force. Check that it was pasted whole; it begins with jk_."
 WRONG_PERSON: Final = "This key is not in force, or not your own."
 OLD_FORM: Final = "This form was of an earlier session, or your browser keeps no cookies. Paste your key again."
+WRONG_PASSKEY: Final = "This passkey is not accepted. Try again, or use your key."
 NO_PERSON: Final = "This is the key of a machine. Pages are for people: show it with calls of the API."
 
 LONGEST_KEY: Final = 200
@@ -54,10 +63,23 @@ def sign_in() -> Response:
     return begun(secret)
 
 
+@blueprint.route("/sign-in/passkey", methods=["POST"])
+@open_to_all
+def sign_in_with_passkey() -> Response:
+    """Begin a session by a passkey, which names its person."""
+    try:
+        secret = _by_passkey(
+            lambda assertion: pages().sessions.begin_with_passkey(assertion, site(), challenge_of_cookie())
+        )
+    except WrongKey as error:
+        return sign_in_form(error)
+    return begun(secret)
+
+
 @blueprint.errorhandler(OldForm)
 def show_again(error: OldForm) -> Response:
     """Show the sign-in again, with a token of now; any other form is opened again by its person."""
-    if flask.request.endpoint != "pages.sign_in":
+    if flask.request.endpoint not in {"pages.sign_in", "pages.sign_in_with_passkey"}:
         return show_problem(error)
     return sign_in_form(WrongKey(OLD_FORM, status=HTTPStatus.BAD_REQUEST))
 
@@ -75,6 +97,22 @@ def prove() -> Response:
     """Note that a person has shown their key again."""
     try:
         _by_key(lambda key: pages().sessions.prove(person(), key), wrong=WRONG_PERSON)
+    except WrongKey as error:
+        return proof_form(error)
+    return on_to_next_page()
+
+
+@blueprint.route("/sign-in/again/passkey", methods=["POST"])
+@people(*PEOPLE)
+def prove_with_passkey() -> Response:
+    """Note that a person has shown a passkey of theirs."""
+    shown = person()
+    try:
+        _by_passkey(
+            lambda assertion: pages().sessions.prove_with_passkey(
+                shown, assertion, site(), challenge_of_cookie(shown.session.proved_at)
+            )
+        )
     except WrongKey as error:
         return proof_form(error)
     return on_to_next_page()
@@ -102,6 +140,22 @@ def _by_key(use: Callable[[str], T], *, wrong: str) -> T:
     key = flask.request.form.get("key", "").strip()
     if not key or len(key) > LONGEST_KEY:
         raise WrongKey(wrong if key else MISSING_KEY)
+    return _attempted(key, use, wrong=wrong)
+
+
+def _by_passkey(use: Callable[[Assertion], T]) -> T:
+    """Use the assertion of the form, as `_by_key` a key. Raises: WrongKey; Unavailable."""
+    try:
+        assertion = assertion_in(flask.request.form)
+    except BadAssertion as error:
+        raise WrongKey(error.detail) from error
+    if assertion is None:
+        raise WrongKey(NO_ANSWER)
+    return _attempted("", lambda _: use(assertion), wrong=WRONG_PASSKEY)
+
+
+def _attempted(key: str, use: Callable[[str], T], *, wrong: str) -> T:
+    """Use what was shown, and count it if it fails. Raises: as `_by_key`."""
     address = str(flask.request.environ.get(ADDRESS, ""))
     try:
         with pages().attempts.attempt(address, key):

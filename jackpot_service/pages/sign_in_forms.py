@@ -11,6 +11,7 @@ from jackpot_service.auth.issuer import IssuerUnavailable
 from jackpot_service.pages.access import person, signed_in
 from jackpot_service.pages.context import pages
 from jackpot_service.pages.cookies import cookie
+from jackpot_service.pages.passkey_forms import options_of_proof, options_of_sign_in
 
 TOO_MANY: Final = "Too many sign-ins from your address have failed. Wait a minute, then try again."
 
@@ -37,12 +38,22 @@ class WrongAccount(WrongKey):
 def sign_in_form(error: WrongKey | None = None, *, page: str | None = None) -> Response:
     """Show how one signs in, to go on to a page; by default to that of the query or of the form."""
     cookie().keep()
-    return _form("sign_in.html", error, page, may_leave_account=_may_leave_account())
+    return _form(
+        "sign_in.html", error, page, may_leave_account=_may_leave_account(), passkey_options=options_of_sign_in()
+    )
 
 
 def proof_form(error: WrongKey | None = None, *, page: str | None = None) -> Response:
     """Show how one shows again who one is, by the way that one has signed in; see `sign_in_form`."""
-    return _form("sign_in_again.html", error, page, principal=person().principal, by_account=person().by_account)
+    shown = person()
+    return _form(
+        "sign_in_again.html",
+        error,
+        page,
+        principal=shown.principal,
+        by_account=shown.by_account,
+        passkey_options=options_of_proof(shown.session.proved_at),
+    )
 
 
 def begun(secret: str, page: str | None = None) -> Response:

@@ -55,6 +55,7 @@ def documents(references: References) -> Iterator[Document]:
                 **stated,
                 "needs_other_department": row.needs_other_department,
                 "needs_other_role": row.needs_other_role,
+                "needs_passkey": row.needs_passkey,
             }
     for (version, seq), kinds in versions.items():
         recorded = {"version": version, "kinds": kinds}

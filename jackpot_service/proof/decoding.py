@@ -190,7 +190,7 @@ SHAPES: Final = {
         "after": _OBJECT,
         "effects": Shape(_are_effects, list),
     },
-    "change_decisions": {"confirmed": _FIGURES},
+    "change_decisions": {"confirmed": _FIGURES, "signed_effect": _OBJECT_OR_NULL},
     "change_policies": {"requested_by": _TEXTS, "decided_by": _TEXTS},
     "change_requests": {"payload": _OBJECT, "to_confirm": _FIGURES},
     "closed_periods": {"reports": Shape(_are_reports, dict)},

@@ -11,7 +11,7 @@ from jackpot_service.domain import facts
 from jackpot_service.domain.changes import Outcome
 from jackpot_service.domain.entries import REFERENCE_BOOK
 from jackpot_service.domain.journal import EntryKind
-from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
+from jackpot_service.domain.principals import MACHINES, SYSTEM_OPERATOR, Principal, Role
 from jackpot_service.ledger.mismatches import Code, Found, Mismatch
 from jackpot_service.ledger.replay import BookedEntry
 from jackpot_service.proof import change_policies
@@ -55,7 +55,7 @@ def _reasons_against_actor(act: Row[Any], actor: Row[Any] | None, references: Re
         is_of_house = actor.casino_id is None and (act.kind != EntryKind.AWARD_PAID or actor.role == Role.OPERATOR)
         if isinstance(casino_id, str) and actor.casino_id != casino_id and not is_of_house:
             yield f"is of casino {actor.casino_id}, the award is of {casino_id}"
-    elif actor.casino_id is not None:
+    elif actor.casino_id is not None and act.kind not in OF_ONESELF:
         yield f"is of casino {actor.casino_id}"
 
 
@@ -80,10 +80,14 @@ ROLES: Final[Mapping[str, frozenset[Role]]] = {
     EntryKind.EVIDENCE_RECORDED: frozenset({Role.FINANCE, Role.OPERATOR, Role.AUDITOR}),
     EntryKind.EXCEPTION_ACKNOWLEDGED: frozenset({Role.FINANCE, Role.OPERATOR}),
     EntryKind.PERIOD_CLOSED: frozenset({Role.FINANCE}),
+    **dict.fromkeys((EntryKind.PASSKEY_REGISTERED, EntryKind.PASSKEY_REVOKED), frozenset(Role) - MACHINES),
 }
 """The roles that do acts alone, besides operators."""
 
-OF_PEOPLE: Final = frozenset({EntryKind.AWARD_STOPPED, EntryKind.EVIDENCE_RECORDED})
+OF_ONESELF: Final = frozenset({EntryKind.PASSKEY_REGISTERED, EntryKind.PASSKEY_REVOKED})
+"""The acts about oneself, which people of casinos do as well; see `proof.passkeys`."""
+
+OF_PEOPLE: Final = OF_ONESELF | {EntryKind.AWARD_STOPPED, EntryKind.EVIDENCE_RECORDED}
 """The acts of one person that no service account does."""
 
 OF_CASINOS: Final = frozenset(

@@ -57,6 +57,7 @@ from jackpot_service.proof import (
     exceptions,
     figures,
     jackpots,
+    passkeys,
     records,
     reference_book,
     references,
@@ -211,6 +212,8 @@ class _Proof:
         yield from table_limits.check(REFERENCE_BOOK, (), stripes, {})
         entries = reference_book.entries(self.session)
         yield from _guarded(reference_book.check(known, entries), book=REFERENCE_BOOK, place="documents")
+        signed = passkeys.check(self.session, known, entries)
+        yield from _guarded(signed, book=REFERENCE_BOOK, place="passkeys")
         noted = exceptions.check(self.session, self.decoder, known)
         yield from _guarded(noted, book=REFERENCE_BOOK, place="exceptions")
         yield from self.decoder.take()

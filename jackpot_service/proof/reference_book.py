@@ -14,7 +14,17 @@ from jackpot_service.domain.journal import ACT_KINDS, EntryKind
 from jackpot_service.ledger import digests, replay
 from jackpot_service.ledger.mismatches import Code, Found, Mismatch
 from jackpot_service.ledger.replay import BookedEntry
-from jackpot_service.proof import acts, change_policies, changes, claims, exceptions, figures, people, withholding
+from jackpot_service.proof import (
+    acts,
+    change_policies,
+    changes,
+    claims,
+    exceptions,
+    figures,
+    passkeys,
+    people,
+    withholding,
+)
 from jackpot_service.proof.changes import sheets_are_what_was_approved
 from jackpot_service.proof.decoding import is_written_alike
 from jackpot_service.proof.positions import PagedRows
@@ -88,6 +98,7 @@ def documents(references: References) -> Iterator[Document]:
             confirmed=row.confirmed,
             is_emergency=row.is_emergency,
             is_final=row.is_final,
+            assertion=passkeys.assertion_facts(row),
         )
         kind = EntryKind.CHANGE_APPROVED if row.outcome == "approved" else EntryKind.CHANGE_REJECTED
         yield Document(f"decision of {row.checker} on {row.request_id}", row.entry_seq, kind, recorded)
@@ -100,6 +111,7 @@ def documents(references: References) -> Iterator[Document]:
         recorded = seals.facts_of(number=number, digest=digest)
         yield Document(f"seal {number}", entry_seq, EntryKind.BOOKS_SEALED, recorded)
     yield from change_policies.documents(references)
+    yield from passkeys.documents(references)
     yield from withholding.documents(references)
     yield from claims.documents(references)
     for row in references.emergency_switches[1:]:
@@ -172,6 +184,8 @@ WRITES_A_DOCUMENT = frozenset(
         EntryKind.TABLE_ADDED,
         EntryKind.PRINCIPAL_ADDED,
         EntryKind.KEY_CREATED,
+        EntryKind.PASSKEY_REGISTERED,
+        EntryKind.PASSKEY_REVOKED,
         EntryKind.RATES_PUBLISHED,
         EntryKind.CHANGE_REQUESTED,
         EntryKind.CHANGE_APPROVED,

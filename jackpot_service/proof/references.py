@@ -24,6 +24,8 @@ from jackpot_service.database.models import (
     EntryRow,
     JackpotRow,
     KeyRow,
+    PasskeyRevocationRow,
+    PasskeyRow,
     PrincipalRow,
     RateRow,
     RateSheetRow,
@@ -147,6 +149,8 @@ class References:
     seals: Mapping[int, tuple[int, str]]
     emergency_switches: Sequence[Row[Any]]
     change_policies: Sequence[Row[Any]]
+    passkeys: Mapping[str, Row[Any]]
+    passkey_revocations: Mapping[str, Row[Any]]
     withholding_rules: Sequence[Row[Any]]
     casino_claims: Sequence[Row[Any]]
     indexes: Mapping[str, ActIndex]
@@ -205,6 +209,8 @@ def read(session: Session, decoder: Decoder) -> References:
         seals={seal.number: (seal.entry_seq, seal.sha256) for seal in checkpoints.every_seal(session)},
         emergency_switches=list(rows(EmergencySwitchRow)),
         change_policies=sorted(rows(ChangePolicyRow), key=attrgetter("entry_seq", "kind")),
+        passkeys={row.passkey_id: row for row in rows(PasskeyRow)},
+        passkey_revocations={row.passkey_id: row for row in rows(PasskeyRevocationRow)},
         withholding_rules=list(rows(WithholdingRuleRow)),
         casino_claims=sorted(rows(CasinoClaimsRow), key=attrgetter("entry_seq", "casino_id", "version")),
         indexes=_indexed(acts.values()),

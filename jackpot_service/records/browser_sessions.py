@@ -3,9 +3,9 @@
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from sqlalchemy import delete, insert, or_, select, text, update
+from sqlalchemy import delete, exists, insert, or_, select, text, update
 
-from jackpot_service.database.models import BrowserSessionRow, KeyRow
+from jackpot_service.database.models import BrowserSessionRow, KeyRow, PasskeyRevocationRow
 from jackpot_service.database.transactions import Session
 
 
@@ -31,17 +31,27 @@ class BrowserSession:
         return min(self.seen_at + idle, self.began_at + longest)
 
 
-def add(session: Session, secret_hash: bytes, *, key_id: str, at: datetime, proved_at: datetime) -> None:
-    """Begin a session of a person who has shown who they are at a time, which may be before."""
+def add(
+    session: Session,
+    secret_hash: bytes,
+    *,
+    key_id: str,
+    at: datetime,
+    proved_at: datetime,
+    passkey_id: str | None = None,
+) -> None:
+    """Begin a session of a person who has shown who they are at a time, which may be before; perhaps by a passkey."""
     times = {"began_at": at, "proved_at": proved_at, "seen_at": at}
-    session.execute(insert(BrowserSessionRow).values(secret_hash=secret_hash, key_id=key_id, **times))
+    new = insert(BrowserSessionRow).values(secret_hash=secret_hash, key_id=key_id, passkey_id=passkey_id, **times)
+    session.execute(new)
 
 
 def find(session: Session, secret_hash: bytes) -> BrowserSession | None:
-    """Return a session, which may have ended by time; None if there is none, or it was ended."""
+    """Return a session, which may have ended by time; None if there is none, or it, or its passkey, was ended."""
+    is_revoked = exists().where(PasskeyRevocationRow.passkey_id == BrowserSessionRow.passkey_id)
     question = select(
         BrowserSessionRow.key_id, BrowserSessionRow.began_at, BrowserSessionRow.proved_at, BrowserSessionRow.seen_at
-    ).where(BrowserSessionRow.secret_hash == secret_hash)
+    ).where(BrowserSessionRow.secret_hash == secret_hash, ~is_revoked)
     row = session.execute(question).one_or_none()
     return None if row is None else BrowserSession(*row)
 

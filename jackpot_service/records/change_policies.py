@@ -50,6 +50,7 @@ def kind_policy(row: Row[Any]) -> KindPolicy:
         frozenset(map(Role, row.decided_by)),
         needs_other_department=row.needs_other_department,
         needs_other_role=row.needs_other_role,
+        needs_passkey=row.needs_passkey,
     )
 
 

@@ -10,6 +10,7 @@ from sqlalchemy import Row, Select, and_, func, insert, or_, select
 from jackpot_service.database.models import ChangeDecisionRow, ChangeRequestRow, EmergencySwitchRow
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain.changes import RETIREMENT, Change, ChangeState, Decision, Outcome
+from jackpot_service.domain.passkeys import SignedApproval
 
 DECIDED: Final = and_(ChangeDecisionRow.request_id == ChangeRequestRow.request_id, ChangeDecisionRow.is_final)
 """Joins to a change request the decision that ended it. There may be others, which waited for more approvals."""
@@ -50,7 +51,29 @@ def add_decision(session: Session, change: Change, decision: Decision, *, entry_
             is_final=decision.is_final,
             decided_at=decision.decided_at,
             entry_seq=entry_seq,
+            **_signed(decision.assertion),
         )
+    )
+
+
+def _signed(assertion: SignedApproval | None) -> dict[str, Any]:
+    if assertion is None:
+        return {}
+    return {
+        "passkey_id": assertion.passkey_id,
+        "authenticator_data": assertion.authenticator_data,
+        "client_data": assertion.client_data,
+        "signature": assertion.signature,
+        "signed_effect": assertion.effect,
+    }
+
+
+def assertion_of(row: Any) -> SignedApproval | None:  # noqa: ANN401  a row with the columns of the table
+    """Read what a passkey signed a decision with; None if none did."""
+    if row.passkey_id is None:
+        return None
+    return SignedApproval(
+        row.passkey_id, row.authenticator_data, row.client_data, row.signature, row.signed_effect or {}
     )
 
 
@@ -146,6 +169,7 @@ def _decision(row: Row[*tuple[Any, ...]]) -> Decision:
         row.is_emergency,
         row.decided_at,
         is_final=row.is_final,
+        assertion=assertion_of(row),
     )
 
 

@@ -146,6 +146,12 @@ def live_ids(session: Session, principal_name: str, *, of_subjects: bool) -> Seq
     ).all()
 
 
+def live_ids_of(session: Session, principal_name: str) -> Sequence[str]:
+    """The ids of all live keys of a principal, the oldest first."""
+    question = select(KeyRow.key_id).where(KeyRow.principal == principal_name, KeyRow.revoked_at.is_(None))
+    return session.scalars(question.order_by(KeyRow.entry_seq)).all()
+
+
 def find(session: Session, key_id: str) -> ListedKey | None:
     """The key, live or not; None if there is none of this id."""
     row = session.execute(_listed().where(KeyRow.key_id == key_id)).one_or_none()

@@ -39,7 +39,8 @@ DROP TABLE awards, award_steps, open_awards, payments, slip_prints, compensation
 DROP TABLE rounds, bets, voids, corrections;
 DROP FUNCTION by_index(text);
 DROP TABLE jackpots, rules_versions, table_limits, rates, rate_sheets;
-DROP TABLE browser_sessions, keys, principals, tables, withholding_rules, casino_claims, casinos;
+DROP TABLE browser_sessions, passkey_challenges, passkey_uses, passkey_revocations, passkeys;
+DROP TABLE keys, principals, tables, withholding_rules, casino_claims, casinos;
 DROP TABLE stripes, entries, cycles;
 DROP TYPE figure;
 DROP TABLE schema_versions;

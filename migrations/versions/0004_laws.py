@@ -28,6 +28,8 @@ DROP FUNCTION require_no_payment() CASCADE;
 DROP FUNCTION require_unpaid() CASCADE;
 DROP FUNCTION require_payer() CASCADE;
 DROP FUNCTION require_checker() CASCADE;
+DROP FUNCTION require_own_passkey() CASCADE;
+DROP FUNCTION has_passkey(text) CASCADE;
 DROP FUNCTION require_asker() CASCADE;
 DROP FUNCTION require_actor() CASCADE;
 DROP FUNCTION refuse_past() CASCADE;

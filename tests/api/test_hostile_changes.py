@@ -105,6 +105,7 @@ WHOLE: Final[Mapping[str, Sequence[Body]]] = {
                     "decided_by": ["operator"],
                     "needs_other_department": True,
                     "needs_other_role": True,
+                    "needs_passkey": False,
                 }
             }
         },

@@ -27,6 +27,7 @@ UPDATABLE = {
     "exception_chain": {"number", "head"},
     "exception_counts": {"refusals"},
     "keys": {"revoked_at", "last_used_at"},
+    "passkey_uses": {"sign_count", "used_at"},
     "browser_sessions": {"proved_at", "seen_at"},
     "jobs": {
         *("state", "chunks", "size", "position", "done", "total", "attempts", "began_at", "began_with", "heartbeat_at"),
@@ -35,10 +36,10 @@ UPDATABLE = {
 }
 """The only columns that are ever changed; everything else is written once."""
 
-REMOVABLE = {"browser_sessions", "job_chunks"}
-"""What is removed some day: sessions that have ended, and files that were made of the books."""
+REMOVABLE = {"browser_sessions", "job_chunks", "passkey_challenges"}
+"""What is removed some day: sessions that have ended, challenges, and files that were made of the books."""
 
-NO_BOOKS = {"browser_sessions", "open_awards"}
+NO_BOOKS = {"browser_sessions", "open_awards", "passkey_challenges"}
 """Nothing is derived from these, so their owner may do with them what they like."""
 
 TABLES = sorted(Base.metadata.tables)

@@ -198,8 +198,8 @@ def test_the_policy_in_force_is_the_latest(world: World, application: psycopg.Co
 
 ADD_POLICY: Final = """
 INSERT INTO change_policies
-    (kind, version, requested_by, decided_by, needs_other_department, needs_other_role, entry_seq)
-VALUES ('held-awards', %s, %s, %s, false, false, %s)
+    (kind, version, requested_by, decided_by, needs_other_department, needs_other_role, needs_passkey, entry_seq)
+VALUES ('held-awards', %s, %s, %s, false, false, false, %s)
 """
 BOTH: Final = ["finance", "operator"]
 

@@ -23,6 +23,7 @@ COLUMNS: Final[Mapping[str, str]] = {
     "acts.before": "jsonb",
     "acts.effects": "jsonb",
     "change_decisions.confirmed": "jsonb",
+    "change_decisions.signed_effect": "jsonb",
     "change_policies.requested_by": "text[]",
     "change_policies.decided_by": "text[]",
     "change_requests.payload": "jsonb",

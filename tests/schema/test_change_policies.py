@@ -10,7 +10,7 @@ from jackpot_service.usecases.changes.registry import SHIPPED_POLICY
 from tests.support.logins import owner_conninfo
 
 FOUND: Final = """
-    SELECT kind, requested_by, decided_by, needs_other_department, needs_other_role
+    SELECT kind, requested_by, decided_by, needs_other_department, needs_other_role, needs_passkey
     FROM change_policies WHERE version = 1
 """
 
@@ -24,8 +24,9 @@ def _stored_policies(url: str) -> dict[str, dict[str, Any]]:
             "decided_by": decided_by,
             "needs_other_department": needs_other_department,
             "needs_other_role": needs_other_role,
+            "needs_passkey": needs_passkey,
         }
-        for kind, requested_by, decided_by, needs_other_department, needs_other_role in rows
+        for kind, requested_by, decided_by, needs_other_department, needs_other_role, needs_passkey in rows
     }
 
 

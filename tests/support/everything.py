@@ -3,6 +3,7 @@
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
+from typing import Final
 
 import sqlalchemy
 
@@ -16,6 +17,7 @@ from jackpot_service.exports.jobs.requests import KINDS, CreateJob, create
 from jackpot_service.exports.jobs.runner import Runner
 from jackpot_service.ledger import days as kept_days
 from jackpot_service.ledger.verification import Reached
+from jackpot_service.passkeys import LOCALHOST
 from jackpot_service.records import browser_sessions, checkpoints, exceptions, noted_exceptions
 from jackpot_service.records.exceptions import ExceptionRecord
 from jackpot_service.records.noted_exceptions import ExceptionFilters
@@ -25,11 +27,13 @@ from jackpot_service.usecases.acknowledge_exception import AcknowledgeException,
 from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.changes.requests import DecideChange, RequestChange, decide_change, request_change
 from jackpot_service.usecases.keys import create_key, hash_of
+from jackpot_service.usecases.passkeys import begin_registration, revoke_passkey
 from jackpot_service.usecases.print_slip import PrintSlip, print_slip
 from jackpot_service.usecases.record_payment import RecordPayment, record_payment
 from jackpot_service.usecases.seal_books import SealBooks, seal_books
 from tests.races import scene
-from tests.support import people, rolling, two_people
+from tests.support import people, rolling, signing_people, two_people
+from tests.support.authenticator import Authenticator
 
 
 def write(engine: sqlalchemy.Engine) -> None:
@@ -42,6 +46,7 @@ def write(engine: sqlalchemy.Engine) -> None:
     signed_in = partial(browser_sessions.add, key_id=key.key_id, at=now, proved_at=now)
     transact(engine, lambda session: signed_in(session, hash_of("secret")))
     _administer(engine)
+    _sign(engine)
     close_a_period(engine, now)
     requester = Requester(auditor, now, timedelta(minutes=15))
     create(engine, CreateJob(requester, "j1", KINDS["journal"], {"jackpot_id": "live", "format": "beancount"}))
@@ -121,6 +126,31 @@ def _administer(engine: sqlalchemy.Engine) -> None:
     transact(engine, partial(two_people.change, kind="casino-claims", payload=claims, now=scene.now()))
     policy = {"kinds": {"rules": {"requested_by": ["operator"], "decided_by": ["operator"]}}}
     transact(engine, partial(two_people.change, kind="change-policy", payload=policy, now=scene.now()))
+
+
+def _sign(engine: sqlalchemy.Engine) -> None:
+    """Have a passkey registered that signs an approval, another one revoked, and a challenge left."""
+    person, blue, old = people.checker_of("seed-recovery"), Authenticator(), Authenticator()
+    _, lost = (
+        transact(
+            engine,
+            partial(signing_people.register, person=person, authenticator=authenticator, now=scene.now()),
+        )
+        for authenticator in (blue, old)
+    )
+    revoking = Act(person, scene.now(), "revoked", "lost")
+    transact(engine, partial(revoke_passkey, act=revoking, passkey_id=lost.passkey_id))
+    asking = Act(people.asker_of("adjustment"), scene.now(), "signed", "as agreed")
+    request = RequestChange(asking, "adjustment", {"jackpot_id": "live", "account": "reserve"} | ADJUSTMENT)
+    transact(engine, partial(request_change, command=request))
+    transact(
+        engine,
+        partial(signing_people.approve, person=person, request_id="signed", authenticator=blue, now=scene.now()),
+    )
+    transact(engine, partial(begin_registration, act=Act(person, scene.now()), site=LOCALHOST))
+
+
+ADJUSTMENT: Final = {"amount": "1", "document": "memo 1", "cause": "count-error"}
 
 
 def close_a_period(engine: sqlalchemy.Engine, now: datetime) -> None:

@@ -8,20 +8,22 @@ from itertools import zip_longest
 from typing import Any, Final
 
 import httpx
+from cryptography.hazmat.primitives.asymmetric import ec
 
 from jackpot_service.api.contract.examples import SAME, Exchange
+from tests.support.authenticator import Authenticator, body_of_assertion, body_of_credential
 from tests.support.contract import DOCUMENT, METHODS
 
 TIMES: Final = re.compile(r"\w+_at|time|kept_until")
 """Names of times, which are those of the replay."""
 
-IDS: Final = frozenset({"exception_id", "job_id", "key_id"})
+IDS: Final = frozenset({"exception_id", "job_id", "key_id", "passkey_id"})
 """Names of ids that the service makes by chance: each printed one stands for the one of the replay."""
 
 MADE: Final = frozenset(
     {
-        *("digest", "head", "head_before", "key", "next", "public_key", "public_key_id", "sha256", "signature"),
-        *("stripes", "version"),
+        *("challenge", "client_data", "digest", "head", "head_before", "key", "next", "public_key", "public_key_id"),
+        *("sha256", "signature", "stripes", "version"),
     }
 )
 """Names of hashes over times and ids, also in the stripes of a seal; of the key that is shown once; of cursors."""
@@ -60,6 +62,11 @@ class Replay:
         self._key_of = key_of
         self._meant: dict[str, str] = {}
         self._last: dict[str, str] = {}
+        self._authenticator = Authenticator(
+            credential_id=b"passkey-of-Fay", key=ec.derive_private_key(7, ec.SECP256R1())
+        )
+        self._options: dict[str, Any] = {}
+        self._answered_before: dict[str, Any] = {}
         self.refused: list[str] = []
         self.differences: list[str] = []
 
@@ -91,13 +98,30 @@ class Replay:
             method,
             path.format(**{name: self._sent(value) for name, value in exchange.path.items()}),
             params={name: self._sent(value) for name, value in exchange.query.items()},
-            json=exchange.body,
+            json=self._signed(exchange.body),
             headers={} if exchange.caller is None else {"Authorization": f"Bearer {self._key_of(exchange.caller)}"},
         )
         while True:
             came = self._client.send(request)
+            if exchange.operation.endswith("Options"):
+                self._options = came.json().get("publicKey", {})
             if exchange.operation != "getJob" or came.json()["state"] in OVER:
                 return came
+
+    def _signed(self, body: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+        """A body as it is sent: where an authenticator's answer is printed, that to the options that came last."""
+        if body is not None and "credential" in body:
+            return {**body, "credential": self._answers(body_of_credential, self._authenticator.make)}
+        if body is not None and "assertion" in body:
+            return {**body, "assertion": self._answers(body_of_assertion, self._authenticator.sign)}
+        return body
+
+    def _answers(self, write: Callable[[Any], dict[str, Any]], answer: Callable[[dict[str, Any]], Any]) -> Any:
+        """The answer to the options that came last: the same to the same."""
+        challenge = self._options["challenge"]
+        if challenge not in self._answered_before:
+            self._answered_before[challenge] = write(answer(self._options))
+        return self._answered_before[challenge]
 
     def _named(self, value: Any) -> Any:
         """A printed value; `$job_id` is the last one that came, where the story is told for the first time."""

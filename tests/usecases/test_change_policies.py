@@ -19,7 +19,7 @@ pytestmark = pytest.mark.slow
 __all__ = ["books_verify"]
 
 BY_OPERATORS: Final[Body] = {"requested_by": ["operator"], "decided_by": ["operator"]}
-UNBOUND: Final[Body] = {"needs_other_department": False, "needs_other_role": False}
+UNBOUND: Final[Body] = {"needs_other_department": False, "needs_other_role": False, "needs_passkey": False}
 ADJUSTMENT: Final[Body] = {
     "jackpot_id": "j1",
     "account": "reserve",
@@ -229,6 +229,7 @@ BAD: Final[Sequence[tuple[Any, str]]] = (
     ({"rules": BY_OPERATORS | {"decided_by": ["operator", "operator"]}}, f"{KINDS}/rules/decided_by"),
     ({"rules": BY_OPERATORS | {"needs_other_department": "yes"}}, f"{KINDS}/rules/needs_other_department"),
     ({"rules": BY_OPERATORS | {"needs_other_role": 1}}, f"{KINDS}/rules/needs_other_role"),
+    ({"rules": BY_OPERATORS | {"needs_passkey": None}}, f"{KINDS}/rules/needs_passkey"),
     ({"rules": BY_OPERATORS | {"approvals": 0}}, f"{KINDS}/rules/approvals"),
     ({"rate-sheet": {"requested_by": ["rates"], "decided_by": ["rates"]}}, KINDS),
 )

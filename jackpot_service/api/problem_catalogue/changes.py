@@ -16,6 +16,7 @@ from jackpot_service.domain.changes import (
     UserApprovalRequired,
 )
 from jackpot_service.domain.corrections import AwardForfeited, AwardPartPaid, NothingToCorrect, StopInForce
+from jackpot_service.domain.passkeys import BadAssertion, EffectMoved, PasskeyRequired
 from jackpot_service.domain.rates import NotQuoted
 from jackpot_service.domain.rules import BadRules
 from jackpot_service.domain.settings import UnknownSetting
@@ -76,6 +77,13 @@ DECISIONS: Final = Section.of(
         "Repeat each figure of the request's `confirm` in `confirm`; `errors` names those that are wrong.",
     ),
     row(EmergencyOff, "Have another person approve it."),
+    row(
+        PasskeyRequired,
+        "Sign what `POST …/approval/options` answers with a passkey, and send it as `assertion`. Register one first, "
+        "if there is none.",
+    ),
+    row(BadAssertion, "Ask for new options, look at the effect, and sign again; the detail names what is wrong."),
+    row(EffectMoved, "Look at the effect as it is now, and sign that."),
     row(UnknownPolicy, "Ask for a version that there is.", version=whole("The version that was asked for.")),
 )
 

@@ -6,6 +6,13 @@ from jackpot_service.api.entrance import TooManyRequests
 from jackpot_service.api.problem_catalogue.rows import Section, row, text
 from jackpot_service.auth.authenticator import BadKeyShown, RoleForbidden
 from jackpot_service.auth.issuer import IssuerUnavailable
+from jackpot_service.domain.passkeys import (
+    BadRegistration,
+    PasskeyLimitReached,
+    PasskeyRevoked,
+    PasskeyTaken,
+    UnknownPasskey,
+)
 from jackpot_service.domain.principals import (
     BadPrincipal,
     KeyForbidden,
@@ -45,4 +52,9 @@ KEYS: Final = Section.of(
     row(UnknownKey, "Check the key's id in `GET /v1/keys`.", key_id=text("The id.")),
     row(NoIssuer, "Create a key, or configure the issuer (`JACKPOT_OIDC_ISSUER`)."),
     row(KeyRevoked, "Nothing is to be done.", key_id=text("The key.")),
+    row(BadRegistration, "Begin anew: `POST /v1/passkeys/options`; the detail names what is wrong."),
+    row(PasskeyTaken, "Use the passkey, or another authenticator."),
+    row(PasskeyLimitReached, "Revoke a passkey, then register the next."),
+    row(UnknownPasskey, "Check the id in `GET /v1/passkeys`.", passkey_id=text("The id.")),
+    row(PasskeyRevoked, "Nothing is to be done.", passkey_id=text("The passkey.")),
 )

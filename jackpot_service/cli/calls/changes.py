@@ -65,6 +65,7 @@ POLICY = (
     text("decided by", "decided_by"),
     text("another department", "needs_other_department"),
     text("another role", "needs_other_role"),
+    text("passkey", "needs_passkey"),
 )
 
 POSTINGS = (

@@ -1,11 +1,14 @@
 """
 The tables as statements name them: columns, their types, and which of them may be null.
 
-Laws, keys and indexes stand in `migrations/` alone. Every table but `stripes`, `days`, `rounds`, `keys`,
-`exception_chain`, `exception_counts`, `open_awards` and those of jobs and of sessions is append-only: the service's
-login may only insert, and triggers refuse the rest. The database itself keeps `open_awards`. Tables of a jackpot carry
-`jackpot_id` in every key; reference tables (casinos, tables, keys, rate sheets) never point at them. `entry_seq` is the
-entry of the reference stripe that wrote a reference row. `jackpot db check` compares all of it with the revisions.
+Laws, keys and indexes stand in `migrations/` alone. Nearly every table is append-only: the service's login may only
+insert, and triggers refuse the rest. Others are `stripes`, `days`, `rounds`, `keys`, `exception_chain`,
+`exception_counts`, `passkey_uses`, `open_awards`, which the database itself keeps, and those of jobs, sessions and
+challenges.
+
+Tables of a jackpot carry `jackpot_id` in every key; reference tables (casinos, tables, keys, rate sheets) never point
+at them. `entry_seq` is the entry of the reference stripe that wrote a reference row. `jackpot db check` compares all of
+it with the revisions.
 """
 
 from jackpot_service.database.models.administration import (
@@ -45,6 +48,12 @@ from jackpot_service.database.models.parties import (
     TableRow,
     WithholdingRuleRow,
 )
+from jackpot_service.database.models.passkeys import (
+    PasskeyChallengeRow,
+    PasskeyRevocationRow,
+    PasskeyRow,
+    PasskeyUseRow,
+)
 from jackpot_service.database.models.rounds import NOT_ENDED, BetRow, CorrectionRow, RoundRow, VoidRow
 
 __all__ = [
@@ -78,6 +87,10 @@ __all__ = [
     "JobRow",
     "KeyRow",
     "OpenAwardRow",
+    "PasskeyChallengeRow",
+    "PasskeyRevocationRow",
+    "PasskeyRow",
+    "PasskeyUseRow",
     "PastDayRow",
     "PaymentRow",
     "PrincipalRow",

@@ -57,6 +57,8 @@ class ChangeDecisionRow(Base):
     A trigger refuses a checker who may not decide the kind, or is the maker in other letters. `is_emergency` marks the
     one exception, an approval by its own maker: see `EmergencySwitchRow`. One decision is final: a rejection, or the
     last of the approvals that are due.
+
+    An approval that a passkey signed has the assertion, and in `signed_effect` the effect that its checker was shown.
     """
 
     __tablename__ = "change_decisions"
@@ -71,6 +73,11 @@ class ChangeDecisionRow(Base):
     is_final: Mapped[bool]
     decided_at: Mapped[datetime]
     entry_seq: Mapped[int]
+    passkey_id: Mapped[str | None]
+    authenticator_data: Mapped[bytes | None]
+    client_data: Mapped[bytes | None]
+    signature: Mapped[bytes | None]
+    signed_effect: Mapped[dict[str, Any] | None]
 
 
 class ChangePolicyRow(Base):
@@ -88,6 +95,7 @@ class ChangePolicyRow(Base):
     decided_by: Mapped[list[str]]
     needs_other_department: Mapped[bool]
     needs_other_role: Mapped[bool]
+    needs_passkey: Mapped[bool]
     entry_seq: Mapped[int]
 
 

@@ -10,7 +10,7 @@ from jackpot_service.database.transactions import Session
 from jackpot_service.domain.change_policy import OPERATORS_ALONE, ChangePolicy, KindPolicy
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.principals import CHANGE_ROLES, Role
-from jackpot_service.records import change_policies, keys
+from jackpot_service.records import change_policies, keys, passkeys
 from jackpot_service.usecases import acts
 from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.changes.kinds import Applied, Kind, Plan
@@ -57,10 +57,15 @@ class _KindPolicySchema(StrictSchema):
     decided_by = RolesField(required=True)
     needs_other_department = Truth(load_default=False)
     needs_other_role = Truth(load_default=False)
+    needs_passkey = Truth(load_default=False)
 
 
 class KindPolicyField(ReadField[KindPolicy]):
-    """The policy of a kind of change: the roles that ask and decide, and whether departments and roles differ."""
+    """
+    The policy of a kind of change: the roles that ask and decide, and whether departments and roles differ.
+
+    With `needs_passkey` every approval is signed by a passkey.
+    """
 
     described: ClassVar = {
         "type": "object",
@@ -71,6 +76,7 @@ class KindPolicyField(ReadField[KindPolicy]):
             "decided_by": dict(RolesField.described),
             "needs_other_department": {"type": "boolean", "default": False},
             "needs_other_role": {"type": "boolean", "default": False},
+            "needs_passkey": {"type": "boolean", "default": False},
         },
     }
 
@@ -141,9 +147,11 @@ class ChangeChangePolicy(Kind):
     def _require_people(self, session: Session) -> None:
         """Raises: BadPayload for a kind that this changes, unless there are two people who could ask and decide."""
         people = keys.people_of_house(session)
+        with_passkey = passkeys.holders(session, [person.name for person in people])
         for kind, policy in self.kinds.items():
-            if not policy.is_decidable_among(people):
-                message = "leaves nobody with a key who could ask, or no other user with a key who could decide then"
+            if not policy.is_decidable_among(people, with_passkey=with_passkey):
+                shown = "a key and a passkey" if policy.needs_passkey else "a key"
+                message = f"leaves nobody with a key who could ask, or no other user with {shown} who could decide then"
                 raise _bad_kind(kind, message)
 
 

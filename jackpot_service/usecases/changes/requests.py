@@ -23,10 +23,11 @@ from jackpot_service.records import changes as records
 from jackpot_service.records import keys as people
 from jackpot_service.usecases import acts, keys
 from jackpot_service.usecases.acts import Act
-from jackpot_service.usecases.changes import effects
+from jackpot_service.usecases.changes import effects, signed_approvals
 from jackpot_service.usecases.changes.effects import ChangeEffect, LookedAt
 from jackpot_service.usecases.changes.kinds import Applied, Conditions, Kind
 from jackpot_service.usecases.changes.registry import KINDS
+from jackpot_service.usecases.changes.signed_approvals import NOTHING_SHOWN, Shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,6 +186,7 @@ class DecideChange:
 
     `confirm` repeats the figures that have to be. `is_emergency` says that the maker approves alone, which a switch
     in the database must let. `is_dry_run` says that the caller takes all of it back, so that no decision stands.
+    `shown` is what a passkey has signed.
     """
 
     act: Act
@@ -193,6 +195,7 @@ class DecideChange:
     confirm: Mapping[str, Decimal] = field(default_factory=dict)
     is_emergency: bool = False
     is_dry_run: bool = False
+    shown: Shown = NOTHING_SHOWN
 
     @property
     def confirmed(self) -> Mapping[str, str]:
@@ -222,7 +225,8 @@ def decide_change(session: Session, command: DecideChange) -> ChangeDecidedNow:
     Of several who decide at once one does, and the others are refused.
 
     Raises: UnknownChange; KindForbidden; ChangeDecided; ChangeExpired; UserApprovalRequired; SameUser; EmergencyOff;
-    SameDepartment; SameRole; ChangeStale; ConfirmationRequired; KeyMaker; whatever the change itself is refused by.
+    SameDepartment; SameRole; ChangeStale; ConfirmationRequired; KeyMaker; PasskeyRequired; BadAssertion; EffectMoved;
+    whatever the change itself is refused by.
     """
     _require_of_house(command.act.principal, command.request_id)
     acts.lock(session)
@@ -237,6 +241,7 @@ def decide_change(session: Session, command: DecideChange) -> ChangeDecidedNow:
         looked_at = effects.look_at(session, change, command.act)
     changes.require_confirmed(change, command.confirm)
     _require_no_key_maker(session, command, looked_at.request.releases(session))
+    decision = replace(decision, assertion=signed_approvals.signed(session, command.act, change, command.shown))
     with _pointing_at_nothing():
         return _approved(session, command, change, looked_at, decision)
 
@@ -272,13 +277,16 @@ def _approved(
     act = replace(command.act, request_id=None, decides=change.request_id)
     if not decision.is_final:
         waiting = effects.waiting(session, looked_at, _tried(session, act, looked_at.request), at=act.now)
+        signed_approvals.require_as_signed(decision.assertion, change, waiting)
         decided = _record(session, command, change, decision)
         return ChangeDecidedNow(change if command.is_dry_run else decided, waiting, is_replay=False)
     decided = _record(session, command, change, decision)
     applied = looked_at.request.apply(session, act)
+    done = effects.done(session, looked_at, applied)
+    signed_approvals.require_as_signed(decision.assertion, change, done)
     if command.is_dry_run:
         return ChangeDecidedNow(change, effects.waiting(session, looked_at, applied, at=act.now), is_replay=False)
-    return ChangeDecidedNow(decided, effects.done(session, looked_at, applied), is_replay=False)
+    return ChangeDecidedNow(decided, done, is_replay=False)
 
 
 def _decision(change: Change, command: DecideChange) -> Decision:
@@ -349,6 +357,7 @@ def _record(session: Session, command: DecideChange, change: Change, decision: D
             confirmed=decision.confirmed,
             is_emergency=decision.is_emergency,
             is_final=decision.is_final,
+            assertion=None if decision.assertion is None else decision.assertion.facts,
         ),
         jackpot_id=change.jackpot_id,
     )

@@ -42,7 +42,9 @@ CREATE TABLE change_requests (
     CONSTRAINT ck_change_requests_expires_at CHECK (expires_at > made_at)
 );
 
--- The decision repeats the maker, so that a CHECK can say that the checker is another. One of a request is final.
+-- The decision repeats the maker, so that a CHECK can say that the checker is another. One of a request is final. An
+-- approval that a passkey signed has the assertion: what an authenticator states, what a browser states, a signature of
+-- both, and the effect that the checker was shown. The passkey is the checker's own.
 CREATE TABLE change_decisions (
     request_id TEXT COLLATE "C" NOT NULL,
     maker TEXT COLLATE "C" NOT NULL,
@@ -54,10 +56,20 @@ CREATE TABLE change_decisions (
     is_final BOOLEAN NOT NULL,
     decided_at TIMESTAMP WITH TIME ZONE NOT NULL,
     entry_seq BIGINT NOT NULL,
+    passkey_id TEXT COLLATE "C",
+    authenticator_data BYTEA,
+    client_data BYTEA,
+    signature BYTEA,
+    signed_effect JSONB,
     CONSTRAINT pk_change_decisions PRIMARY KEY (request_id, checker, outcome),
     CONSTRAINT fk_change_decisions_request_id_maker_change_requests FOREIGN KEY (request_id, maker)
         REFERENCES change_requests (request_id, maker),
     CONSTRAINT fk_change_decisions_checker_principals FOREIGN KEY (checker) REFERENCES principals (name),
+    CONSTRAINT fk_change_decisions_passkey_id_checker_passkeys FOREIGN KEY (passkey_id, checker)
+        REFERENCES passkeys (passkey_id, principal),
+    CONSTRAINT ck_change_decisions_signed
+        CHECK (num_nulls(passkey_id, authenticator_data, client_data, signature, signed_effect) IN (0, 5)
+               AND (passkey_id IS NULL OR outcome = 'approved')),
     CONSTRAINT ck_change_decisions_reason CHECK (length(reason) > 0),
     CONSTRAINT ck_change_decisions_outcome CHECK (outcome IN ('approved', 'rejected')),
     CONSTRAINT ck_change_decisions_two_people CHECK ((checker <> maker) <> is_emergency)
@@ -74,6 +86,7 @@ CREATE TABLE change_policies (
     decided_by TEXT[] NOT NULL,
     needs_other_department BOOLEAN NOT NULL,
     needs_other_role BOOLEAN NOT NULL,
+    needs_passkey BOOLEAN NOT NULL,
     entry_seq BIGINT NOT NULL,
     CONSTRAINT pk_change_policies PRIMARY KEY (kind, version),
     CONSTRAINT ck_change_policies_requested_by
@@ -84,24 +97,24 @@ CREATE TABLE change_policies (
 );
 
 INSERT INTO change_policies (version, entry_seq, kind, requested_by, decided_by, needs_other_department,
-                             needs_other_role)
-VALUES (1, 0, 'rate-sheet', '{rates}', '{rates}', false, false),
-       (1, 0, 'rules', '{operator}', '{finance,operator}', false, false),
-       (1, 0, 'table-limits', '{operator}', '{finance,operator}', false, false),
-       (1, 0, 'retirement', '{operator}', '{finance}', false, false),
-       (1, 0, 'adjustment', '{operator}', '{finance}', false, false),
-       (1, 0, 'seed-recovery', '{operator}', '{finance}', false, false),
-       (1, 0, 'prize-fund-true-up', '{operator}', '{finance}', false, false),
-       (1, 0, 'held-awards', '{finance,operator}', '{finance,operator}', true, true),
-       (1, 0, 'compensation', '{operator}', '{finance}', false, false),
-       (1, 0, 'declined-compensation', '{finance,operator}', '{finance,operator}', true, true),
-       (1, 0, 'round-correction', '{operator}', '{finance}', false, false),
-       (1, 0, 'payment-reversal', '{finance,operator}', '{finance,operator}', true, true),
-       (1, 0, 'casino-claims', '{operator}', '{finance}', false, false),
-       (1, 0, 'award-forfeiture', '{finance,operator}', '{finance,operator}', true, true),
-       (1, 0, 'statement-settlement', '{finance}', '{finance}', false, false),
-       (1, 0, 'casino-withholding', '{finance}', '{finance}', false, false),
-       (1, 0, 'change-policy', '{operator}', '{operator}', false, false);
+                             needs_other_role, needs_passkey)
+VALUES (1, 0, 'rate-sheet', '{rates}', '{rates}', false, false, false),
+       (1, 0, 'rules', '{operator}', '{finance,operator}', false, false, false),
+       (1, 0, 'table-limits', '{operator}', '{finance,operator}', false, false, false),
+       (1, 0, 'retirement', '{operator}', '{finance}', false, false, false),
+       (1, 0, 'adjustment', '{operator}', '{finance}', false, false, false),
+       (1, 0, 'seed-recovery', '{operator}', '{finance}', false, false, false),
+       (1, 0, 'prize-fund-true-up', '{operator}', '{finance}', false, false, false),
+       (1, 0, 'held-awards', '{finance,operator}', '{finance,operator}', true, true, false),
+       (1, 0, 'compensation', '{operator}', '{finance}', false, false, false),
+       (1, 0, 'declined-compensation', '{finance,operator}', '{finance,operator}', true, true, false),
+       (1, 0, 'round-correction', '{operator}', '{finance}', false, false, false),
+       (1, 0, 'payment-reversal', '{finance,operator}', '{finance,operator}', true, true, false),
+       (1, 0, 'casino-claims', '{operator}', '{finance}', false, false, false),
+       (1, 0, 'award-forfeiture', '{finance,operator}', '{finance,operator}', true, true, false),
+       (1, 0, 'statement-settlement', '{finance}', '{finance}', false, false, false),
+       (1, 0, 'casino-withholding', '{finance}', '{finance}', false, false, false),
+       (1, 0, 'change-policy', '{operator}', '{operator}', false, false, false);
 
 -- Whether one person alone may approve an own request: the latest row says what is so now. The first says no.
 CREATE TABLE emergency_switches (

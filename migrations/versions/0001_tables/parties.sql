@@ -108,6 +108,60 @@ CREATE TABLE keys (
 CREATE INDEX ix_keys_principal_entry_seq ON keys (principal, entry_seq);
 CREATE UNIQUE INDEX uq_keys_issuer_subject ON keys (issuer, subject) WHERE revoked_at IS NULL;
 
+-- A passkey is a public key of a person, whose other half an authenticator keeps. It signs for one domain, for ever.
+CREATE TABLE passkeys (
+    passkey_id TEXT COLLATE "C" NOT NULL,
+    principal TEXT COLLATE "C" NOT NULL,
+    name TEXT COLLATE "C" NOT NULL,
+    credential_id BYTEA NOT NULL,
+    public_key BYTEA NOT NULL,
+    sign_count BIGINT NOT NULL,
+    rp_id TEXT COLLATE "C" NOT NULL,
+    entry_seq BIGINT NOT NULL,
+    CONSTRAINT pk_passkeys PRIMARY KEY (passkey_id),
+    CONSTRAINT uq_passkeys_passkey_id_principal UNIQUE (passkey_id, principal),
+    CONSTRAINT uq_passkeys_credential_id UNIQUE (credential_id),
+    CONSTRAINT fk_passkeys_principal_principals FOREIGN KEY (principal) REFERENCES principals (name),
+    CONSTRAINT ck_passkeys_principal CHECK (principal <> 'cli'),
+    CONSTRAINT ck_passkeys_name CHECK (length(name) BETWEEN 1 AND 100),
+    CONSTRAINT ck_passkeys_credential_id CHECK (length(credential_id) BETWEEN 1 AND 1023),
+    CONSTRAINT ck_passkeys_sign_count CHECK (sign_count BETWEEN 0 AND 4294967295)
+);
+
+CREATE INDEX ix_passkeys_principal_entry_seq ON passkeys (principal, entry_seq);
+
+CREATE TABLE passkey_revocations (
+    passkey_id TEXT COLLATE "C" NOT NULL,
+    revoked_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    entry_seq BIGINT NOT NULL,
+    CONSTRAINT pk_passkey_revocations PRIMARY KEY (passkey_id),
+    CONSTRAINT fk_passkey_revocations_passkey_id_passkeys FOREIGN KEY (passkey_id) REFERENCES passkeys (passkey_id)
+);
+
+-- The counter of an authenticator, which a signature moves: one that comes again with an older count is refused.
+CREATE TABLE passkey_uses (
+    passkey_id TEXT COLLATE "C" NOT NULL,
+    sign_count BIGINT NOT NULL,
+    used_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    CONSTRAINT pk_passkey_uses PRIMARY KEY (passkey_id),
+    CONSTRAINT fk_passkey_uses_passkey_id_passkeys FOREIGN KEY (passkey_id) REFERENCES passkeys (passkey_id)
+);
+
+-- A challenge waits for an authenticator to sign it, for a quarter of an hour.
+CREATE TABLE passkey_challenges (
+    challenge BYTEA NOT NULL,
+    principal TEXT COLLATE "C" NOT NULL,
+    made_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    request_id TEXT COLLATE "C",
+    effect JSONB,
+    CONSTRAINT pk_passkey_challenges PRIMARY KEY (challenge, principal),
+    CONSTRAINT ck_passkey_challenges_challenge CHECK (length(challenge) = 32),
+    CONSTRAINT ck_passkey_challenges_effect CHECK ((request_id IS NULL) = (effect IS NULL))
+);
+
+CREATE INDEX ix_passkey_challenges_principal_made_at ON passkey_challenges (principal, made_at);
+CREATE INDEX ix_passkey_challenges_made_at ON passkey_challenges (made_at);
+
 -- A person who has signed in with a browser, until they sign out: the cookie holds a secret, and here is its hash.
 CREATE TABLE browser_sessions (
     secret_hash BYTEA NOT NULL,
@@ -115,8 +169,10 @@ CREATE TABLE browser_sessions (
     began_at TIMESTAMP WITH TIME ZONE NOT NULL,
     proved_at TIMESTAMP WITH TIME ZONE NOT NULL,
     seen_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    passkey_id TEXT COLLATE "C",
     CONSTRAINT pk_browser_sessions PRIMARY KEY (secret_hash),
     CONSTRAINT fk_browser_sessions_key_id_keys FOREIGN KEY (key_id) REFERENCES keys (key_id),
+    CONSTRAINT fk_browser_sessions_passkey_id_passkeys FOREIGN KEY (passkey_id) REFERENCES passkeys (passkey_id),
     CONSTRAINT ck_browser_sessions_secret_hash CHECK (length(secret_hash) = 32)
 );
 

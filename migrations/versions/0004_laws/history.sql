@@ -14,12 +14,12 @@ DECLARE
         'acts', 'award_steps', 'awards', 'bets', 'casino_claims', 'casinos', 'change_decisions', 'change_policies',
         'change_requests', 'closed_periods', 'compensations', 'corrections', 'cycles', 'emergency_switches', 'entries',
         'exception_acknowledgements', 'exceptions', 'jackpots', 'principals', 'rate_sheets', 'rates',
-        'past_days', 'payments', 'reconciled_days', 'rules_versions', 'seals', 'slip_prints', 'statement_settlements',
+        'passkey_revocations', 'passkeys', 'past_days', 'payments', 'reconciled_days', 'rules_versions', 'seals', 'slip_prints', 'statement_settlements',
         'table_limits', 'tables', 'verifications', 'voids', 'withholding_rules'
     ];
     -- The service's rights say which columns change.
     updated text[] := ARRAY[
-        'days', 'exception_chain', 'exception_counts', 'keys', 'rounds', 'stripes'
+        'days', 'exception_chain', 'exception_counts', 'keys', 'passkey_uses', 'rounds', 'stripes'
     ];
     -- Row triggers go to every partition; one on TRUNCATE each partition needs for itself.
     partitions text[] := ARRAY['bets_before', 'bets_default'];
@@ -47,3 +47,7 @@ CREATE TRIGGER number_never_falls BEFORE UPDATE ON exception_chain
 -- A key that was revoked stays revoked.
 CREATE TRIGGER revoked_for_good BEFORE UPDATE ON keys
     FOR EACH ROW WHEN (OLD.revoked_at IS NOT NULL) EXECUTE FUNCTION refuse_rewrite();
+
+-- A challenge is removed when it was answered. Until then nobody makes another question of it.
+CREATE TRIGGER written_once BEFORE UPDATE ON passkey_challenges
+    FOR EACH ROW EXECUTE FUNCTION refuse_rewrite();

@@ -37,6 +37,32 @@ $$;
 
 CREATE TRIGGER require_asker BEFORE INSERT ON change_requests FOR EACH ROW EXECUTE FUNCTION require_asker();
 
+-- Whether somebody has a passkey that was not revoked: then it signs their approvals.
+CREATE FUNCTION has_passkey(person text) RETURNS boolean LANGUAGE sql STABLE SET search_path = public, pg_temp AS $$
+    SELECT EXISTS (
+        SELECT FROM passkeys AS p
+        WHERE p.principal = person
+          AND NOT EXISTS (SELECT FROM passkey_revocations AS r WHERE r.passkey_id = p.passkey_id)
+    )
+$$;
+
+-- A passkey is registered by the person whom it shows, who is no service account.
+CREATE FUNCTION require_own_passkey() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+    IF NOT EXISTS (
+        SELECT FROM entries JOIN principals ON principals.name = entries.principal
+        WHERE entries.jackpot_id = '-' AND entries.stripe_no = 0 AND entries.seq = NEW.entry_seq
+          AND entries.kind = 'passkey_registered' AND principals.name = NEW.principal
+          AND NOT principals.is_automaton AND principals.role NOT IN ('table', 'display')
+    ) THEN
+        RAISE insufficient_privilege USING MESSAGE = 'a person registers a passkey of their own';
+    END IF;
+    RETURN NEW;
+END
+$$;
+
+CREATE TRIGGER require_own_passkey BEFORE INSERT ON passkeys FOR EACH ROW EXECUTE FUNCTION require_own_passkey();
+
 CREATE FUNCTION require_checker() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
 DECLARE
     request change_requests;
@@ -73,6 +99,13 @@ BEGIN
     END IF;
     IF NEW.is_emergency AND NOT (SELECT is_on FROM emergency_switches ORDER BY entry_seq DESC LIMIT 1) THEN
         RAISE insufficient_privilege USING MESSAGE = 'emergency approvals are switched off';
+    END IF;
+    IF NEW.outcome = 'approved' AND NEW.passkey_id IS NULL
+       AND (policy.needs_passkey OR has_passkey(NEW.checker)) THEN
+        RAISE insufficient_privilege USING MESSAGE = 'a passkey signs the approval';
+    END IF;
+    IF EXISTS (SELECT FROM passkey_revocations WHERE passkey_id = NEW.passkey_id) THEN
+        RAISE insufficient_privilege USING MESSAGE = 'the passkey was revoked';
     END IF;
     IF EXISTS (SELECT FROM change_decisions WHERE request_id = NEW.request_id AND is_final) THEN
         RAISE insufficient_privilege USING MESSAGE = 'the change was decided before';
