@@ -11,7 +11,8 @@ from marshmallow import ValidationError
 
 from jackpot_service import passkeys as ceremonies
 from jackpot_service.api.passkeys import AssertionSchema, assertion_of, site
-from jackpot_service.api.request_context import look, principal
+from jackpot_service.api.request_context import look
+from jackpot_service.auth.browser_sessions import SignedIn
 from jackpot_service.domain.passkeys import BadAssertion
 from jackpot_service.pages.cookies import cookie
 from jackpot_service.passkeys import Assertion
@@ -25,11 +26,13 @@ def options_of_sign_in() -> Mapping[str, Any]:
     return ceremonies.request_options(site(), challenge_of_cookie())
 
 
-def options_of_proof(proved_at: datetime) -> Mapping[str, Any] | None:
+def options_of_proof(shown: SignedIn) -> Mapping[str, Any] | None:
     """Return what a browser is asked for where a person shows again who they are; None if they have no passkey."""
-    live = look(lambda session: records.live_of(session, principal().name))
+    live = look(lambda session: records.live_of(session, shown.principal.name))
     known = [listed.passkey for listed in live if listed.passkey.rp_id == site().rp_id]
-    return ceremonies.request_options(site(), challenge_of_cookie(proved_at), known=known) if known else None
+    return (
+        ceremonies.request_options(site(), challenge_of_cookie(shown.session.proved_at), known=known) if known else None
+    )
 
 
 def challenge_of_cookie(proved_at: datetime | None = None) -> bytes:

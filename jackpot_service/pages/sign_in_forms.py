@@ -52,7 +52,7 @@ def proof_form(error: WrongKey | None = None, *, page: str | None = None) -> Res
         page,
         principal=shown.principal,
         by_account=shown.by_account,
-        passkey_options=options_of_proof(shown.session.proved_at),
+        passkey_options=options_of_proof(shown),
     )
 
 

@@ -215,7 +215,7 @@ def test_a_form_of_a_session_that_has_ended_leads_back_to_its_page(world: World)
     world.clock.advance(timedelta(minutes=31))
     form = {"csrf_token": token, "scheme": "dark"}
     answer = visitor.post("/account/colours", form, Referer="https://ledger.example/account")
-    assert answer.headers["Location"] == "/sign-in?next=/account"
+    assert answer.headers["Location"] == "/sign-in?next=/account&unsent=form"
 
 
 def test_a_key_has_twenty_sessions_of_which_the_first_ends_with_the_next(world: World) -> None:
