@@ -118,6 +118,7 @@ def test_whoever_may_call_finds_the_objects(world: World) -> None:
         for operation in KEYED
         for role in operation.roles or ()
         if not (role is Role.TABLE and operation.is_the_houses)
+        and not (role is Role.OPERATOR and operation.label == "GET /v1/audit/{seq}")  # Operators see their own acts.
         and (status := call(world, operation, objects, key=world.key(role), data=NOTHING).status) in {401, 403, 404}
     }
     assert unseen == {}
@@ -159,7 +160,10 @@ def called_by(owner: str) -> tuple[Operation, ...]:
 @pytest.mark.parametrize("owner", FOREIGN)
 def test_what_a_key_may_not_see_does_not_exist_for_it(world: World, owner: str) -> None:
     objects, key = make_objects(world), key_of(world, owner)
-    nothing = {name: objects[name] if sight_of(name) is Sight.EVERYBODY else NONE for name in objects}
+    nothing = {
+        name: value if sight_of(name) is Sight.EVERYBODY else "9" * 15 if value.isdigit() else NONE
+        for name, value in objects.items()
+    }
     before = world.books.counts()
 
     for operation in called_by(owner):

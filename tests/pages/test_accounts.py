@@ -343,7 +343,7 @@ def test_what_is_grave_needs_an_account_that_was_shown_of_late(world: World, flo
     visitor = Visitor(world)
     signed_in(visitor)
     world.clock.advance(timedelta(minutes=16))
-    assert led_by_grave(visitor) == "/sign-in/again?next=/set-up/casinos/new"
+    assert led_by_grave(visitor) == "/sign-in/again?next=/set-up/casinos/new&unsent=form"
     page = visitor.open("/sign-in/again?next=/set-up/casinos/new").text
     assert 'href="/sign-in/again/account?next=/set-up/casinos/new"' in page
     assert 'name="key"' not in page
@@ -366,7 +366,7 @@ def test_an_account_that_was_shown_long_ago_opens_pages_and_nothing_grave(
     visitor = Visitor(world)
     signed_in(visitor)
     assert visitor.open("/set-up/casinos/new").status == 200
-    assert led_by_grave(visitor) == "/sign-in/again?next=/set-up/casinos/new"
+    assert led_by_grave(visitor) == "/sign-in/again?next=/set-up/casinos/new&unsent=form"
 
 
 @pytest.mark.parametrize("claims", [{}, {"auth_time": None}, {"auth_time": "now"}, {"auth_time": True}])
@@ -380,7 +380,7 @@ def test_an_issuer_that_does_not_ask_again_proves_nothing(
     answer = signed_in(visitor, "/sign-in/again/account?next=/set-up/casinos/new")
     assert (answer.status, "did not ask you again who you are" in text_of(answer.text)) == (422, True)
     assert 'href="/sign-in/again/account?next=/set-up/casinos/new"' in answer.text
-    assert led_by_grave(visitor) == "/sign-in/again?next=/set-up/casinos/new"
+    assert led_by_grave(visitor) == "/sign-in/again?next=/set-up/casinos/new&unsent=form"
 
 
 def test_somebody_else_cannot_show_it_for_a_person(world: World, flow: CodeFlow, issuer: LocalIssuer) -> None:

@@ -340,7 +340,7 @@ def test_who_approves_needs_their_key_shown_within_a_quarter_of_an_hour(requeste
     bob = person(requested, "Bob")
     requested.clock.advance(timedelta(minutes=16))
     answer = approve(bob)
-    assert (answer.status, answer.headers["Location"]) == (303, "/sign-in/again?next=/changes/q1")
+    assert (answer.status, answer.headers["Location"]) == (303, "/sign-in/again?next=/changes/q1&unsent=form")
     assert request(requested)["state"] == "pending"
     proved = bob.submit(
         "/sign-in/again", {"key": requested.person("Bob", Role.FINANCE), "next": PAGE}, page=answer.headers["Location"]

@@ -93,7 +93,7 @@ def test_a_form_needs_a_key_that_was_shown_of_late(world: World, operator: Visit
     answer = operator.submit(
         "/set-up/casinos/new", CASINO | {"request_id": "q1"}, Referer="https://ledger.example/set-up/casinos/new"
     )
-    assert answer.headers["Location"] == "/sign-in/again?next=/set-up/casinos/new"
+    assert answer.headers["Location"] == "/sign-in/again?next=/set-up/casinos/new&unsent=form"
     world.get("/v1/casinos/riga", key=world.key(Role.OPERATOR)).problem(404, "casino-unknown")
 
 

@@ -72,11 +72,11 @@ def test_a_period_is_of_gaming_days(played: World) -> None:
     assert "06:00, Asia/Tokyo" in page
 
 
-def test_the_settlement_is_asked_for_where_there_is_such_a_page(played: World) -> None:
+def test_the_settlement_of_each_account_is_asked_for(played: World) -> None:
     links = links_of(Visitor(played).sign_in().open(PAGE).text)
     settle_links = [link for link in links if link.startswith("/changes/new/statement-settlement?")]
-    there = Visitor(played).sign_in().open("/changes/new/statement-settlement").status == 200
-    assert len(settle_links) == (2 if there else 0)
+    assert len(settle_links) == 2
+    assert {Visitor(played).sign_in().open(link).status for link in settle_links} == {200}
 
 
 @pytest.mark.parametrize(
