@@ -123,7 +123,7 @@ def test_payments_stand_with_what_is_left(awarded: World) -> None:
     pay(awarded, "payable", "slip 1", 1_000)
     page = shown(Visitor(awarded).sign_in(), awarded, "payable")
     assert "EUR 15.00 left, EUR 10.00 paid" in page
-    assert "slip 1 EUR 10.00 EUR 0.00 not stated" in page
+    assert "slip 1 Ask for its reversal EUR 10.00 EUR 0.00 not stated" in page
     pay(awarded, "payable", "slip 2")
     reversal = {"jackpot_id": "j1", "award_id": award_id_of(awarded, "payable"), "reference": "slip 1"}
     awarded.change("payment-reversal", reversal, request_id="reversal")
