@@ -212,6 +212,8 @@ FIRING: Final[Mapping[str, tuple[str, str, str]]] = {
     "JackpotDatabaseUnreachable": ('jackpot_database_errors_total{kind="no-connection"}', "0x60", "0+4x60"),
     "JackpotOutcomesUnknown": ('jackpot_database_errors_total{kind="outcome-unknown"}', "0x60", "0+1x60"),
     "JackpotOverloaded": ('jackpot_database_errors_total{kind="held-up"}', "0+1x60", "0+60x60"),
+    "JackpotJobsPileUp": ('jackpot_jobs{state="queued"}', "100x60", "101x60"),
+    "JackpotJobsWait": ("jackpot_job_waits_seconds", "900x60", "901x60"),
     "JackpotUnexpectedError": ('jackpot_database_errors_total{kind="unexpected"}', "3x60", "0x55 1x5"),
     "JackpotSignInsRefused": ("jackpot_sign_ins_refused_total", "0+6x60", "0+120x60"),
     "JackpotCallsLimited": ('jackpot_calls_limited_total{limit="key"}', "0+30x60", "0+120x60"),

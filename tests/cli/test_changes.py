@@ -143,4 +143,4 @@ def test_the_policy_is_a_table(jackpot: Jackpot) -> None:
     titles, *lines = jackpot("changes", "policy").ok().splitlines()
 
     assert re.split(r" {2,}", titles)[:3] == ["kind", "requested by", "decided by"]
-    assert ["rate-sheet", "rates", "rates", "no", "no"] in [re.split(r" {2,}", line) for line in lines]
+    assert ["rate-sheet", "rates", "rates", "no", "no", "no"] in [re.split(r" {2,}", line) for line in lines]

@@ -80,6 +80,7 @@ FUNCTIONS: Final[Mapping[str, Mapping[Rule, str]]] = {
 PROCEDURES: Final[Mapping[str, str]] = {
     # Acts are rows of every machine; their entries are those of the reference book.
     "require_actor": "entries",
+    "require_own_passkey": "entries",
     "require_payer": "entries",
     # An award with its round and its bet, its steps and its payments, by the jackpot of the new row.
     "keep_open_award": "award_steps awards open_awards payments rounds",

@@ -7,9 +7,11 @@ from enum import StrEnum
 from typing import Any, Final
 
 from jackpot_service import signing
-from jackpot_service.domain.principals import Role
+from jackpot_service.domain.principals import Principal, Role
 from jackpot_service.usecases.seal_books import SealBooks, seal_books
+from tests.support import signing_people
 from tests.support.answers import Body
+from tests.support.authenticator import Authenticator
 from tests.support.bets import bet
 from tests.support.contract import DOCUMENT, METHODS
 from tests.support.hands import ROYAL_FLUSH, hand
@@ -40,6 +42,7 @@ SIGHT: Final[Mapping[str, Sight]] = {
     "request_id": Sight.HOUSE,
     "job_id": Sight.HOUSE,
     "key_id": Sight.HOUSE,
+    "passkey_id": Sight.HOUSE,
     "code": Sight.EVERYBODY,
     "number": Sight.HOUSE,
     "act": Sight.HOUSE,
@@ -149,6 +152,10 @@ def make_objects(world: World) -> dict[str, str]:
     closed = world.post("/v1/closed-periods", closing, key=world.person("Fay", Role.FINANCE)).ok(201)
     job = world.ask_job({"jackpot_id": "own-jackpot", "format": "beancount"}, request_id="own-job").ok(201)
     assert world.runner().run_next()
+    kim, key = Principal("Kim", Role.AUDITOR), world.person("Kim", Role.AUDITOR)
+    passkey = world.transact(
+        lambda session: signing_people.register(session, person=kim, authenticator=Authenticator(), now=world.clock())
+    )
     return {
         "jackpot_id": "own-jackpot",
         "casino_id": "c1",
@@ -165,6 +172,7 @@ def make_objects(world: World) -> dict[str, str]:
         "exception_id": exception["exception_id"],
         "request_id": "own-change",
         "job_id": job["job_id"],
-        "key_id": world.person("Kim", Role.AUDITOR).split("_")[1],
+        "key_id": key.split("_")[1],
+        "passkey_id": passkey.passkey_id,
         "code": "bet-conflict",
     }
