@@ -73,9 +73,9 @@ quick: setup  ## the tests that take no time, in a minute and a half; after each
 test: setup  ## the tests of the ledger, in eight minutes; ARGS="-k name" for some
 	@exec $(BIN)/python -m pytest -n 3 --dist worksteal -m "not long" $(ARGS)
 
-# A worker that dies leaves the others waiting for ever (pytest-xdist 3.8.0, issue 1378): then the run ends by this time,
+# A worker that dies leaves the others waiting for ever (pytest-xdist 3.8.0, issue 1378): the run ends by this time then,
 # and says what failed.
-LONGEST := 60m
+LONGEST := 65m
 
 test-long: setup  ## races, servers that are killed, frozen or flooded, fuzzing, every corruption; in half an hour
 	@exec timeout --foreground --signal=INT --kill-after=1m $(LONGEST) \

@@ -67,6 +67,7 @@ BODIES: Final[Mapping[str, Body]] = {
     "POST /v1/jobs/{job_id}/cancellation": {},
     "POST /v1/change-requests/{request_id}/approval": {"reason": "checked"},
     "POST /v1/change-requests/{request_id}/rejection": {"reason": "not agreed"},
+    "POST /v1/passkeys/{passkey_id}/revocation": {"request_id": "p1", "reason": "lost"},
 }
 """What is sent to a write that keys with a casino may call: good enough that only whom it is sent by is wrong."""
 
