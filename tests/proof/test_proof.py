@@ -41,6 +41,11 @@ NOT_PROVED: Final = {
 
 PROVED_ELSEWHERE: Final = {
     "casino_claims": "test_claims",
+    "change_decisions.authenticator_data": "test_passkeys",
+    "change_decisions.client_data": "test_passkeys",
+    "change_decisions.passkey_id": "test_passkeys",
+    "change_decisions.signature": "test_passkeys",
+    "change_decisions.signed_effect": "test_passkeys",
     "change_policies": "test_people",
     "closed_periods": "test_periods",
     "compensations": "test_awards",

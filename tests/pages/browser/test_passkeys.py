@@ -21,6 +21,7 @@ PAGE: Final = "/changes/q1"
 def at_localhost(screens: Screens) -> Screens:
     """Windows at a name: an address of numbers has no passkeys."""
     screens.address = screens.address.replace("127.0.0.1", "localhost")
+    screens.hosts = {screens.address}
     return screens
 
 
