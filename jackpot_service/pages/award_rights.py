@@ -10,11 +10,14 @@ from jackpot_service.database.transactions import Session
 from jackpot_service.domain.awards import FOLLOWING, TO_PAY, AwardState, AwardStep, last_step
 from jackpot_service.domain.held_awards import Decision
 from jackpot_service.domain.principals import Principal, Role
-from jackpot_service.pages.new_changes import address_of_form
-from jackpot_service.records import corrections
+from jackpot_service.pages.change_links import Links
+from jackpot_service.records import change_policies, corrections
 from jackpot_service.records.awards import AwardRecord
 from jackpot_service.usecases import keys
 from jackpot_service.usecases.acts import Act
+from jackpot_service.usecases.changes.award_forfeiture import ForfeitAward
+from jackpot_service.usecases.changes.held_awards import DecideAwards
+from jackpot_service.usecases.changes.payment_reversal import ReversePayment
 from jackpot_service.usecases.keys import KeyMaker
 from jackpot_service.usecases.print_slip import PRINTED_IN
 from jackpot_service.usecases.record_evidence import RoundEvidence
@@ -52,13 +55,14 @@ def rights_of(
     may_stop = AwardStep.STOPPED in FOLLOWING[last_step(record.award.steps)]
     is_payer = person.casino_id is not None or person.role is Role.OPERATOR
     needs_evidence = evidence.requirement is not None or is_tier_reached
+    links = Links(change_policies.in_force(session))
     return AwardRights(
         may_stop=person.role in STOPPERS and is_to_pay and may_stop,
         may_pay=person.role in PAYERS and is_payer and is_to_pay and not is_maker,
         may_record_evidence=person.role in RECORDERS and needs_evidence and not evidence.is_over and not is_maker,
         may_print=person.role in PAYERS and state in PRINTED_IN,
-        requests=list(_requests(session, record, evidence, person, at=at)),
-        reversal_of=_reversals(session, record, evidence, person),
+        requests=list(_requests(links, record, evidence, at=at)),
+        reversal_of=_reversals(session, links, record, evidence),
     )
 
 
@@ -71,9 +75,7 @@ def _is_key_maker(session: Session, record: AwardRecord, person: Principal, *, a
     return False
 
 
-def _requests(
-    session: Session, record: AwardRecord, evidence: RoundEvidence, person: Principal, *, at: datetime
-) -> Sequence[tuple[str, str]]:
+def _requests(links: Links, record: AwardRecord, evidence: RoundEvidence, *, at: datetime) -> Sequence[tuple[str, str]]:
     """List the forms of the changes that the award's state allows."""
     labels: list[tuple[str, Decision]] = []
     match record.award.state:
@@ -86,22 +88,15 @@ def _requests(
         case AwardState.STOPPED:
             labels = [("Ask for its release", Decision.RELEASE)]
     fields = {"jackpot_id": record.jackpot_id, "table_id": record.table_id, "round_id": record.round_id}
-    forms = [
-        (
-            label,
-            address_of_form(
-                session, person, "held-awards", **fields, bets=record.award.bet_id, decision=decision.value
-            ),
-        )
-        for label, decision in labels
-    ]
+    fields["bets"] = record.award.bet_id
+    forms = [(label, links.address(DecideAwards.name, **fields, decision=decision.value)) for label, decision in labels]
     if record.state_at(at) is AwardState.UNCLAIMED:
         named = {"jackpot_id": record.jackpot_id, "award_id": record.award.award_id}
-        forms.append(("Ask for its forfeiture", address_of_form(session, person, "award-forfeiture", **named)))
+        forms.append(("Ask for its forfeiture", links.address(ForfeitAward.name, **named)))
     return [(label, address) for label, address in forms if address is not None]
 
 
-def _reversals(session: Session, record: AwardRecord, evidence: RoundEvidence, person: Principal) -> dict[str, str]:
+def _reversals(session: Session, links: Links, record: AwardRecord, evidence: RoundEvidence) -> dict[str, str]:
     """The forms by which a wrong payment is reversed; not after a later verdict on the round."""
     is_paid = record.award.state in {AwardState.PART_PAID, AwardState.PAID}
     if not is_paid or corrections.count(session, evidence.round) != record.award.correction:
@@ -111,7 +106,7 @@ def _reversals(session: Session, record: AwardRecord, evidence: RoundEvidence, p
         if payment.reversed_by is None:
             named = {"jackpot_id": record.jackpot_id, "award_id": record.award.award_id}
             reference = payment.payment.reference
-            address = address_of_form(session, person, "payment-reversal", **named, reference=reference)
+            address = links.address(ReversePayment.name, **named, reference=reference)
             if address is not None:
                 forms[reference] = address
     return forms

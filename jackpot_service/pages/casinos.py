@@ -13,7 +13,8 @@ from jackpot_service.domain.withholding import VersionedRule
 from jackpot_service.pages import figures
 from jackpot_service.pages.access import people
 from jackpot_service.pages.blueprint import blueprint
-from jackpot_service.pages.links import askable, page_address
+from jackpot_service.pages.change_links import Links
+from jackpot_service.pages.links import page_address
 from jackpot_service.pages.lists import address_with, read_query
 from jackpot_service.pages.roles import WATCHERS
 from jackpot_service.records import references
@@ -52,7 +53,7 @@ def show_casino(casino_id: str) -> str:
         claims=look(lambda session: claims_of_casino(session, principal(), casino_id)).claims,
         rules=[_shown(rule) for rule in rules],
         elsewhere=_elsewhere(casino_id),
-        changes=askable("casino-claims", "casino-withholding"),
+        changes=Links().kinds,
         next_page=address_with({}, after=tables["next"]) if tables["next"] else None,
         first_page=address_with({}) if "after" in query.typed else None,
     )

@@ -1,12 +1,13 @@
-"""Links that ask for a change of what a page shows: only those that the person may ask for."""
+"""Links to the forms by which changes are asked for: only of those that the person may ask for."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
 import flask
 
 from jackpot_service.api.request_context import look, principal
 from jackpot_service.domain.awards import AwardState
+from jackpot_service.domain.change_policy import ChangePolicy
 from jackpot_service.domain.exceptions import AWARD_UNCLAIMED, PRIZE_DENIED, NotedException
 from jackpot_service.domain.rounds import RoundState
 from jackpot_service.pages.change_forms.form import ChangeForm
@@ -27,6 +28,8 @@ from jackpot_service.usecases.changes.round_correction import CorrectRound
 from jackpot_service.usecases.changes.rules import ChangeRules
 from jackpot_service.usecases.changes.seed_recovery import RecoverSeed
 
+FORM: Final = "pages.show_new_change"
+
 _JACKPOT_KINDS: Final[Sequence[type[Kind]]] = (ChangeRules, AdjustJackpot, RecoverSeed, TrueUp, RetireJackpot)
 
 _TO_DECIDE: Final = frozenset({AwardState.HELD, AwardState.REJECTED, AwardState.STOPPED})
@@ -41,10 +44,20 @@ class Link(NamedTuple):
 
 
 class Links:
-    """The links of a page, for the person that sees it; the change policy in force is read once."""
+    """The links of a page, for the person that sees it; the change policy in force is read once, unless it is known."""
 
-    def __init__(self) -> None:
-        self._forms = {form.kind: form for form in forms_for(principal(), look(change_policies.in_force))}
+    def __init__(self, policy: ChangePolicy | None = None) -> None:
+        in_force = look(change_policies.in_force) if policy is None else policy
+        self._forms = {form.kind: form for form in forms_for(principal(), in_force)}
+
+    @property
+    def kinds(self) -> Collection[str]:
+        """The kinds of change that have a form for who is signed in."""
+        return self._forms.keys()
+
+    def address(self, kind: str, **query: Any) -> str | None:  # noqa: ANN401  as `url_for`
+        """Return the address of the form of a kind, filled in with fields of its payload; None if it is not theirs."""
+        return flask.url_for(FORM, kind=kind, **query) if kind in self._forms else None
 
     def jackpot_links(self, jackpot_id: str) -> Sequence[Link]:
         """The changes of a jackpot."""
@@ -78,7 +91,7 @@ class Links:
         for kind in kinds:
             form: ChangeForm | None = self._forms.get(kind.name)
             if form is not None:
-                yield Link(form.title, flask.url_for("pages.show_new_change", kind=form.kind, **query))
+                yield Link(form.title, flask.url_for(FORM, kind=form.kind, **query))
 
 
 def _round_kinds(record: RoundRecord) -> Iterator[type[Kind]]:

@@ -13,7 +13,8 @@ from typing import Final
 from jackpot_service.api.request_context import look, principal
 from jackpot_service.domain import accounts
 from jackpot_service.domain.casinos import Casino
-from jackpot_service.pages.report_links import ReportLinks, address_if_there
+from jackpot_service.pages.links import page_address
+from jackpot_service.pages.report_links import ReportLinks
 from jackpot_service.pages.shown_reports import FIGURES, NamedRow
 from jackpot_service.records import references
 from jackpot_service.reports.documents import Column, Document
@@ -55,7 +56,7 @@ class DrillDown(ReportLinks):
 
 
 def _found_by(parameter: str, links: ReportLinks, row: NamedRow) -> str | None:  # noqa: ARG001  as the others
-    return address_if_there("pages.show_rounds", **{parameter: row[parameter]})
+    return page_address("pages.show_rounds", **{parameter: row[parameter]})
 
 
 _NAMING: Final[Mapping[str, Callable[[ReportLinks, NamedRow], str | None]]] = MappingProxyType(

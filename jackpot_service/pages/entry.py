@@ -17,7 +17,7 @@ from jackpot_service.domain.principals import Role
 from jackpot_service.ledger.digests import next_head
 from jackpot_service.pages.access import people
 from jackpot_service.pages.blueprint import blueprint
-from jackpot_service.pages.report_links import address_if_there
+from jackpot_service.pages.links import page_address
 from jackpot_service.pages.roles import WATCHERS
 from jackpot_service.records import acts
 from jackpot_service.records.acts import RecordedAct
@@ -68,7 +68,7 @@ def show_entry(book: str, stripe: int, seq: int) -> str:
         act=None if recorded is None else shown_act(AuditedAct(recorded, is_emergency=False)),
         request_address=None
         if recorded is None or recorded.decides is None
-        else address_if_there("pages.show_change", request_id=recorded.decides),
+        else page_address("pages.show_change", request_id=recorded.decides),
         act_address=None if recorded is None or book == REFERENCE_BOOK else _address_of_act(recorded.seq),
         effects=[] if recorded is None or book != REFERENCE_BOOK else _effects(recorded),
         is_chained=next_head(entry.head_before, entry.digest, entry.booked_at) == entry.head,
@@ -80,7 +80,7 @@ def show_entry(book: str, stripe: int, seq: int) -> str:
 def _sides(entry: ShownEntry) -> Sequence[Sides]:
     by_currency: defaultdict[str, list[Line]] = defaultdict(list)
     for account, currency, amount, movement in entry.postings:
-        address = address_if_there("pages.show_account_book", jackpot_id=entry.book, account=account, currency=currency)
+        address = page_address("pages.show_account_book", jackpot_id=entry.book, account=account, currency=currency)
         debit, credit = (-amount, None) if amount < ZERO else (None, amount)
         by_currency[currency].append(Line(account, movement, debit, credit, address))
     return [

@@ -22,8 +22,8 @@ from jackpot_service.pages.audit import shown_act
 from jackpot_service.pages.blueprint import blueprint
 from jackpot_service.pages.cards import shown_cards
 from jackpot_service.pages.change_links import Links
+from jackpot_service.pages.links import page_address
 from jackpot_service.pages.lists import address_with, read_query
-from jackpot_service.pages.report_links import address_if_there
 from jackpot_service.pages.roles import WATCHERS
 from jackpot_service.pages.suspensions import suspension_form
 from jackpot_service.records import references
@@ -78,7 +78,7 @@ def show_jackpot(jackpot_id: str) -> str:
         links=Links().jackpot_links(jackpot_id),
         **suspension_form(sheet.state, principal()),
         sees_whose_money=principal().casino_id is None,
-        account_address=partial(address_if_there, "pages.show_account_book", jackpot_id=jackpot_id),
+        account_address=partial(page_address, "pages.show_account_book", jackpot_id=jackpot_id),
         tables=look(
             lambda session: references.tables(
                 session, principal(), jackpot_id=jackpot_id, limit=MOST_LISTED, after=None

@@ -36,9 +36,6 @@ from jackpot_service.usecases.payloads import field_errors_in
 FORM: Final = "form"
 """The field of the address with the id under which the form asks; "back" leads to the same form, not to another."""
 
-RATES: Final = "pages.show_bases"
-"""The page of rates, which leads to the form of a rate sheet: a table, unlike the forms here."""
-
 TRY: Final = "try"
 """As `step`: the form is only tried."""
 
@@ -48,13 +45,13 @@ DEFINITE: Final = (Refused, Conflict, Forbidden, NotFoundInBooks)
 @blueprint.route("/changes/new", methods=["GET"])
 @people(*DECIDERS, of_house=True)
 def show_new_changes() -> str:
-    """List the kinds of change that somebody may ask for, in words."""
+    """List the kinds of change that somebody may ask for, in words. A rate sheet is a table, with a page of its own."""
     groups: dict[str, list[ChangeForm]] = {}
     for form in _forms():
         groups.setdefault(form.group, []).append(form)
     asks_for_rates = is_of_roles(principal(), look(change_policies.in_force).kinds[ChangeRates.name].requested_by)
-    has_rates = RATES in flask.current_app.view_functions and asks_for_rates
-    return flask.render_template("change_kinds.html", groups=groups, rates=flask.url_for(RATES) if has_rates else "")
+    rates = flask.url_for("pages.show_bases") if asks_for_rates else ""
+    return flask.render_template("change_kinds.html", groups=groups, rates=rates)
 
 
 @blueprint.route("/changes/new/<id:kind>", methods=["GET"])

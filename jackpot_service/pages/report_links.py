@@ -8,15 +8,12 @@ import zoneinfo
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from typing import Any, Final
-from urllib.parse import urlencode
-
-import flask
-from werkzeug.exceptions import HTTPException
+from typing import Final
 
 from jackpot_service.domain.casinos import Casino, gaming_day_start
 from jackpot_service.domain.principals import Role
 from jackpot_service.pages.access import signed_in
+from jackpot_service.pages.links import page_address
 from jackpot_service.pages.shown_reports import NamedRow
 from jackpot_service.reports.documents import Document, Value, as_text
 from jackpot_service.reports.finance.period import midnight
@@ -28,28 +25,6 @@ def _start_of(day: date, casino: Casino | None) -> datetime:
     if casino is None or casino.has_plain_days:
         return midnight(day)
     return gaming_day_start(day, zoneinfo.ZoneInfo(casino.zone), casino.day_starts)
-
-
-def address_if_there(endpoint: str, **values: Any) -> str | None:  # noqa: ANN401  of the endpoint
-    """Return the address of a page; None while there is no such page, or the person who is signed in may not see it."""
-    shown, view = signed_in(), flask.current_app.view_functions.get(endpoint)
-    audience = getattr(view, "audience", None)
-    if audience is None or shown is None or not audience.admits(shown.principal):
-        return None
-    return flask.url_for(endpoint, **{name: value for name, value in values.items() if value not in {None, ""}})
-
-
-def address_if_routed(path: str, **query: str | None) -> str | None:
-    """Return the address of a page by its path, which another part of the pages may have or not; as above."""
-    adapter = flask.current_app.url_map.bind_to_environ(flask.request.environ)
-    try:
-        endpoint, _ = adapter.match(path, method="GET")
-    except HTTPException:
-        return None
-    shown, audience = signed_in(), getattr(flask.current_app.view_functions[endpoint], "audience", None)
-    if audience is None or shown is None or not audience.admits(shown.principal):
-        return None
-    return f"{path}?{urlencode({name: value for name, value in query.items() if value})}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,14 +77,14 @@ class ReportLinks:
             stated = {"to": stated["to"]}
         currency = row["currency"] if "currency" in row else row.get("base")
         query = {"currency": currency, "movement": movement, **stated}
-        return address_if_there("pages.show_account_book", jackpot_id=row["jackpot_id"], account=account, **query)
+        return page_address("pages.show_account_book", jackpot_id=row["jackpot_id"], account=account, **query)
 
     def list_of(self, report: str, row: NamedRow, section: str, edges: Mapping[str, str] | None = None) -> str | None:
         """Return the address of a report's list, of what the row and the report are about."""
         scope = self.document.scope
         stated = {f"{name}_id": row.get(f"{name}_id") or scope.get(name) for name in ("jackpot", "casino", "table")}
         period = self.edges if edges is None else edges
-        return address_if_there("pages.show_report", name=report, section=section, **stated, **period)
+        return page_address("pages.show_report", name=report, section=section, **stated, **period)
 
     def round(self, row: NamedRow) -> str | None:
         """Return the address of the row's round, at the row's bet if it has one."""
@@ -117,14 +92,14 @@ class ReportLinks:
         if not table_id or not round_id:
             return None
         at_bet = {"bet_id": bet_id, "_anchor": f"bet-{bet_id}"} if bet_id else {}
-        return address_if_there("pages.show_round", table_id=table_id, round_id=round_id, **at_bet)
+        return page_address("pages.show_round", table_id=table_id, round_id=round_id, **at_bet)
 
     def entry(self, row: NamedRow, place: str) -> str | None:
         """Return the address of an entry of the row's jackpot by its place, `stripe.seq`; acts are the house's."""
         if self.jackpots is not None and "act" in row:
             return None
         stripe, _, seq = place.partition(".")
-        return address_if_there("pages.show_entry", book=row["jackpot_id"], stripe=stripe, seq=seq)
+        return page_address("pages.show_entry", book=row["jackpot_id"], stripe=stripe, seq=seq)
 
     # Where names lead.
 
@@ -132,11 +107,11 @@ class ReportLinks:
         """Return the address of the row's jackpot, if who is signed in may see it."""
         if self.jackpots is not None and row["jackpot_id"] not in self.jackpots:
             return None
-        return address_if_there("pages.show_jackpot", jackpot_id=row["jackpot_id"])
+        return page_address("pages.show_jackpot", jackpot_id=row["jackpot_id"])
 
     def statement(self, row: NamedRow) -> str | None:
         """Return the address of the statement of the row's casino, of the report's period."""
-        return address_if_there("pages.show_statement", casino_id=row["casino_id"], **self.edges)
+        return page_address("pages.show_statement", casino_id=row["casino_id"], **self.edges)
 
     def named_account(self, row: NamedRow) -> str | None:
         """Return the address of the row's account, of the report's period."""
@@ -147,4 +122,4 @@ class ReportLinks:
         shown = signed_in()
         if shown is None or shown.principal.role is not Role.AUDITOR:
             return None
-        return address_if_there("pages.show_entry", book="-", stripe=0, seq=row["act"])
+        return page_address("pages.show_entry", book="-", stripe=0, seq=row["act"])

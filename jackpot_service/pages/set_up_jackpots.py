@@ -17,7 +17,7 @@ from jackpot_service.ledger.stripes import MOST_STRIPES
 from jackpot_service.pages import figures
 from jackpot_service.pages.access import people
 from jackpot_service.pages.blueprint import blueprint
-from jackpot_service.pages.links import askable
+from jackpot_service.pages.change_links import Links
 from jackpot_service.pages.lists import read_query
 from jackpot_service.pages.set_up_forms import (
     ACTORS,
@@ -54,7 +54,7 @@ def show_set_up_jackpots() -> str:
         "set_up_jackpots.html",
         states=listed["items"],
         retired=Life.RETIRED,
-        changes=askable("rules", "retirement"),
+        changes=Links().kinds,
         **list_values(query.typed, listed),
     )
 

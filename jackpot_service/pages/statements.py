@@ -22,16 +22,17 @@ from jackpot_service.domain.errors import Conflict, LedgerError, NotFound, Refus
 from jackpot_service.domain.money import plain
 from jackpot_service.pages.access import people
 from jackpot_service.pages.blueprint import blueprint
+from jackpot_service.pages.change_links import Links
 from jackpot_service.pages.drill_down import links_of
 from jackpot_service.pages.lists import ReadQuery, address_with, read_query
 from jackpot_service.pages.report_forms import LABELS, Field, field_of, read_parameters
-from jackpot_service.pages.report_links import address_if_routed
 from jackpot_service.pages.reports import READERS
 from jackpot_service.pages.shown_reports import ShownSection, Window, shown_sections
 from jackpot_service.records import acts, changes, references
 from jackpot_service.reports.documents import Document, Row, as_text
 from jackpot_service.reports.finance import casino_statement
 from jackpot_service.reports.making import ReportTookTooLong
+from jackpot_service.usecases.changes.statement_settlement import SettleStatement
 
 NAME: Final = casino_statement.REPORT.name
 
@@ -39,9 +40,6 @@ FIELDS: Final = ("from", "to", "as_of", "jackpot_id")
 
 ROWS: Final = 400
 """Rows of a section: more than the days of a year."""
-
-SETTLEMENT: Final = "/changes/new/statement-settlement"
-"""The page on which a settlement is asked for, if there is one."""
 
 _REFUSALS: Final = (Refused, Conflict, NotFound, ReportTookTooLong)
 
@@ -121,13 +119,13 @@ def _page(
     casino: Casino, query: ReadQuery, document: Document | None, sections: Sequence[ShownSection], *, alert: str = ""
 ) -> str:
     rows = {} if document is None else {section.name: list(section.rows) for section in document.sections}
-    is_of_house = principal().casino_id is None
+    is_of_house, links = principal().casino_id is None, Links()
     return flask.render_template(
         "statement.html",
         casino=casino,
         document=document,
         sections=sections,
-        owed=[] if document is None else [_owed(document, casino, row) for row in rows["accounts"]],
+        owed=[] if document is None else [_owed(document, casino, links, row) for row in rows["accounts"]],
         signed_off=_signed_off(rows.get("settled", ())) if is_of_house else (),
         fields=[
             Field(name, LABELS[name], query.typed.get(name, ""), error=query.errors.get(name, "")) for name in FIELDS
@@ -160,13 +158,13 @@ def _months() -> Mapping[str, Mapping[str, str]]:
     }
 
 
-def _owed(document: Document, casino: Casino, row: Row) -> Owed:
+def _owed(document: Document, casino: Casino, links: Links, row: Row) -> Owed:
     named = dict(zip((column.name for column in casino_statement.ACCOUNTS), row, strict=True))
     jackpot_id, currency, closing = str(named["jackpot_id"]), str(named["currency"]), named["closing"]
     assert isinstance(closing, Decimal)  # noqa: S101  narrows a type
     stated = {"jackpot_id": jackpot_id, "casino_id": casino.casino_id, "currency": currency, "amount": plain(closing)}
-    edges = {"from": as_text(document.start), "to": as_text(document.end)}
-    return Owed(jackpot_id, currency, closing, address_if_routed(SETTLEMENT, **stated, **edges) if closing else None)
+    stated |= {"from": as_text(document.start), "to": as_text(document.end)}
+    return Owed(jackpot_id, currency, closing, links.address(SettleStatement.name, **stated) if closing else None)
 
 
 def _signed_off(rows: Sequence[Row]) -> Sequence[SignedOff]:

@@ -6,8 +6,6 @@ from datetime import timedelta
 import pytest
 
 from jackpot_service.domain.principals import Principal, Role
-from jackpot_service.pages.access import people
-from jackpot_service.pages.new_changes import address_of_form
 from tests.support.awarded import (
     award_id_of,
     casino_finance,
@@ -239,24 +237,10 @@ def test_who_made_a_key_of_the_round_is_offered_no_payment(world: World) -> None
     assert forms_on(Visitor(world).sign_in(Role.OPERATOR).open(path).text) == ALL
 
 
-def test_forms_of_changes_that_are_not_there_have_no_links(awarded: World) -> None:
-    page = Visitor(awarded).sign_in(Role.OPERATOR).open(path_of(awarded, "held")).text
-    has_form = "/changes/new/held-awards" in page
-    with awarded.app.test_request_context():
-        address = awarded.transact(
-            lambda session: address_of_form(session, Principal("Ann", Role.OPERATOR), "held-awards", decision="reject")
-        )
-    assert has_form is (address is not None)
-
-
 def test_forms_of_changes_are_linked_for_those_who_may_ask(world: World) -> None:
-    app = world.start()
-    if not any(rule.rule.startswith("/changes/new/") for rule in app.url_map.iter_rules()):
-        view = people(Role.FINANCE, Role.OPERATOR, Role.RATES, of_house=True)(lambda kind: kind)
-        app.add_url_rule("/changes/new/<kind>", "new_change", view)
     furnish(world)
     stop(world, "payable")
-    operator, auditor = (Visitor(world, app=app).sign_in(role) for role in (Role.OPERATOR, Role.AUDITOR))
+    operator, auditor = (Visitor(world).sign_in(role) for role in (Role.OPERATOR, Role.AUDITOR))
     held_page, stopped_page = (operator.open(path_of(world, round_id)).text for round_id in ("held", "payable"))
     assert "Ask for its rejection" in held_page
     assert "Ask for its approval" not in held_page, "evidence is missing, so it would be refused"
