@@ -1,6 +1,9 @@
 """The service does what openapi.yaml says: requests made from it, wrong ones too, and every answer held against it."""
 
+import base64
 from collections.abc import Iterator, Mapping
+from datetime import date
+from functools import partial
 from itertools import count
 from typing import Any, Final
 
@@ -16,10 +19,13 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
+from jackpot_service.domain.principals import Principal, Role
 from tests.properties.profile import CASES
+from tests.support import ecb, signing_people
 from tests.support.answers import Body
+from tests.support.authenticator import Authenticator, body_of_credential
 from tests.support.bets import bet
-from tests.support.conforming import CLOSING, EVIDENCE, OPERATIONS, key_for, world_with_issuer
+from tests.support.conforming import CLOSING, EVIDENCE, OPERATIONS, PASSKEYS, SIGNING, key_for, world_with_issuer
 from tests.support.hands import FLUSH, dead, hand
 from tests.support.operations import make_objects
 from tests.support.world import RATES, World
@@ -89,7 +95,9 @@ def make_new_things_sensible(body: Body, number: int) -> None:
     if "rulebook" in body:
         body |= {"jackpot_id": f"new-{number}", "currency": "EUR", "base_amount": "20000"}
         body.pop("settings", None)
-    if "base" in body:
+    if "document" in body:
+        body |= {"base": "EUR", "document": base64.b64encode(ecb.document(date(2026, 11, 20))).decode()}
+    elif "base" in body:
         body |= {"base": OTHER_BASES[number % len(OTHER_BASES)], "rates": {"EUR": "0.9"}}
 
 
@@ -102,7 +110,11 @@ def exercise(
     Every other request by the description is made sensible. Returns the statuses that were seen.
     """
     operation = OPERATIONS[label]
-    headers = {"Authorization": f"Bearer {key_for(world, operation)}"}
+    key = key_for(world, operation)
+    headers = {"Authorization": f"Bearer {key}"}
+    if label == SIGNING:
+        bob = Principal("Bob", Role.RATES)
+        world.transact(partial(signing_people.register, person=bob, authenticator=Authenticator(), now=world.clock()))
     fixed = {parameter.name: objects[parameter.name] for parameter in operation.path_parameters}
     numbers = count()
     seen = set()
@@ -125,6 +137,10 @@ def exercise(
                 world.bet(bet(), **case.path_parameters)
             if label == CLOSING:
                 case.body = {"bet_count": 1}
+            if label == PASSKEYS:
+                options = world.call("POST", f"{case.path}/options", key=key).ok()["publicKey"]
+                credential = body_of_credential(Authenticator().make(options))
+                case.body = {"request_id": f"p{number}", "name": "blue", "reason": "mine", "credential": credential}
             if label == EVIDENCE:
                 world.settle(hand("1", FLUSH), **case.path_parameters)
                 case.body = {"request_id": f"e{number}", "kind": "witness", "statement": "seen"}

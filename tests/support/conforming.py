@@ -25,11 +25,18 @@ OPERATIONS: Final = operations()
 CLOSING: Final = "PUT /v1/tables/{table_id}/rounds/{round_id}/closing"
 EVIDENCE: Final = "POST /v1/tables/{table_id}/rounds/{round_id}/evidence"
 
+PASSKEYS: Final = "POST /v1/passkeys"
+SIGNING: Final = "POST /v1/change-requests/{request_id}/approval/options"
+OF_OTHERS: Final = frozenset({"POST /v1/passkeys/{passkey_id}/revocation"})
+"""Calls about what is somebody else's, which an operator may do to it."""
+
 NAMES: Final = {Role.RATES: "Bob", Role.OPERATOR: "Olga", Role.FINANCE: "Fay"}
 
 
 def key_for(world: World, operation: Operation) -> str:
     """A key of a role that may call an operation; Bob's, where it is for a person."""
+    if operation.label in OF_OTHERS:
+        return world.person(NAMES[Role.OPERATOR], Role.OPERATOR)
     roles = operation.definition.raw.get("x-roles", [Role.AUDITOR])
     if Role.TABLE in roles and operation.method.upper() != "GET":
         return world.key(Role.TABLE)
