@@ -244,6 +244,17 @@ def opened_report(query: Mapping[str, Any], name: str) -> Iterator[OpenReport]:
     report = report_of(name)
     question = _question(report, query)
     frame.require_section(report, query["section"])
+    with opened_question(report, question, query["section"]) as opened:
+        yield opened
+
+
+@contextmanager
+def opened_question(report: Report, question: Question, section: str | None = None) -> Iterator[OpenReport]:
+    """
+    Make a report by a question, within the places and the time that reports have; see `opened_report`.
+
+    Raises: as `get_report` answers.
+    """
     config = context().config
     until = time.monotonic() + config.report_timeout_s
     with deadlines.anew(config.report_timeout_s + config.request_timeout_s), ExitStack() as opened:
@@ -253,7 +264,7 @@ def opened_report(query: Mapping[str, Any], name: str) -> Iterator[OpenReport]:
         whole = opened.enter_context(
             made(context().engine, report, parameters, now=at, longest_s=config.report_timeout_s)
         )
-        yield OpenReport(whole.narrowed(query["section"]), opened, until)
+        yield OpenReport(whole.narrowed(section), opened, until)
 
 
 def answered(query: Mapping[str, Any], name: str) -> flask.Response:

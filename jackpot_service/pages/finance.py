@@ -16,6 +16,7 @@ from werkzeug.wrappers import Response
 
 from jackpot_service.api import report_files
 from jackpot_service.api.problems import problem_of
+from jackpot_service.api.reports import opened_question
 from jackpot_service.api.request_context import now
 from jackpot_service.domain.errors import LedgerError
 from jackpot_service.domain.principals import Role
@@ -23,14 +24,11 @@ from jackpot_service.pages.access import people
 from jackpot_service.pages.blueprint import blueprint
 from jackpot_service.pages.finance_panels import PANELS, Panel
 from jackpot_service.pages.finance_query import CHOICES, FinanceQuery, TypedQuery, typed_query
-from jackpot_service.pages.report_rows import address_there, report
+from jackpot_service.pages.links import page_address
 from jackpot_service.reports.finance import finance_summary
 
 READERS: Final = (Role.FINANCE, Role.AUDITOR)
 """As those of reports; of finance nobody of a casino."""
-
-CLOSED_PERIODS: Final = "/closed-periods"
-"""Where periods are closed, if the service has such a page."""
 
 
 @blueprint.route("/finance", methods=["GET"])
@@ -72,8 +70,8 @@ def show_finance_workbook() -> Response:
     query = typed_query(flask.request.args).query
     if query is None:
         raise NotFound
-    with report(finance_summary.REPORT.name, query.question()) as document:
-        return report_files.workbook(document)
+    with opened_question(finance_summary.REPORT, query.question()) as opened:
+        return report_files.workbook(opened.in_time)
 
 
 def _part(panel: Panel, query: FinanceQuery) -> Response:
@@ -99,7 +97,7 @@ def _head(typed: TypedQuery) -> dict[str, Any]:
         "query": typed.query,
         "choices": CHOICES,
         "made_at": now(),
-        "close_link": None if typed.query is None else address_there(CLOSED_PERIODS, {}),
+        "close_link": None if typed.query is None else page_address("pages.show_closed_periods"),
     }
 
 

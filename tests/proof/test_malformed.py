@@ -41,6 +41,7 @@ COLUMNS: Final[Mapping[str, str]] = {
     "jobs.parameters": "jsonb",
     "jobs.position": "jsonb",
     "keys.table_ids": "text[]",
+    "passkey_challenges.effect": "jsonb",
     "rate_sheets.source": "jsonb",
     "reconciled_days.ends": "bigint[]",
     "reconciled_days.starts": "bigint[]",
@@ -56,6 +57,7 @@ NOT_PROVED: Final = {
     "jobs.request",
     "jobs.parameters",
     "jobs.position",
+    "passkey_challenges.effect",
     "verifications.books",
 }
 """The columns whose change the proof does not see; it goes on to its end."""
