@@ -22,7 +22,7 @@ from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.principals import Role
 from jackpot_service.pages.access import people
 from jackpot_service.pages.blueprint import blueprint
-from jackpot_service.pages.lists import ReadQuery, address_with, days_to_instants, read_query
+from jackpot_service.pages.lists import ReadQuery, address_with, any_of, days_to_instants, read_query
 from jackpot_service.pages.shown_changes import Difference, differences_of_states
 from jackpot_service.records import references
 from jackpot_service.reports.audit import AuditedAct, shown, visible_act, visible_acts
@@ -61,7 +61,7 @@ def show_audit() -> Response:
         "_acts.html" if is_part else "audit.html",
         query=query,
         fields=FIELDS if principal().role is Role.AUDITOR else FIELDS[1:],
-        kinds=KINDS,
+        kinds=any_of(KINDS),
         acts=listed["items"],
         next_page=address_with(filters, after=listed["next"]) if listed["next"] else None,
         first_page=address_with(filters) if "after" in typed else None,

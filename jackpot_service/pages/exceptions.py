@@ -28,7 +28,7 @@ from jackpot_service.pages.access import people
 from jackpot_service.pages.blueprint import blueprint
 from jackpot_service.pages.change_links import Links
 from jackpot_service.pages.forms import new_request_id
-from jackpot_service.pages.lists import ReadQuery, address_with, days_to_instants, read_query
+from jackpot_service.pages.lists import ReadQuery, address_with, any_of, days_to_instants, read_query
 from jackpot_service.pages.shown_exceptions import facts_shown
 from jackpot_service.records import rounds
 from jackpot_service.records.rounds import RoundName
@@ -115,7 +115,7 @@ def _page(
         "exceptions.html",
         query=query,
         fields=FIELDS if principal().casino_id is None else FIELDS[:1],
-        kinds=KINDS,
+        kinds=any_of(KINDS),
         states=STATES,
         counts=() if query.errors else _counts(query.values),
         address_of_kind=lambda kind: address_with(without_kind, kind=kind),

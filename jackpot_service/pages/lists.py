@@ -1,6 +1,6 @@
 """Lists on pages: the query in the address is read by the API's own schemas, and "next" leads to the next page."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -9,6 +9,7 @@ from urllib.parse import quote, urlencode
 import flask
 from marshmallow import Schema, ValidationError
 
+from jackpot_service.pages.figures import label
 from jackpot_service.usecases.fields import instant_or_day
 from jackpot_service.usecases.payloads import field_errors_in
 
@@ -30,6 +31,11 @@ def read_query(schema: Schema, typed: Mapping[str, str]) -> ReadQuery:
     except ValidationError as error:
         errors = field_errors_in(error.messages, "")
         return ReadQuery(stated, {}, {each.pointer.lstrip("/"): each.detail for each in errors})
+
+
+def any_of(words: Iterable[str]) -> Sequence[tuple[str, str]]:
+    """Return the choices of a filter as pairs of a value and what it says: none first, then words of the contract."""
+    return [("", "any"), *((word, label(word)) for word in words)]
 
 
 def days_to_instants(fields: dict[str, str]) -> dict[str, str]:

@@ -25,8 +25,6 @@ from jackpot_service.usecases.fields import identifier
 WAITING: Final = "waiting"
 """As a state: rounds that wait for their end, open or closed."""
 
-STATES: Final = (WAITING, *(state.value for state in RoundState))
-
 NO_AWARD: Final = "There is no award of this id."
 
 FIELDS: Final = (
@@ -60,7 +58,7 @@ def show_rounds() -> Response:
         "rounds.html",
         query=query,
         fields=FIELDS,
-        states=STATES,
+        states=[("", "any"), (WAITING, "waiting for its end"), *((state.value, state.value) for state in RoundState)],
         rounds=listed["items"],
         bases=_bases(listed["items"]),
         next_page=address_with(query.typed, after=listed["next"]) if listed["next"] else None,
