@@ -1,15 +1,18 @@
 """Answers with something in them, one of every shape, are what openapi.yaml says."""
 
+import base64
 import hashlib
 from collections.abc import Iterator, Mapping
-from datetime import timedelta
+from datetime import date, timedelta
 from typing import Final
 
 import pytest
 
 from jackpot_service.domain.principals import Role
 from jackpot_service.reports.finance.registry import REPORTS
+from tests.support import ecb
 from tests.support.answers import Body
+from tests.support.authenticator import Authenticator, body_of_credential
 from tests.support.bets import bet
 from tests.support.conforming import CLOSING, OPERATIONS, key_for, world_with_issuer
 from tests.support.hands import FLUSH, ROYAL_FLUSH, STRAIGHT_FLUSH, dead, hand
@@ -174,6 +177,12 @@ WRITES: Final[Mapping[str, tuple[int, str, Body]]] = {
     ),
     "POST /v1/unclaimed-awards": (200, "/v1/unclaimed-awards", {}),
     "POST /v1/keys": (201, "/v1/keys", {"request_id": "k1", "principal": "Cleo", "role": "auditor", "reason": "new"}),
+    "POST /v1/rate-imports": (
+        201,
+        "/v1/rate-imports",
+        {"document": base64.b64encode(ecb.document(date(2026, 11, 20))).decode()},
+    ),
+    "POST /v1/keys/{key_id}/sign-out": (200, "/v1/keys/{key_id}/sign-out", {"reason": "a notebook was lost"}),
     "POST /v1/keys/{key_id}/revocation": (
         201,
         "/v1/keys/{key_id}/revocation",
@@ -346,8 +355,20 @@ MISSING: Final = {
 """Of these, what is not there to be read."""
 
 
+PASSKEYS: Final = frozenset(
+    {
+        "GET /v1/passkeys",
+        "POST /v1/passkeys",
+        "POST /v1/passkeys/options",
+        "POST /v1/passkeys/{passkey_id}/revocation",
+        "POST /v1/change-requests/{request_id}/approval/options",
+    }
+)
+"""Those that follow from another: see the last test."""
+
+
 def test_every_operation_is_held_against_its_description_below() -> None:
-    assert OPERATIONS.keys() == WRITES.keys() | READS.keys()
+    assert OPERATIONS.keys() == WRITES.keys() | READS.keys() | PASSKEYS
 
 
 def test_answers_with_something_in_them_conform_to_the_description(world: World) -> None:
@@ -374,3 +395,31 @@ def test_answers_with_something_in_them_conform_to_the_description(world: World)
                 if key == world.key(Role.AUDITOR):
                     assert response.status_code == MISSING.get(path, 200), path
                 OPERATIONS[label].validate_response(response)
+
+
+def test_answers_about_passkeys_conform_to_the_description(world: World) -> None:
+    make_objects(world)
+    client, key, held = world.app.test_client(), world.person("Bob", Role.RATES), set[str]()
+
+    def call(label: str, status: int, body: Body | None = None, **objects: str) -> Body:
+        method, _, path = label.partition(" ")
+        headers = {"Authorization": f"Bearer {key}"}
+        response = client.open(path.format(**objects), method=method, json=body, headers=headers)
+        assert response.status_code == status, response.get_data(as_text=True)
+        OPERATIONS[label].validate_response(response)
+        held.add(label)
+        answer: Body = response.get_json()
+        return answer
+
+    blue = Authenticator()
+    options = call("POST /v1/passkeys/options", 200)["publicKey"]
+    body = {"request_id": "p1", "name": "blue", "reason": "mine", "credential": body_of_credential(blue.make(options))}
+    made = call("POST /v1/passkeys", 201, body)
+    call("POST /v1/passkeys", 200, body)
+    call("POST /v1/passkeys", 422, {**body, "zzz": 1})
+    assert call("GET /v1/passkeys", 200)["items"] == [made]
+    call("POST /v1/change-requests/{request_id}/approval/options", 200, request_id="own-change")
+    lost = {"request_id": "p2", "reason": "lost"}
+    for status in (201, 200):
+        call("POST /v1/passkeys/{passkey_id}/revocation", status, lost, passkey_id=made["passkey_id"])
+    assert held == PASSKEYS
