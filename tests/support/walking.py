@@ -10,7 +10,7 @@ from tests.support.visitor import Visitor
 MOST: Final = 2000
 """More pages than a small world has: a walk that never ends fails."""
 
-MOST_ALIKE: Final = 5
+MOST_ALIKE: Final = 2
 """
 Of addresses that differ only in the values of their query, so many are opened.
 
