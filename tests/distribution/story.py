@@ -18,6 +18,7 @@ from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.seal_books import SealBooks, seal_books
 from tests.support import everything
 from tests.support.asking import stated
+from tests.support.authenticator import Authenticator, body_of_assertion, body_of_credential
 from tests.support.bets import bet
 from tests.support.hands import FLUSH, FOUR_OF_A_KIND, NOTHING, ROYAL_FLUSH, STRAIGHT, dead, hand
 from tests.support.payouts import held_from
@@ -122,8 +123,25 @@ def _open_house(world: World) -> None:
 
 def _open_pages(world: World) -> None:
     for role in (Role.OPERATOR, Role.FINANCE, Role.AUDITOR):
-        statuses = walk(Visitor(world).sign_in(role))
+        statuses = walk(Visitor(world).sign_in(role), most_of_a_view=3)
         assert set(statuses.values()) <= {200, 303}, statuses
+
+
+def _sign(world: World) -> None:
+    """Approve by a passkey, then lose it."""
+    petra, blue = world.person("Petra", Role.FINANCE), Authenticator()
+    options = world.call("POST", "/v1/passkeys/options", key=petra).ok()["publicKey"]
+    credential = body_of_credential(blue.make(options))
+    new = {"request_id": "passkey", "name": "blue", "reason": "mine", "credential": credential}
+    made = world.post("/v1/passkeys", new, key=petra).ok(201)
+    adjustment = {"jackpot_id": "j1", "account": "reserve", "amount": "1", "document": "memo", "cause": "count-error"}
+    world.ask("adjustment", adjustment, request_id="signed").ok(201)
+    approval = "/v1/change-requests/signed/approval"
+    options = world.call("POST", f"{approval}/options", key=petra).ok()["publicKey"]
+    signed = {"reason": "checked", "assertion": body_of_assertion(blue.sign(options))}
+    world.post(approval, signed, key=petra).ok()
+    lost = {"request_id": "lost", "reason": "lost"}
+    world.post(f"/v1/passkeys/{made['passkey_id']}/revocation", lost, key=petra).ok(201)
 
 
 def _act(world: World) -> None:
@@ -359,6 +377,7 @@ PARTS: Final[Mapping[str, Callable[[World], None]]] = {
     "slip": _print,
     "stop": _stop,
     "forfeit": _forfeit,
+    "passkeys": _sign,
     "changes": _change,
     "lists": _list,
     "refusals": _refuse,

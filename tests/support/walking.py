@@ -21,13 +21,17 @@ MOST_ENTRIES: Final = 60
 """Entries lead to the ones before and after: so many are opened, and all other pages without a query."""
 
 
-def walk(visitor: Visitor) -> dict[str, int]:
-    """Open every page that can be reached from the first one; their statuses."""
+def walk(visitor: Visitor, *, most_of_a_view: int | None = None) -> dict[str, int]:
+    """Open every page that can be reached from the first one, or so many of each view; their statuses."""
     statuses: dict[str, int] = {}
     waiting, alike = deque(["/"]), Counter[tuple[str, ...]]()
+    views = visitor.app.url_map.bind("")
     while waiting:
         path = waiting.popleft()
-        kind, most = _kind_of(path)
+        if most_of_a_view is None:
+            kind, most = _kind_of(path)
+        else:
+            kind, most = (views.match(urlsplit(path).path)[0],), most_of_a_view
         if path in statuses or alike[kind] >= most:
             continue
         alike[kind] += 1
