@@ -121,6 +121,11 @@ EXEMPTIONS: Final = (
         {Rule.UNRESTRICTED: "award_records"},
     ),
     Exemption(
+        "WITH taken AS MATERIALIZED (SELECT award_steps.jackpot_id",
+        _LIST,
+        {Rule.UNRESTRICTED: "award_steps"},
+    ),
+    Exemption(
         "WITH open AS MATERIALIZED (SELECT open_awards.jackpot_id",
         _LIST,
         {Rule.UNRESTRICTED: "award_records open_awards"},

@@ -242,6 +242,7 @@ LISTS: Final = (
     "/v1/awards",
     "/v1/awards?jackpot_id=j1",
     "/v1/awards?state=payable",
+    "/v1/awards?state=rejected",
     "/v1/awards?state=held",
     "/v1/awards?state=unclaimed",
     "/v1/casinos/c1/claims",
