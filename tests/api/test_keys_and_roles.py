@@ -125,10 +125,10 @@ def test_a_role_may_do_what_the_description_says_and_nothing_else(world: World, 
 
 OF_OTHERS_UNSEEN: Final[Mapping[str, frozenset[Role]]] = {
     "GET /v1/audit/{seq}": frozenset({Role.OPERATOR}),
-    "POST /v1/change-requests/{request_id}/approval/options": frozenset({Role.FINANCE, Role.OPERATOR}),
+    "POST /v1/change-requests/{request_id}/approval/options": frozenset({Role.FINANCE, Role.OPERATOR, Role.RATES}),
     "POST /v1/passkeys/{passkey_id}/revocation": frozenset({Role.AUDITOR, Role.FINANCE, Role.RATES}),
 }
-"""Calls about what is people's own or their kind of change, and the roles for whom these objects are not."""
+"""Calls about what is people's own, or for who has a passkey, and the roles whose keys have none of that here."""
 
 
 def test_whoever_may_call_finds_the_objects(world: World) -> None:
