@@ -57,6 +57,17 @@ _OWN_TABLES = text(
     """
 )
 
+# A restore without rights leaves every function open to everybody. Triggers run theirs without such a right.
+_OPEN_TRIGGERS = text(
+    """
+    SELECT oid::regprocedure::text
+    FROM pg_proc
+    WHERE pronamespace = 'public'::regnamespace AND prosecdef AND prorettype = 'trigger'::regtype
+      AND pg_has_role(current_user, proowner, 'USAGE') AND has_function_privilege(:role, oid, 'EXECUTE')
+    ORDER BY 1
+    """
+)
+
 _SEARCH_PATH = text(
     """
     SELECT true
@@ -178,6 +189,8 @@ def _revoke(session: sqlalchemy.Connection) -> None:
             _run(session, f"REVOKE {_on(session, right)} FROM {ROLE} CASCADE")
         if right in held.everybodys:
             _run(session, f"REVOKE {_on(session, right)} FROM PUBLIC CASCADE")
+    for function in session.scalars(_OPEN_TRIGGERS, {"role": ROLE}).all():
+        _run(session, f"REVOKE ALL ON FUNCTION {function} FROM PUBLIC, {ROLE}")
 
 
 def _fix_search_path(session: sqlalchemy.Connection) -> None:

@@ -25,8 +25,9 @@ METER: Final = "pool:meter"
 
 # Acts book on stripe 0; some are about a round.
 _LIST: Final = """
-SELECT e.casino_id, e.table_id, r.round_id, e.stripe_no || '.' || e.seq AS entry, e.booked_at, e.kind,
-       f.act_seq AS act, p.account, p.currency, p.movement, p.amount
+SELECT nullif(e.casino_id, '') AS casino_id, nullif(e.table_id, '') AS table_id, r.round_id,
+       e.stripe_no || '.' || e.seq AS entry, e.booked_at, e.kind, f.act_seq AS act,
+       p.account, p.currency, p.movement, p.amount
 FROM entries_between(
     :jackpot_id, CAST(:stripe_nos AS int[]), CAST(:starts AS bigint[]), CAST(:ends AS bigint[])
 ) AS e
