@@ -9,7 +9,7 @@ import pytest
 
 from jackpot_service.domain.principals import Role
 from tests.support.bets import bet
-from tests.support.command_line import Jackpot, calling_service, program
+from tests.support.command_line import Jackpot, calling, calling_service, program
 from tests.support.hands import FLUSH, FOUR_OF_A_KIND, hand
 from tests.support.payouts import held_from
 from tests.support.world import World
@@ -123,7 +123,7 @@ def test_an_approval_says_how_many_more_are_due(
     world.ask("held-awards", payload).ok(201)
     run = program(monkeypatch, capsys, database_url)
     output = []
-    with calling_service(monkeypatch, database_url):
+    with calling(monkeypatch, world.app):
         for name in ("Bob", "Cleo"):
             monkeypatch.setenv("JACKPOT_KEY", world.person(name, Role.FINANCE))
             ended = run("changes", "approve", "q1", "--reason", "checked")
