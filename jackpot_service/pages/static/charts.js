@@ -1,6 +1,5 @@
 // Charts: what a page holds as JSON is drawn. Numbers place points; people read the texts beside them.
 
-const HEIGHT = 260;
 const DAY = 86_400;
 const NEAR = 14;
 const DASHES = [[], [9, 5], [2, 4]];
@@ -71,7 +70,7 @@ function draw(figure) {
   plots.get(figure)?.destroy();
   plots.set(figure, new uPlot({
     width: place.clientWidth,
-    height: HEIGHT,
+    height: place.clientHeight,
     series,
     bands,
     legend: {show: false},
@@ -123,7 +122,7 @@ function listen(figure, data) {
   place.addEventListener("click", () => {
     if (place.classList.contains("leads")) location.assign(markAt(data, Number(figure.dataset.row)).href);
   });
-  new ResizeObserver(() => plots.get(figure).setSize({width: place.clientWidth, height: HEIGHT})).observe(place);
+  new ResizeObserver(() => plots.get(figure).setSize({width: place.clientWidth, height: place.clientHeight})).observe(place);
 }
 
 function drawNew(root) {
