@@ -4,6 +4,7 @@ import base64
 from collections.abc import Iterator, Mapping
 from datetime import date
 from functools import partial
+from http import HTTPStatus
 from itertools import count
 from typing import Any, Final
 
@@ -147,6 +148,9 @@ def exercise(
         response = case.call(app=world.app)
         seen.add(response.status_code)
         case.validate_response(response, checks=checks)
+        if label == PASSKEYS and response.status_code == HTTPStatus.CREATED:  # A person has ten of them at most.
+            revocation = f"{case.path}/{response.json()['passkey_id']}/revocation"
+            world.post(revocation, {"request_id": f"gone{number}", "reason": "tried"}, key=key).ok(201)
 
     send()
     return seen
