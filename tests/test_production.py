@@ -224,6 +224,7 @@ FIRING: Final[Mapping[str, tuple[str, str, str]]] = {
     "JackpotChangesWait": ('jackpot_change_requests_pending{kind="rules"}', "0x60", "1x800"),
     "JackpotRefusalsForFinance": ('jackpot_exceptions_kept{kind="late-bet"}', "100x60", "0+1x60"),
     "JackpotMonthMissing": ("jackpot_bet_months_ahead", "1x60", "0x60"),
+    "JackpotBooksWrong": ("jackpot_book_mismatches", "0x60", "1x60"),
     "JackpotReconciliationBehind": ("jackpot_reconciliation_days_behind", "1x800", "2x800"),
 }
 

@@ -1,6 +1,6 @@
 """Jobs: long exports and verifications, created, watched, fetched as files."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import chain, islice
@@ -197,11 +197,13 @@ def get_jobs(query: Mapping[str, Any]) -> Mapping[str, Any]:
     return jobs_page(query)
 
 
-def jobs_page(query: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Read a page of the list of jobs that the caller may see."""
+def jobs_page(query: Mapping[str, Any], *, kinds: Collection[str] | None = None) -> Mapping[str, Any]:
+    """Read a page of the list of jobs that the caller may see, perhaps only those of some kinds."""
 
     def rows(session: Session, limit: int) -> list[JobView]:
-        latest = records.latest(session, principal(), limit=limit, before=query["after"], state=query["state"])
+        latest = records.latest(
+            session, principal(), limit=limit, before=query["after"], state=query["state"], kinds=kinds
+        )
         return [_shown(job) for job in latest]
 
     return page(query, rows, lambda view: view.job.job_id)

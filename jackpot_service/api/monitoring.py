@@ -150,6 +150,11 @@ class _Read(Collector):
             "How long the first of the jobs that wait has waited; 0 if none does.",
             value=0 if waits_since is None else max(0.0, (self.at - waits_since).total_seconds()),
         )
+        yield GaugeMetricFamily(
+            "jackpot_book_mismatches",
+            "Mismatches that a verification job has found; 0 again when one from zero has found nothing since.",
+            value=self.gauges.mismatches,
+        )
 
     def _jobs(self) -> GaugeMetricFamily:
         family = GaugeMetricFamily("jackpot_jobs", "Jobs that are not over, by state.", labels=["state"])

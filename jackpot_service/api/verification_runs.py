@@ -121,7 +121,7 @@ class VerificationRunSchema(WrittenSchema):
 
 def latest_runs(session: Session, *, limit: int, before: str | None = None) -> list[VerificationRun]:
     """List the runs that the caller may see, the latest first: those before one."""
-    latest = records.latest(session, principal(), limit=limit, before=before, kind=NAME)
+    latest = records.latest(session, principal(), limit=limit, before=before, kinds=(NAME,))
     return [VerificationRun(job, outcome_of(job)) for job in latest]
 
 

@@ -11,12 +11,11 @@ import click
 from jackpot_service.cli.opening import opened_engine, pass_config, require_no_owner
 from jackpot_service.cli.progress import set_by_signals
 from jackpot_service.config.settings import Config
-from jackpot_service.exports.jobs.requests import KINDS
+from jackpot_service.exports.jobs.requests import FILES, KINDS
 from jackpot_service.exports.jobs.runner import Runner
 from jackpot_service.reports.reconciling import Days
 
 ALONE: Final = {name: kind for name, kind in KINDS.items() if kind.is_alone}
-FILES: Final = {name: kind for name, kind in KINDS.items() if not kind.is_alone}
 
 LONGEST_END_S: Final = 6.0
 """How long a verification may take to end: it may be in a long statement, and another worker goes on from its note."""

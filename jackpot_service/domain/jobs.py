@@ -5,12 +5,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Any
+from typing import Any, Final
 
 from jackpot_service.domain.principals import Principal
 
 JOB_ID = re.compile(r"[0-9a-f]{15}-[0-9a-f]{16}")
 """When it was asked for, in microseconds since 1970, and chance; so ids are ordered by time."""
+
+VERIFICATION: Final = "verification"
+"""The kind of job that proves the books."""
 
 
 class JobState(StrEnum):

@@ -17,12 +17,13 @@ from jackpot_service.domain.errors import NotFound as NotFoundInBooks
 from jackpot_service.domain.jobs import JobState
 from jackpot_service.exports.accounting import FORMS
 from jackpot_service.exports.jobs.journal import journal
-from jackpot_service.exports.jobs.requests import REQUESTERS, cancel
+from jackpot_service.exports.jobs.requests import FILES, REQUESTERS, cancel
 from jackpot_service.pages import chips, figures
 from jackpot_service.pages.access import people
 from jackpot_service.pages.blueprint import blueprint
 from jackpot_service.pages.forms import new_request_id
-from jackpot_service.pages.lists import address_with, read_query
+from jackpot_service.pages.links import page_address
+from jackpot_service.pages.lists import read_query
 from jackpot_service.pages.report_forms import PARAMETERS
 from jackpot_service.records import references
 from jackpot_service.reports.finance.registry import REPORTS
@@ -49,9 +50,6 @@ SHOWN: Final = EDGES | {
 }
 """The parameters of a job that its card shows."""
 
-MOST_LOOKS: Final = 200
-"""So often a page looks again by itself, every three seconds: it must not keep a session alive for ever."""
-
 MOST_OPTIONS: Final = 200
 
 _REFUSALS: Final = (Refused, Conflict, Forbidden, NotFoundInBooks)
@@ -60,8 +58,15 @@ _REFUSALS: Final = (Refused, Conflict, Forbidden, NotFoundInBooks)
 @blueprint.route("/exports", methods=["GET"])
 @people(*REQUESTERS)
 def show_exports() -> str:
-    """List exports, the latest first; the page looks again while one is not over."""
+    """List exports, the latest first; the page reads its list again while an export is not over."""
     return _page()
+
+
+@blueprint.route("/exports/progress", methods=["GET"])
+@people(*REQUESTERS, is_poll=True)
+def show_progress_of_exports() -> str:
+    """Show the list alone: the part of the page that is read again while an export is not over."""
+    return flask.render_template("_exports.html", **_listed())
 
 
 @blueprint.route("/exports", methods=["POST"])
@@ -117,26 +122,12 @@ def _in_words(error: LedgerError) -> str:
 
 
 def _page(alert: str = "") -> str:
-    args = flask.request.args
-    query = read_query(JobsQuerySchema(), {name: args.get(name, "") for name in ("state", "after")})
-    if query.errors:
-        query = read_query(JobsQuerySchema(), {})
-    listed = jobs_page(query.values)
-    views = [_shown(view) for view in listed["items"]]
-    looks = _looks()
-    goes_on = any(not shown["job"].is_over for shown in views) and looks < MOST_LOOKS
     is_of_house = principal().casino_id is None
     return flask.render_template(
         "exports.html",
+        **_listed(),
         alert=alert,
-        jobs=views,
-        at=now(),
         states=JobState,
-        state=query.typed.get("state", ""),
-        look_again=address_with(query.typed, looks=str(looks + 1)) if goes_on else None,
-        here_again=address_with(query.typed),
-        next_page=address_with(query.typed, after=listed["next"]) if listed["next"] else None,
-        first_page=address_with({**query.typed, "after": ""}) if "after" in query.typed else None,
         jackpots=look(lambda session: references.jackpot_ids(session, limit=MOST_OPTIONS)) if is_of_house else (),
         forms=FORMS,
         form=flask.request.form,
@@ -144,9 +135,24 @@ def _page(alert: str = "") -> str:
     )
 
 
-def _looks() -> int:
-    text = flask.request.args.get("looks", "")
-    return int(text) if text.isascii() and text.isdigit() and len(text) <= len(str(MOST_LOOKS)) else 0
+def _listed() -> Mapping[str, Any]:
+    """Read a page of the list; verifications have a page of their own."""
+    args = flask.request.args
+    query = read_query(JobsQuerySchema(), {name: args.get(name, "") for name in ("state", "after")})
+    if query.errors:
+        query = read_query(JobsQuerySchema(), {})
+    state = query.typed.get("state", "")
+    listed = jobs_page(query.values, kinds=FILES.keys())
+    views = [_shown(view) for view in listed["items"]]
+    return {
+        "jobs": views,
+        "goes_on": any(not shown["job"].is_over for shown in views),
+        "progress": page_address("pages.show_progress_of_exports", **query.typed),
+        "here_again": page_address("pages.show_exports", **query.typed),
+        "state": state,
+        "next_page": listed["next"] and page_address("pages.show_exports", state=state, after=listed["next"]),
+        "first_page": page_address("pages.show_exports", state=state) if "after" in query.typed else None,
+    }
 
 
 def _shown(view: JobView) -> Mapping[str, Any]:

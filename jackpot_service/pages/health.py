@@ -14,15 +14,12 @@ from jackpot_service.domain.principals import Role
 from jackpot_service.pages import chips, figures
 from jackpot_service.pages.access import people
 from jackpot_service.pages.blueprint import blueprint
-from jackpot_service.reports.checkpoints import Checkpoints, last_checkpoints
+from jackpot_service.reports.checkpoints import DUE_EVERY, Checkpoints, last_checkpoints
 from jackpot_service.reports.gauges import Gauges, gauges
 from jackpot_service.telemetry import counters
 from jackpot_service.version import service_version
 
 READERS: Final = (Role.OPERATOR, Role.AUDITOR)
-
-LONGEST_APART: Final = timedelta(hours=36)
-"""A verification and a seal are due every day: after so long somebody should look why there was none."""
 
 LONGEST_WAIT: Final = timedelta(minutes=5)
 """So long a job waits while others are done; without any under way, no worker seems to be there."""
@@ -51,7 +48,7 @@ def show_health() -> str:
         ready=ready,
         service=list(_service_states(ready)),
         work=list(_work_states(values, at)),
-        checks=list(_checkpoint_states(checkpoints, at)),
+        checks=list(_checkpoint_states(checkpoints, values, at)),
         counted=list(_counted()),
     )
 
@@ -121,12 +118,16 @@ def _jobs(values: Gauges, at: datetime) -> State:
     return State("Jobs", chips.GOOD, "busy" if waiting or running else "idle", sentence)
 
 
-def _checkpoint_states(checkpoints: Checkpoints, at: datetime) -> Iterator[State]:
+def _checkpoint_states(checkpoints: Checkpoints, values: Gauges, at: datetime) -> Iterator[State]:
     whole, seal, period = checkpoints.whole_verification, checkpoints.seal, checkpoints.closed_period
     begun = "" if whole is None else "from zero" if whole.continues is None else f"from note {whole.continues}"
     noted_at = None if whole is None else whole.noted_at
     sealed_at = None if seal is None else seal.booked_at
-    yield _daily("Verification", noted_at, at, f"The last that ended found nothing wrong, {begun}.")
+    if values.mismatches:
+        sentence = f"The last found {figures.number(values.mismatches)} that are not as they should be: see Proof."
+        yield State("Verification", chips.WRONG, "wrong", sentence)
+    else:
+        yield _daily("Verification", noted_at, at, f"The last that ended found nothing wrong, {begun}.")
     yield _daily("Seal", sealed_at, at, "" if seal is None else f"The last is number {seal.number}.")
     closed = "None is closed yet." if period is None else f"The last ends {figures.moment(period.period.end)}."
     yield State("Closed periods", chips.QUIET, "closed" if period else "none", closed)
@@ -135,7 +136,7 @@ def _checkpoint_states(checkpoints: Checkpoints, at: datetime) -> Iterator[State
 def _daily(name: str, last: datetime | None, at: datetime, sentence: str) -> State:
     if last is None:
         return State(name, chips.GOLD, "none yet", "There should be one every day.")
-    is_late = at - last > LONGEST_APART
+    is_late = at - last > DUE_EVERY
     when = f"{figures.moment(last)}, {figures.age(at - last)} ago."
     return State(name, chips.GOLD if is_late else chips.GOOD, "late" if is_late else "of late", f"{sentence} {when}")
 

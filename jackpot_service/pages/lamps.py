@@ -8,10 +8,8 @@ from typing import Final
 from jackpot_service.pages import figures
 from jackpot_service.pages.chips import GOLD, GOOD, QUIET, WRONG
 from jackpot_service.reports.book_checks import BookChecks
+from jackpot_service.reports.checkpoints import DUE_EVERY
 from jackpot_service.reports.last_reconciliations import Reconciliation, Variance
-
-PROOF_EVERY: Final = timedelta(hours=36)
-"""A proof is due every night; half a day late is old."""
 
 PROOF_FROM_ZERO_EVERY: Final = timedelta(days=32)
 """A proof from zero is due every month."""
@@ -80,16 +78,21 @@ def _waiting(reconciliations: Sequence[Reconciliation], *, at: datetime) -> Lamp
 
 
 def _proof(checks: BookChecks, *, at: datetime) -> Lamp:
-    title, whole, last = "Proof from zero", checks.proof_from_zero, checks.proof
-    if whole is None or last is None:
+    title, last, zero = "Proof from zero", checks.proof, checks.zero_begun_at
+    wrong = checks.found_wrong
+    if wrong is not None and wrong.ended_at is not None:
+        text = f"A verification found what is not as it should be, {_ago(wrong.ended_at, at)}: see Proof."
+        return Lamp(title, WRONG, "wrong", text)
+    if last is None or zero is None:
         return Lamp(title, GOLD, "not yet", "The books were not derived again from zero yet.")
-    counts = f"{figures.number(whole.entries)} entries, {figures.number(whole.bets)} bets"
-    upto, ago = figures.moment(whole.begun_at), _ago(whole.noted_at, at)
-    sentences = [f"All that was booked before {upto} was derived again, {ago}: {counts}."]
-    if last.number != whole.number:
-        sentences.append(f"A later proof went on up to {figures.moment(last.begun_at)}, {_ago(last.noted_at, at)}.")
-    is_old = at - last.noted_at > PROOF_EVERY or at - whole.noted_at > PROOF_FROM_ZERO_EVERY
-    return Lamp(title, GOLD if is_old else GOOD, "old" if is_old else "proved", " ".join(sentences))
+    is_old = at - last.noted_at > DUE_EVERY or at - zero > PROOF_FROM_ZERO_EVERY
+    kind, word = (GOLD, "old") if is_old else (GOOD, "proved")
+    ago = _ago(last.noted_at, at)
+    upto = f"All that was booked before {figures.moment(zero)} was derived again"
+    if last.continues is None:
+        counts = f"{figures.number(last.entries)} entries, {figures.number(last.bets)} bets"
+        return Lamp(title, kind, word, f"{upto}, {ago}: {counts}.")
+    return Lamp(title, kind, word, f"{upto}. A later proof went on up to {figures.moment(last.begun_at)}, {ago}.")
 
 
 def _seal(checks: BookChecks, *, at: datetime) -> Lamp:

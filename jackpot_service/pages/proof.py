@@ -15,6 +15,7 @@ from werkzeug.exceptions import BadRequest
 from werkzeug.wrappers import Response
 
 from jackpot_service.api.checkpoints import OF_SEALS, READERS
+from jackpot_service.api.jobs import file_answered
 from jackpot_service.api.lists import cursor_at, key_in, place_in
 from jackpot_service.api.problems import problem_of
 from jackpot_service.api.request_context import act, context, look, now, principal
@@ -93,15 +94,12 @@ def end_proof() -> Response:
 @blueprint.route("/proof/runs/<id:job_id>", methods=["GET"])
 @people(*READERS, of_house=True)
 def fetch_findings(job_id: str) -> Response:
-    """Send the file of a verification, which names its mismatches. Raises: UnknownJob; JobNotDone; JobFileRemoved."""
+    """Send the file of a verification, which names its mismatches. Raises: UnknownJob; as `file_answered`."""
     job = look(lambda session: requests.visible(session, principal(), job_id))
     if job.kind != NAME:
         message = f"There is no verification {job_id}."
         raise requests.UnknownJob(message)
-    requests.require_file(job)
-    response = flask.Response(b"".join(requests.file_of(context().engine, job)), mimetype=job.media_type)
-    response.headers["Content-Disposition"] = f'attachment; filename="{job.file_name}"'
-    return response
+    return file_answered(job_id)
 
 
 @blueprint.route("/proof/seals/<number:number>", methods=["GET"])

@@ -6,8 +6,13 @@ from typing import Final
 
 from jackpot_service.api.verification_runs import VerificationRun, latest_runs
 from jackpot_service.database.transactions import Session
-from jackpot_service.exports.jobs.verification import Outcome
-from jackpot_service.reports.checkpoints import VerificationHead, latest_verifications, zero_begun_at
+from jackpot_service.exports.jobs.verification import outcome_of
+from jackpot_service.reports.checkpoints import (
+    VerificationHead,
+    latest_verifications,
+    standing_mismatches,
+    zero_begun_at,
+)
 
 LOOKED_AT: Final = 20
 """Runs among which the last that came to its end is looked for: others were cancelled, or have failed."""
@@ -19,35 +24,25 @@ class ShownProof:
     The note of the last verification that ended and found nothing wrong, and the last run, each None without one.
 
     That verification goes back, perhaps over others, to one from zero that began at `zero_begun_at`. `ended` is the
-    last run that came to its end, whatever it found.
+    last run that came to its end, whatever it found; `wrong` the one whose findings stand.
     """
 
     whole: VerificationHead | None
     zero_begun_at: datetime | None
     run: VerificationRun | None
     ended: VerificationRun | None
-
-    @property
-    def wrong(self) -> Outcome | None:
-        """
-        The outcome of the last run if it found something wrong; None since a verification from zero was clean.
-
-        One that goes on from a note says nothing of rows before it, so it refutes nothing.
-        """
-        if self.ended is None or self.ended.outcome is None or self.ended.outcome.is_clean:
-            return None
-        ended_at = self.ended.job.ended_at
-        is_refuted = ended_at is not None and self.zero_begun_at is not None and self.zero_begun_at > ended_at
-        return None if is_refuted else self.ended.outcome
+    wrong: VerificationRun | None
 
 
 def shown_proof(session: Session) -> ShownProof:
     """Read the state of the proof, each of its parts at an instant of its own."""
     notes = latest_verifications(session, limit=1, is_whole=True)
     runs = latest_runs(session, limit=LOOKED_AT)
+    job = standing_mismatches(session)
     return ShownProof(
         whole=notes[0] if notes else None,
         zero_begun_at=zero_begun_at(session, notes[0].number) if notes else None,
         run=runs[0] if runs else None,
         ended=next((run for run in runs if run.outcome is not None), None),
+        wrong=None if job is None else VerificationRun(job, outcome_of(job)),
     )

@@ -31,7 +31,7 @@ from sqlalchemy import (
 from jackpot_service.database.models import IS_TO_DO, IS_TO_REMOVE, JobChunkRow, JobRow
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain.errors import BooksBroken, Conflict
-from jackpot_service.domain.jobs import Job, JobState
+from jackpot_service.domain.jobs import VERIFICATION, Job, JobState
 from jackpot_service.domain.principals import Principal
 
 COLUMNS = tuple(getattr(JobRow, field.name) for field in fields(Job))
@@ -64,9 +64,9 @@ def latest(
     limit: int,
     before: str | None = None,
     state: JobState | None = None,
-    kind: str | None = None,
+    kinds: Collection[str] | None = None,
 ) -> Sequence[Job]:
-    """List the jobs that somebody may see, the latest first: those before one, perhaps only those in a state."""
+    """List the jobs that somebody may see, the latest first: those before one, in a state, of some kinds."""
     question = select(*COLUMNS).order_by(JobRow.job_id.desc()).limit(limit)
     if principal.casino_id is not None:
         question = question.where(JobRow.casino_id == principal.casino_id)
@@ -74,9 +74,18 @@ def latest(
         question = question.where(JobRow.job_id < before)
     if state is not None:
         question = question.where(JobRow.state == state.value)
-    if kind is not None:
-        question = question.where(JobRow.kind == kind)
+    if kinds is not None:
+        question = question.where(JobRow.kind.in_(kinds))
     return [job_of(row) for row in session.execute(question)]
+
+
+def last_with_mismatches(session: Session, *, ended_by: datetime | None = None) -> Job | None:
+    """Find the last verification that came to its end, perhaps by an instant, and found something wrong."""
+    question = select(*COLUMNS).order_by(JobRow.ended_at.desc()).limit(1)
+    question = question.where(JobRow.kind == VERIFICATION, JobRow.position["outcome"]["mismatches"].as_integer() > 0)
+    if ended_by is not None:
+        question = question.where(JobRow.ended_at <= ended_by)
+    return _job_of(session, question)
 
 
 def waiting_of(session: Session, principal: str) -> int:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from typing import Final, TypeVar
 
 from sqlalchemy import select, text, tuple_
@@ -12,13 +12,17 @@ from jackpot_service.database.transactions import Session, pipelined
 from jackpot_service.domain import seals
 from jackpot_service.domain.closed_periods import ClosedPeriod
 from jackpot_service.domain.errors import NotFound
+from jackpot_service.domain.jobs import Job
 from jackpot_service.domain.principals import Principal
 from jackpot_service.ledger.instants import Positions
-from jackpot_service.records import checkpoints, references
+from jackpot_service.records import checkpoints, jobs, references
 from jackpot_service.records.acts import RecordedAct, acts_of
 from jackpot_service.reports.finance import reconciled_sums
 
 T = TypeVar("T")
+
+DUE_EVERY: Final = timedelta(hours=36)
+"""A proof and a seal are due every night; half a day later somebody should look why there was none."""
 
 # Asked of each book by itself, all in one round trip.
 _BOOK: Final = """
@@ -122,13 +126,12 @@ def latest_verifications(
     limit: int,
     before: int | None = None,
     is_whole: bool | None = None,
-    is_from_zero: bool = False,
     noted_by: datetime | None = None,
 ) -> Sequence[VerificationHead]:
     """
     List the notes of verifications, the latest first: those below a number, perhaps only of whole ones.
 
-    Perhaps only of those that began at zero, or that were noted by an instant.
+    Perhaps only of those that were noted by an instant.
     """
     columns = (getattr(VerificationRow, column.name) for column in fields(VerificationHead))
     question = select(*columns).order_by(VerificationRow.number.desc()).limit(limit)
@@ -136,8 +139,6 @@ def latest_verifications(
         question = question.where(VerificationRow.number < before)
     if is_whole is not None:
         question = question.where(VerificationRow.is_whole.is_(is_whole))
-    if is_from_zero:
-        question = question.where(VerificationRow.continues.is_(None))
     if noted_by is not None:
         question = question.where(VerificationRow.noted_at <= noted_by)
     return [VerificationHead(*row) for row in session.execute(question)]
@@ -160,6 +161,21 @@ def zero_begun_at(session: Session, number: int) -> datetime | None:
     """Return when the verification from zero began that a note goes back to, perhaps over others; None without it."""
     begun_at: datetime | None = session.scalar(_ZERO, {"number": number})
     return begun_at
+
+
+def standing_mismatches(session: Session, *, by: datetime | None = None) -> Job | None:
+    """
+    Return the last verification that found something wrong, by now or an instant, for as long as that stands.
+
+    It stands until one from zero that began later has found nothing: one that goes on from a note says nothing of
+    the rows before it.
+    """
+    job = jobs.last_with_mismatches(session, ended_by=by)
+    if job is None or job.ended_at is None:
+        return None
+    whole = _first(latest_verifications(session, limit=1, is_whole=True, noted_by=by))
+    begun_at = None if whole is None else zero_begun_at(session, whole.number)
+    return job if begun_at is None or begun_at <= job.ended_at else None
 
 
 def latest_seals(

@@ -26,6 +26,7 @@ from jackpot_service.domain.lives import Life
 from jackpot_service.domain.rounds import MONTHS_A_YEAR, Month
 from jackpot_service.records import changes, checkpoints, lives, rate_sheets
 from jackpot_service.records.rate_sheets import SheetHead
+from jackpot_service.reports.checkpoints import standing_mismatches
 from jackpot_service.reports.finance import reconciled_sums
 from jackpot_service.reports.finance.period import midnight
 from jackpot_service.schema import months
@@ -71,7 +72,8 @@ class Gauges:
 
     `months_ahead` is how many months after the current one have a partition of bets, one after another. The first of
     the days that wait to be reconciled began `days_behind` days ago; 0 if there is none. `jobs` counts those that are
-    not over by state, and the first of those that wait has done so since `waits_since`.
+    not over by state, and the first of those that wait has done so since `waits_since`. `mismatches` is how many a
+    verification has found, for as long as that stands.
     """
 
     sheets: Sequence[SheetAge]
@@ -82,6 +84,7 @@ class Gauges:
     days_behind: int
     jobs: Mapping[str, int]
     waits_since: datetime | None
+    mismatches: int
 
 
 def gauges(session: Session, *, at: datetime) -> Gauges:
@@ -94,6 +97,7 @@ def gauges(session: Session, *, at: datetime) -> Gauges:
         months_ahead(session, at=at),
         _days_behind(session, at=at),
         *_jobs(session),
+        _mismatches(session),
     )
 
 
@@ -124,6 +128,11 @@ def _jobs(session: Session) -> tuple[Mapping[str, int], datetime | None]:
     rows = {state: (count, first) for state, count, first in session.execute(question)}
     counts = {state.value: rows.get(state.value, (0, None))[0] for state in (JobState.QUEUED, JobState.RUNNING)}
     return counts, rows.get(JobState.QUEUED.value, (0, None))[1]
+
+
+def _mismatches(session: Session) -> int:
+    job = standing_mismatches(session)
+    return 0 if job is None or job.position is None else int(job.position["outcome"]["mismatches"])
 
 
 def _pools(session: Session) -> Sequence[BookedPools]:

@@ -112,6 +112,7 @@ def test_an_empty_house_has_metrics_too(world: World) -> None:
         "jackpot_reconciliation_days_behind",
         "jackpot_job_waits_seconds",
         "jackpot_jobs",
+        "jackpot_book_mismatches",
         *(f"{name}_total" for name in counters.COUNTED),
         *counters.INSTANTS,
     }

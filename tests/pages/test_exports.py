@@ -1,6 +1,7 @@
 """Exports on pages: begun from a report or as a journal, watched, fetched as the API's file, ended."""
 
 import re
+from datetime import timedelta
 from typing import Final
 
 import pytest
@@ -75,13 +76,29 @@ def test_a_file_is_fetched_as_the_api_sends_it(played: World) -> None:
     assert "hx-trigger" not in page.text.partition("<main")[2]
 
 
-def test_a_page_looks_again_while_an_export_is_not_over_but_not_for_ever(played: World) -> None:
+def test_a_page_reads_its_list_again_while_an_export_is_not_over_and_keeps_no_session_alive(played: World) -> None:
     visitor = Visitor(played).sign_in()
     begin(visitor)
-    page = visitor.open(PAGE).text
-    assert 'hx-get="/exports?looks=1" hx-trigger="every 3s"' in page
-    assert 'hx-get="/exports?looks=200"' in visitor.open(f"{PAGE}?looks=199").text
-    assert "hx-get" not in visitor.open(f"{PAGE}?looks=200").text
+    assert 'hx-get="/exports/progress" hx-trigger="every 3s"' in visitor.open(PAGE).text
+    for _ in range(4):
+        played.clock.advance(timedelta(minutes=7))
+        part = visitor.open("/exports/progress", **{"HX-Request": "true"})
+        assert (part.status, "<main" in part.text) == (200, False)
+        assert 'hx-get="/exports/progress"' in part.text
+    played.clock.advance(timedelta(minutes=3))
+    assert visitor.open("/exports/progress", **{"HX-Request": "true"}).status == 204
+
+    assert played.runner().run_next()
+    visitor.sign_in()
+    assert "hx-get" not in visitor.open("/exports/progress").text
+
+
+def test_a_verification_is_on_its_own_page_and_not_among_exports(played: World) -> None:
+    played.ask_job({"from": "zero"}, kind="verification").ok(201)
+    begin(Visitor(played).sign_in(Role.AUDITOR))
+    assert len(jobs(played)) == 2
+    page = Visitor(played).sign_in().open(PAGE)
+    assert (page.status, page.text.count('<li class="card job"')) == (200, 1)
 
 
 def test_a_bar_says_how_far_a_job_is_and_what_is_left(played: World) -> None:

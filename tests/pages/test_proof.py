@@ -72,6 +72,10 @@ def corrupt(world: World) -> None:
     past_the_service(world.database_url, "UPDATE rounds SET bet_count = 7 WHERE round_id = 'r3'")
 
 
+def mend(world: World) -> None:
+    past_the_service(world.database_url, "UPDATE rounds SET bet_count = 1 WHERE round_id = 'r3'")
+
+
 @pytest.mark.parametrize("role", READERS)
 def test_books_that_nobody_proved_say_so(world: World, role: Role) -> None:
     world.open()
@@ -206,10 +210,16 @@ def test_what_was_wrong_stays_so_until_a_clean_proof_from_zero(played: World) ->
     start(visitor, "last")
     played.runner().run_next()
     assert runs(played)[0]["outcome"]["is_clean"], "what goes on from a note does not look at earlier rounds"
-    assert "right" in shown(visitor)
+    assert "1 mismatch" in shown(visitor)
+    assert "The last found 1" in shown(visitor, "/health")
+    metrics = played.get("/metrics", role=Role.AUDITOR).text
+    assert "jackpot_book_mismatches 1.0" in metrics
+    mend(played)
     start(visitor)
     played.runner().run_next()
-    assert "1 mismatch" in shown(visitor)
+    assert "1 mismatch" not in shown(visitor)
+    assert "The last that ended found nothing wrong, from zero." in shown(visitor, "/health")
+    assert "jackpot_book_mismatches 0.0" in played.get("/metrics", role=Role.AUDITOR).text
 
 
 def test_progress_is_read_again_until_the_end(played: World) -> None:

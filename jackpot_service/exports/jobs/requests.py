@@ -31,6 +31,11 @@ KINDS: Final[Mapping[str, Kind[Any]]] = MappingProxyType(
 )
 """The kinds of jobs there are."""
 
+FILES: Final[Mapping[str, Kind[Any]]] = MappingProxyType(
+    {name: kind for name, kind in KINDS.items() if not kind.is_alone}
+)
+"""Those that make files to be fetched, one after another."""
+
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 

@@ -18,7 +18,7 @@ import sqlalchemy
 from marshmallow import fields, validate
 
 from jackpot_service.database.transactions import Session, cancel_statement, read, snapshot
-from jackpot_service.domain.jobs import Job
+from jackpot_service.domain.jobs import VERIFICATION, Job
 from jackpot_service.domain.principals import Principal, Role
 from jackpot_service.exports.files import file_name
 from jackpot_service.exports.jobs.kinds import Json, Kind, Piece, Requester, Settled
@@ -32,7 +32,7 @@ from jackpot_service.reports.checkpoints import latest_verifications
 from jackpot_service.usecases.payloads import Payload, load
 from jackpot_service.version import service_version
 
-NAME: Final = "verification"
+NAME: Final = VERIFICATION
 
 ZERO, LAST = "zero", "last"
 
