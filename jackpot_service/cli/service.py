@@ -2,7 +2,6 @@
 
 import os
 import signal
-import socket
 import sys
 import threading
 from typing import Final
@@ -10,11 +9,11 @@ from typing import Final
 import click
 
 from jackpot_service.cli.opening import opened_url, pass_config, require_no_owner, require_ready
+from jackpot_service.cli.ports import DEFAULT_HOST, free_port, require_free
 from jackpot_service.config.settings import Config
-from jackpot_service.server.supervisor import ServerFailed, bound
+from jackpot_service.server.supervisor import ServerFailed
 from jackpot_service.server.supervisor import serve as serve_until_stopped
 
-DEFAULT_HOST = "127.0.0.1"
 DEFAULT_PORT = 8000
 DEFAULT_WORKERS = 2
 SECONDS_BETWEEN_ROUNDS = 1.0
@@ -40,7 +39,7 @@ seed_option = click.option("--seed", type=int, help="Deal the same cards again; 
 def serve(config: Config, *, host: str, port: int, workers: int, jobs: bool, until_input_ends: bool) -> None:
     """Serve the API until Ctrl-C or SIGTERM."""
     require_no_owner(config)
-    _require_free(host, port)
+    require_free(host, port)
     if until_input_ends:
         threading.Thread(target=_terminate_at_end_of_input, daemon=True).start()
     with opened_url(config) as url:
@@ -66,7 +65,7 @@ def serve(config: Config, *, host: str, port: int, workers: int, jobs: bool, unt
 @pass_config
 def run(config: Config, *, host: str, port: int, workers: int, seed: int | None, weeks: int) -> None:
     """Set up the demo, serve it and play at its tables until Ctrl-C: the whole product at a glance."""
-    _require_free(host, port)
+    require_free(host, port)
     _play(config, host, port, workers, rounds=None, seed=seed, pause=SECONDS_BETWEEN_ROUNDS, weeks=weeks)
 
 
@@ -77,7 +76,7 @@ def run(config: Config, *, host: str, port: int, workers: int, seed: int | None,
 @pass_config
 def demo(config: Config, rounds: int, workers: int, seed: int | None) -> None:
     """Play a number of rounds, then print meters, awards, balances and the proof; exits 1 if the books are off."""
-    if not _play(config, DEFAULT_HOST, _free_port(), workers, rounds=rounds, seed=seed, pause=0.0, weeks=0):
+    if not _play(config, DEFAULT_HOST, free_port(), workers, rounds=rounds, seed=seed, pause=0.0, weeks=0):
         sys.exit(1)
 
 
@@ -107,19 +106,3 @@ def _terminate_at_end_of_input() -> None:
     while os.read(sys.stdin.fileno(), 1):
         pass
     os.kill(os.getpid(), signal.SIGTERM)
-
-
-def _require_free(host: str, port: int) -> None:
-    """Raises: click.ClickException if the service could not listen there; before a database is started in vain."""
-    try:
-        bound(host, port).close()
-    except ServerFailed as error:
-        message = f'{error}; another port is taken by --port (in a checkout: make run ARGS="--port {port + 1}")'
-        raise click.ClickException(message) from error
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind((DEFAULT_HOST, 0))
-        port: int = probe.getsockname()[1]
-        return port

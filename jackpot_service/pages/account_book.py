@@ -33,6 +33,9 @@ FIELDS: Final = ("from", "to", "as_of", "currency", "movement")
 
 ENTRIES_A_PAGE: Final = 50
 
+MOST_LINES: Final = 500
+"""Currencies, and movements in each, that the sums above the entries show."""
+
 NOTHING: Final = AccountLook((), None)
 
 _LONGEST_CURSOR: Final = 4_000
@@ -77,7 +80,7 @@ def show_account_book(jackpot_id: str, account: str) -> Response:
 def _account(jackpot_id: str, account: str, values: Mapping[str, Any]) -> AccountPage:
     with opened_report(values, NAME) as opened:
         balances = replace(opened.document, sections=opened.document.sections[:2])
-        sections = list(shown_sections(balances, Window(0, len(Movement) * 2, is_exact=True), links_of(balances)))
+        sections = list(shown_sections(balances, Window(0, MOST_LINES, is_exact=True), links_of(balances)))
     end = balances.positions.get(jackpot_id, ())
     sought = AccountFilter(
         jackpot_id, postings.accounts_named(account) or (), values.get("currency"), values.get("movement")
@@ -116,10 +119,10 @@ def _page(jackpot_id: str, account: str, query: ReadQuery, shown: AccountPage | 
         alert=alert,
         fields=[Field(name, LABELS[name], typed.get(name, ""), error=query.errors.get(name, "")) for name in FIELDS],
         movements=list(Movement),
-        file_address=flask.url_for(
+        file_address=lambda section: flask.url_for(
             "pages.send_report",
             name=NAME,
-            section="postings",
+            section=section,
             format="csv",
             jackpot_id=jackpot_id,
             account=account,

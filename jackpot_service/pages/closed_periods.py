@@ -21,6 +21,7 @@ from jackpot_service.pages.blueprint import blueprint
 from jackpot_service.pages.forms import new_request_id
 from jackpot_service.pages.lists import address_with, read_query
 from jackpot_service.pages.reports import READERS
+from jackpot_service.pages.set_up_forms import USED
 from jackpot_service.records import checkpoints
 from jackpot_service.reports.checkpoints import period_of_act
 from jackpot_service.reports.documents import as_text
@@ -96,6 +97,8 @@ def _refused(form: Mapping[str, str], error: LedgerError) -> str:
     """Show the form again: a refusal is about the end of the period, or about all of it."""
     if isinstance(error, (InstantAhead, PeriodConflict)):
         return _page(form=form, errors={"to": error.detail})
+    if error.code == "request-conflict":
+        return _page(form={**form, "request_id": new_request_id()}, alert=USED)
     return _page(form=form, alert=error.detail)
 
 

@@ -155,11 +155,11 @@ def _exchange_link(links: ReportLinks, name: str, row: NamedRow) -> str | None:
 
 def _casino_link(links: ReportLinks, name: str, row: NamedRow) -> str | None:
     """A casino's people read lists; to those of the house, its account says the same entry by entry."""
-    account = accounts.casino(links.document.scope["casino"])
+    account = accounts.casino(str(row.get("casino_id") or links.document.scope["casino"]))
     if name in _BALANCES:
         return links.account(row, account, part=name)
     if name == "net":
-        return links.account(row, account)
+        return None  # The account has the payments of the period too.
     if name in {"held", "held_awards"}:
         return links.list_of("awards", row, "awards")
     within = links.account(row, account, movement=_MOVEMENTS.get(name, name.removesuffix("s")))
@@ -181,8 +181,11 @@ def _list_of_casino(links: ReportLinks, name: str, row: NamedRow, edges: Mapping
 
 def _bets_link(links: ReportLinks, name: str, row: NamedRow) -> str | None:
     """Groupings that are parameters narrow the list; net figures lead to its rounds."""
+    scope, has_table = links.document.scope, "table_id" in row or "table" in links.document.scope
+    casino_id = row.get("casino_id") or scope.get("casino")
+    if {"month", "currency"} & row.keys() or ("day" in row and has_table and casino_id is None):
+        return None  # No list is of a currency or of a month; a table's days are those of a casino that is not stated.
     section = "refunds" if name.startswith("reversed_") else "rounds" if name.startswith("net_") else "bets"
-    casino_id = row.get("casino_id") or links.document.scope.get("casino")
     return links.list_of("rounds", row, section, links.edges_of_day(row.get("day"), casino_id))
 
 
@@ -226,6 +229,11 @@ _OF_SECTION: Final[Mapping[tuple[str, str], Callable[[ReportLinks, str, NamedRow
         ("fx", "positions"): _exchange_link,
         ("casino-statement", "accounts"): _casino_link,
         ("casino-statement", "days"): _casino_day_link,
+        ("casino-balances", "accounts"): _casino_link,
+        ("finance-summary", "accounts"): _casino_link,
+        ("finance-summary", "liability"): _liability_link,
+        ("finance-summary", "movements"): _pool_link,
+        ("finance-summary", "hits"): _round_link,
         ("awards", "totals"): partial(_list_link, "awards", "awards"),
         ("payables", "ageing"): partial(_list_link, "payables", "payables"),
     }

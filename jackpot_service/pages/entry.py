@@ -21,12 +21,15 @@ from jackpot_service.pages.links import page_address
 from jackpot_service.pages.roles import WATCHERS
 from jackpot_service.records import acts
 from jackpot_service.records.acts import RecordedAct
-from jackpot_service.reports.audit import AuditedAct
+from jackpot_service.reports.audit import AuditedAct, act_at
 from jackpot_service.reports.audit import shown as shown_act
 from jackpot_service.reports.entries import ShownEntry, UnknownEntry, entry_at
 from jackpot_service.reports.rounds import round_record
 
 MOST_BETS: Final = 200
+
+SEE_ACTS: Final = (Role.FINANCE, Role.AUDITOR)
+"""Those who see the act behind an entry, whoever did it: they answer for what it booked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +59,8 @@ def show_entry(book: str, stripe: int, seq: int) -> str:
     """Show the entry at a place. Raises: UnknownEntry, also for one that somebody may not see."""
     entry = look(lambda session: entry_at(session, principal(), book=book, stripe_no=stripe, seq=seq))
     bets, sheet = _bets(entry)
-    recorded = _act(entry)
+    audited = _act(entry)
+    recorded = None if audited is None else audited.act
     return flask.render_template(
         "entry.html",
         entry=entry,
@@ -65,7 +69,7 @@ def show_entry(book: str, stripe: int, seq: int) -> str:
         bets=bets[:MOST_BETS],
         bets_listed=len(bets),
         sheet=sheet,
-        act=None if recorded is None else shown_act(AuditedAct(recorded, is_emergency=False)),
+        act=None if audited is None else shown_act(audited),
         request_address=None
         if recorded is None or recorded.decides is None
         else page_address("pages.show_change", request_id=recorded.decides),
@@ -103,13 +107,20 @@ def _bets(entry: ShownEntry) -> tuple[Sequence[BookedBet], RateSheet | None]:
     return [booked for booked in record.bets if booked.step == entry.step], record.sheet
 
 
-def _act(entry: ShownEntry) -> RecordedAct | None:
-    """Return the act that an entry is, or that booked it; none of a round's entry, or to somebody of a casino."""
+def _act(entry: ShownEntry) -> AuditedAct | None:
+    """Return the act that an entry is, or that booked it; none of a round's entry. An operator sees own acts alone."""
     if entry.round_name is not None or principal().casino_id is not None:
         return None
-    if entry.book == REFERENCE_BOOK:
-        return look(lambda session: acts.by_seq(session, entry.seq))
-    return look(lambda session: acts.booking(session, entry.book, entry.seq))
+
+    def read(session: Session) -> AuditedAct | None:
+        if entry.book == REFERENCE_BOOK:
+            return act_at(session, entry.seq)
+        booking = acts.booking(session, entry.book, entry.seq)
+        return None if booking is None else act_at(session, booking.seq)
+
+    audited = look(read)
+    is_own = audited is not None and audited.act.principal == principal().name
+    return audited if is_own or principal().role in SEE_ACTS else None
 
 
 def _address_of_act(seq: int) -> str | None:

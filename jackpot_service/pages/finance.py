@@ -48,10 +48,15 @@ def show_finance_panel(panel: str) -> Response:
 
     Raises: NotFound; UnknownJackpot; as the panel's reports, if it is a page.
     """
-    shown, typed = PANELS.get(panel), typed_query(flask.request.args)
+    shown, is_part = PANELS.get(panel), "HX-Request" in flask.request.headers
     if shown is None:
         raise NotFound
-    is_part = "HX-Request" in flask.request.headers
+    try:
+        typed = typed_query(flask.request.args)
+    except LedgerError as error:
+        if not is_part:
+            raise
+        return _problem_in_place(shown, error)
     if typed.query is None:
         if is_part:
             raise NotFound
@@ -75,18 +80,25 @@ def show_finance_workbook() -> Response:
 
 
 def _part(panel: Panel, query: FinanceQuery) -> Response:
-    """Answer a panel as a part of the page; a problem stands in its place, with a way to try again."""
+    """Answer a panel as a part of the page; a problem stands in its place."""
     try:
         values: Mapping[str, Any] = panel.read(query)
     except LedgerError as error:
-        problem = problem_of(error, instance=flask.request.path)
-        body = orjson.loads(problem.body)
-        html = flask.render_template("_finance_problem.html", panel=panel, query=query, problem=body)
-        response = flask.Response(html, problem.status)
-        response.headers.update(dict(problem.headers))
-        response.headers["Content-Type"] = "text/html; charset=utf-8"
-        return response
+        return _problem_in_place(panel, error)
     return flask.Response(flask.render_template(panel.template, query=query, is_alone=False, **values))
+
+
+def _problem_in_place(panel: Panel, error: LedgerError) -> Response:
+    """Answer a problem as a part of the page, with a way to try again; by the header a script knows it for one."""
+    problem = problem_of(error, instance=flask.request.path)
+    html = flask.render_template(
+        "_finance_problem.html", address=flask.request.full_path, problem=orjson.loads(problem.body)
+    )
+    response = flask.Response(html, problem.status)
+    response.headers.update(dict(problem.headers))
+    response.headers["Content-Type"] = "text/html; charset=utf-8"
+    response.headers["Jackpot-Part"] = panel.name
+    return response
 
 
 def _head(typed: TypedQuery) -> dict[str, Any]:

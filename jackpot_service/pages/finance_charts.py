@@ -25,7 +25,7 @@ def held_by_day(query: FinanceQuery, movements: Rows, totals: Rows) -> Chart:
     """Chart what each pool closed with, by whole days; a day on which nothing moved closes as the one before."""
     opening = {row["pool"]: row["opening"] for row in totals}
     closing = {(row["pool"], row["day"]): row["closing"] for row in movements}
-    days = _whole_days(query, movements)
+    days = _whole_days(query, movements, is_new=not any(opening.values()))
     write = partial(figures.exact, currency=query.base)
     series = []
     for pool, label in POOLS.items():
@@ -37,17 +37,14 @@ def held_by_day(query: FinanceQuery, movements: Rows, totals: Rows) -> Chart:
     return Chart("Balances at the end of each day", days, tuple(series))
 
 
-def _whole_days(query: FinanceQuery, movements: Rows) -> tuple[date, ...]:
-    """Return the days that are over, from the first of the period or of the jackpot: a partial day is no day."""
-    moved = [row["day"] for row in movements]
-    first = min(moved, default=query.today) if _is_new(query, movements) else query.first_day
+def _whole_days(query: FinanceQuery, movements: Rows, *, is_new: bool) -> tuple[date, ...]:
+    """
+    Return the days that are over: a partial day is no day.
+
+    A jackpot that held nothing before the period is drawn from its first movement on.
+    """
+    first = min((row["day"] for row in movements), default=query.today) if is_new else query.first_day
     return tuple(first + timedelta(days=number) for number in range((query.today - first).days))
-
-
-def _is_new(query: FinanceQuery, movements: Rows) -> bool:
-    """Whether the jackpot held nothing before the period: it is drawn from its first movement on."""
-    first = min((row["day"] for row in movements), default=query.today)
-    return not any(row["opening"] for row in movements if row["day"] == first)
 
 
 @dataclass(frozen=True, slots=True)

@@ -97,7 +97,7 @@ def latest_entries(
         rows += _between(session, sought, low, upto, limit=limit + 1 - len(rows))
         if len(rows) > limit:
             return AccountLook(rows[:limit], _below(rows[:limit], upto))
-        upto, most = low, most * 4
+        upto, most = low, min(most * 4, MOST_READ - (sum(end) - sum(low)))
         if upto == start:
             return AccountLook(rows, None)
         if sum(end) - sum(upto) >= MOST_READ:

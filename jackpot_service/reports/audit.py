@@ -73,11 +73,18 @@ def _within_own(query: ActQuery, principal: Principal) -> ActQuery | None:
 
 def visible_act(session: Session, principal: Principal, seq: int) -> AuditedAct:
     """Return the act of a seq. Raises: UnknownAct, also for one that the principal may not see."""
-    for audited in latest_acts(session, ActQuery(), limit=1, before=seq + 1):
-        if audited.act.seq == seq and (principal.role is Role.AUDITOR or audited.act.principal == principal.name):
-            return audited
+    audited = act_at(session, seq)
+    if audited is not None and (principal.role is Role.AUDITOR or audited.act.principal == principal.name):
+        return audited
     message = f"There is no act {seq}."
     raise UnknownAct(message, seq=seq)
+
+
+def act_at(session: Session, seq: int) -> AuditedAct | None:
+    """Return the act of a seq, whoever may see it; None if there is none."""
+    return next(
+        (each for each in latest_acts(session, ActQuery(), limit=1, before=seq + 1) if each.act.seq == seq), None
+    )
 
 
 def latest_acts(session: Session, query: ActQuery, *, limit: int, before: int | None = None) -> list[AuditedAct]:

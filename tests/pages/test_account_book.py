@@ -24,6 +24,18 @@ pytestmark = pytest.mark.slow
 
 BOOK: Final = "/accounts/j1"
 
+FIGURED: Final = (
+    "trial-balance",
+    "pool-movements",
+    "liability",
+    "meters",
+    "fx",
+    "casino-statement?casino_id=c1",
+    "casino-balances",
+    "finance-summary?jackpot_id=j1",
+)
+"""Reports whose figures lead to accounts."""
+
 BOOKED: Final = """
 SELECT stripe_no || '.' || seq AS place FROM postings
 WHERE jackpot_id = 'j1' AND account = :account AND currency = :currency
@@ -45,6 +57,9 @@ def played(world: World) -> World:
     world.bet(bet("c"), table_id="T2")
     adjustment = {"jackpot_id": "j1", "account": "reserve", "amount": "1.5", "document": "memo", "cause": "count-error"}
     world.change("adjustment", adjustment, request_id="by-hand")
+    paid = {"jackpot_id": "j1", "casino_id": "c1", "currency": "EUR", "amount": "4", "reference": "wire 7"}
+    paid |= {"from": "2026-11-01T00:00:00Z", "to": "2026-11-20T09:00:30Z"}
+    world.change("statement-settlement", paid, request_id="settled")
     return world
 
 
@@ -119,6 +134,18 @@ def test_a_period_bounds_the_entries_as_it_bounds_a_report(played: World) -> Non
     assert before
 
 
+def test_sums_that_are_too_many_to_be_shown_say_where_all_of_them_are(
+    played: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    visitor = Visitor(played).sign_in()
+    assert "There are more rows" not in content_of(visitor.open(f"{BOOK}/casino:c1").text)
+    monkeypatch.setattr(account_book, "MOST_LINES", 2)
+    answer = visitor.open(f"{BOOK}/casino:c1")
+    assert "There are more rows" in content_of(answer.text)
+    (link,) = (link for link in links_of(answer.text) if "section=movements" in link)
+    assert visitor.open(link).text.count("casino:c1") > 2
+
+
 def test_an_account_that_few_entries_touch_is_looked_for_a_bounded_way_at_a_time(
     played: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -172,7 +199,7 @@ def test_accounts_are_for_finance_of_the_house_and_auditors(played: World) -> No
     visitor = Visitor(played).sign_in()
     assert visitor.open("/accounts/j9/pool:reserve").status == 404
     assert visitor.open(f"{BOOK}/%3Cscript%3E").status == 404
-    assert "No entry of the period touches this account." in content_of(visitor.open(f"{BOOK}/bank:EUR").text)
+    assert "No entry of the period touches this account." in content_of(visitor.open(f"{BOOK}/bank:GBP").text)
 
 
 # Entries.
@@ -234,6 +261,14 @@ def test_an_entry_of_an_act_names_it_and_the_request_that_two_people_decided(pla
     assert Visitor(played).sign_in().open(f"/entries/-/0/{row['act']}").status == 404
 
 
+def test_an_operator_does_not_see_who_did_the_act_behind_an_entry_that_is_not_their_own(played: World) -> None:
+    rows = played.get("/v1/reports/postings?account=pool:reserve&movement=adjustment").ok()["sections"][2]["rows"]
+    place = rows[0]["entry"].replace(".", "/")
+    page = content_of(Visitor(played).sign_in(Role.OPERATOR).open(f"/entries/j1/{place}").text)
+    assert "EUR 1.50" in page.replace("\N{NO-BREAK SPACE}", " ")
+    assert "The act that booked it" not in page
+
+
 def test_finance_of_a_casino_sees_entries_of_its_own_rounds(played: World) -> None:
     own, other = place_of(played, "bets", "r1"), f"{place_of(played, 'bets', 'r3')}"
     (theirs,) = (entry for entry in played.round("r1", "T2")["entries"])
@@ -263,7 +298,7 @@ def test_a_figure_of_a_report_leads_to_the_entry_that_made_it(played: World) -> 
 def test_every_figure_that_leads_to_an_account_is_the_sum_of_its_entries(played: World) -> None:
     visitor = Visitor(played).sign_in()
     checked = 0
-    for name in ("trial-balance", "pool-movements", "liability", "meters", "fx", "casino-statement?casino_id=c1"):
+    for name in FIGURED:
         for rows in tables_of(visitor.open(f"/reports/{name}").text).values():
             for row in rows:
                 cells = row if name != "trial-balance" else row[-1:]  # A debit is a part of what moved an account.

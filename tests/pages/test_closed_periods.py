@@ -84,6 +84,17 @@ def test_a_refusal_stands_at_its_field_in_the_words_of_the_api(
     assert played.get("/v1/closed-periods").ok()["items"] == []
 
 
+def test_a_form_whose_id_was_used_for_something_else_can_be_sent_again(played: World) -> None:
+    visitor = Visitor(played).sign_in()
+    close(visitor, request_id="once")
+    answer = close(visitor, request_id="once", to="2026-11-22", reason="November")
+    assert answer.status == 409
+    form = re.search(r'name="request_id" value="([^"]+)"', answer.text)
+    assert form is not None
+    assert form[1] != "once"
+    assert close(visitor, request_id=form[1], to="2026-11-22", reason="November").status == 303
+
+
 def test_a_period_that_does_not_follow_is_refused(played: World) -> None:
     visitor = Visitor(played).sign_in()
     close(visitor)

@@ -171,6 +171,13 @@ def test_a_panel_that_cannot_be_read_says_why_and_can_be_asked_for_again(
     assert "Try again" in page.text
 
 
+def test_a_question_that_cannot_be_read_stands_in_the_place_of_its_panel(played: World) -> None:
+    answer = part(Visitor(played).sign_in(), "held", jackpot="none")
+    assert (answer.status, answer.headers["Jackpot-Part"]) == (404, "held")
+    assert "data-again" in answer.text
+    assert "<main" not in answer.text
+
+
 def test_partial_reading_of_parts_needs_no_frame(played: World) -> None:
     for panel in PANELS:
         answer = part(Visitor(played).sign_in(), panel)

@@ -82,6 +82,15 @@ def test_the_pools_by_day_are_those_of_the_report_and_a_day_without_movement_clo
         assert row[1:] == [exact(closing[f"2026-12-0{day}", pool]) for pool in pools]
 
 
+def test_a_period_in_which_nothing_moved_draws_what_is_held(played: World) -> None:
+    played.clock.at = at(20)
+    page = shown(Visitor(played).sign_in(), "held", days=3, as_of="2026-12-20T00:00:00.000000Z").text
+    _, *listed = cells(page, "panel-held")
+    assert [row[0] for row in listed] == ["18 Dec 2026", "19 Dec 2026"]
+    assert listed[0][1:] == listed[1][1:]
+    assert any(value not in {"0", "EUR 0.00"} for value in listed[0][1:])
+
+
 def test_a_period_that_begins_later_draws_its_own_days_only(played: World) -> None:
     page = shown(Visitor(played).sign_in(), "held", days=3).text
     _, *listed = cells(page, "panel-held")

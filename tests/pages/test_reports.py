@@ -178,6 +178,20 @@ def test_a_form_that_states_several_groupings_leads_to_the_address_of_the_api(pl
     assert (answer.status, answer.headers["Location"]) == (303, "/reports/contributions?by=jackpot%2Cday")
 
 
+BY_LISTS: Final = ("casino", "casino,day", "casino,table", "jackpot")
+
+
+@pytest.mark.parametrize("by", [*BY_LISTS, "currency", "casino,currency", "month", "table,day"])
+def test_a_count_of_bets_leads_to_so_many_bets_or_nowhere(played: World, by: str) -> None:
+    visitor = Visitor(played).sign_in()
+    head, *rows = tables_of(visitor.open(f"/reports/contributions?by={by}").text)["contributions"]
+    counts = [row[len(by.split(",")) + 1] for row in (head, *rows)]
+    assert all(len(cell.links) == (by in BY_LISTS) for cell in counts), counts
+    for cell in counts:
+        for link in cell.links:
+            assert len(tables_of(visitor.open(unescape(link)).text)["bets"]) == int(cell.exact)
+
+
 @pytest.mark.parametrize(
     ("query", "status", "code", "field"),
     [

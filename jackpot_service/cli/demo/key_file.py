@@ -63,13 +63,17 @@ def _read(path: Path) -> Iterator[tuple[str, str]]:
 
 
 def _write(path: Path, by_variable: Mapping[str, str]) -> None:
+    """Write the file in one step: who reads it meanwhile, or after a crash, finds what was there or all of it."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.touch(mode=0o600)
     lines = [
         f"{variable}={by_variable[variable]}  # {owner.name}, {owner.role}\n"
         for variable, owner in principals().items()
     ]
-    path.write_text(_HEAD.format(path=path) + "".join(lines))
+    new = path.with_suffix(".new")
+    new.unlink(missing_ok=True)
+    new.touch(mode=0o600)
+    new.write_text(_HEAD.format(path=path) + "".join(lines))
+    new.replace(path)
 
 
 def _key_in_force(authenticator: Authenticator, key: str | None) -> str | None:
@@ -81,10 +85,10 @@ def _key_in_force(authenticator: Authenticator, key: str | None) -> str | None:
 
 
 def _new_key(engine: sqlalchemy.Engine, principal: Principal, at: datetime) -> str:
-    """A key in place of those that were lost with the file, of which one may stay live."""
+    """A key in place of those that were lost with the file, of which the newest may stay live."""
 
     def rotate(session: Session) -> KeyCreated:
-        for key_id in keys.live_ids(session, principal.name, of_subjects=False)[1:]:
+        for key_id in keys.live_ids(session, principal.name, of_subjects=False)[:-1]:
             revoke_key(session, Act(SYSTEM_OPERATOR, at, reason="the demo lost it"), key_id)
         return create_key(session, Act(SYSTEM_OPERATOR, at, reason="for the demo"), principal)
 

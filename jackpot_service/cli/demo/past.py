@@ -35,7 +35,7 @@ def set_up(
     """
     Set up the demo; if nothing is booked yet, play so many weeks before today. Returns the keys of tables by casino.
 
-    Raises: DemoBug for an answer that must not be.
+    Raises: DemoBug or ClientError for an answer that must not be.
     """
     now = datetime.now(UTC)
     if not weeks or read(engine, acts.last_seq):  # Nothing may be booked before what stands there.
@@ -45,9 +45,11 @@ def set_up(
     keys = house.set_up(config, engine, at=begins_at)
     past = Past(begins_at=begins_at, ends_at=now - _ENDS_BEFORE, seed=seed)
     logs.configure("error")  # The demo provokes refusals all the time.
-    with _lines(config, engine, keys, clock) as (tables, office), shown_progress() as on_count:
-        past.play(tables, office, clock, on_round=partial(_show_rounds, on_count), stop=stop)
-    logs.configure(config.log_level)
+    try:
+        with _lines(config, engine, keys, clock) as (tables, office), shown_progress() as on_count:
+            past.play(tables, office, clock, on_round=partial(_show_rounds, on_count), stop=stop)
+    finally:
+        logs.configure(config.log_level)
     return key_file.keys_of_tables(keys)
 
 

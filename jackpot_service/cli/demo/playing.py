@@ -17,11 +17,13 @@ import sqlalchemy
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
+from jackpot_client import ClientError
 from jackpot_demo import play, scene
 from jackpot_demo.errors import DemoBug
 from jackpot_demo.figures import in_words
 from jackpot_service.cli.demo import key_file, past
 from jackpot_service.cli.opening import OWNER_VARIABLE, bring_up, opened_engine, opened_owner_url
+from jackpot_service.cli.ports import require_free
 from jackpot_service.cli.progress import set_by_signals
 from jackpot_service.cli.verifying import print_verification
 from jackpot_service.config.settings import Config
@@ -56,7 +58,8 @@ def play_demo(
         if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # By nohup.
             signal.signal(signal.SIGHUP, lambda *_: _hang_up())
         with opened_engine(config) as engine:
-            keys = past.set_up(config, engine, weeks=weeks, seed=seed, stop=stop)
+            with _bugs_named():
+                keys = past.set_up(config, engine, weeks=weeks, seed=seed, stop=stop)
             with _served(host, port, workers, stop) as base_url:
                 click.echo(f"Playing {rounds:,} rounds." if rounds else _welcome(base_url, config))
                 _play(base_url, keys, stop, rounds=rounds, seed=seed, pause=pause)
@@ -84,20 +87,26 @@ def _play(
     seed: int,
     pause: float,
 ) -> None:
-    with _shown_rounds(rounds) as on_progress:
-        try:
-            play.run(
-                base_url,
-                keys,
-                rounds=rounds,
-                seed=seed,
-                on_progress=on_progress,
-                stop=stop,
-                seconds_between_rounds=pause,
-            )
-        except DemoBug as error:
-            message = f"the demo met an answer that must not be: {error}"
-            raise click.ClickException(message) from error
+    with _shown_rounds(rounds) as on_progress, _bugs_named():
+        play.run(
+            base_url,
+            keys,
+            rounds=rounds,
+            seed=seed,
+            on_progress=on_progress,
+            stop=stop,
+            seconds_between_rounds=pause,
+        )
+
+
+@contextmanager
+def _bugs_named() -> Iterator[None]:
+    """Raises: click.ClickException for an answer that must not be."""
+    try:
+        yield
+    except (DemoBug, ClientError) as error:
+        message = f"the demo met an answer that must not be: {error}"
+        raise click.ClickException(message) from error
 
 
 def _hang_up() -> None:
@@ -115,6 +124,7 @@ def _served(host: str, port: int, workers: int, stop: threading.Event) -> Iterat
 
     Its input is a pipe from here, which ends if we are killed; then the process ends too.
     """
+    require_free(host, port)  # Again: while the weeks were played, another service may have taken it.
     command = [sys.executable, "-m", "jackpot_service.cli", "serve", f"--host={host}", f"--port={port}"]
     environment = {**os.environ, "JACKPOT_LOG_LEVEL": "error"}  # The demo provokes refusals all the time.
     environment.pop(OWNER_VARIABLE, None)
@@ -141,7 +151,7 @@ def _wait_until_ready(base_url: str, process: "subprocess.Popen[bytes]", stop: t
     until = time.monotonic() + LONGEST_START_S
     while time.monotonic() < until and process.poll() is None and not stop.wait(0.1):
         try:
-            if httpx.get(f"{base_url}/readyz", trust_env=False).is_success:
+            if httpx.get(f"{base_url}/readyz", trust_env=False).is_success and process.poll() is None:
                 return
         except httpx.TransportError:
             continue

@@ -18,8 +18,11 @@ function retriesLater(body, xhr) {
 document.addEventListener("htmx:beforeSwap", (event) => {
   const {xhr, target} = event.detail;
   const body = panelOf(target);
-  const isPart = xhr.getResponseHeader("Content-Type")?.startsWith("text/html");
-  if (!body || xhr.status < 400 || !isPart) return;
+  if (!body || xhr.status < 400) return;
+  if (!xhr.getResponseHeader("Jackpot-Part")) {  // A page of its own, or what a proxy says: not to be put in here.
+    showUnreachable(event);
+    return;
+  }
   event.detail.isError = false;
   event.detail.shouldSwap = !retriesLater(body, xhr);
 });
