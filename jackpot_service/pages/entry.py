@@ -29,7 +29,7 @@ from jackpot_service.reports.rounds import round_record
 MOST_BETS: Final = 200
 
 SEE_ACTS: Final = (Role.FINANCE, Role.AUDITOR)
-"""Those who see the act behind an entry, whoever did it: they answer for what it booked."""
+"""Those who see the act behind an entry, also if it was not their own: they answer for what it booked."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,7 +81,7 @@ def visible_act(session: Session, principal: Principal, seq: int) -> AuditedAct:
 
 
 def act_at(session: Session, seq: int) -> AuditedAct | None:
-    """Return the act of a seq, whoever may see it; None if there is none."""
+    """Return the act of a seq, None if there is none; it may not be for everybody to see."""
     return next(
         (each for each in latest_acts(session, ActQuery(), limit=1, before=seq + 1) if each.act.seq == seq), None
     )

@@ -11,9 +11,12 @@ from typing import Final
 
 import pytest
 
+from jackpot_service.auth.authenticator import Authenticator
 from jackpot_service.cli.demo import house
 from jackpot_service.config.settings import Config
 from jackpot_service.database.connections import create_engine
+from jackpot_service.domain.errors import Unauthenticated
+from jackpot_service.domain.principals import Role
 from tests.support.command_line import Jackpot, calling_service, key_of, program
 
 pytestmark = pytest.mark.slow
@@ -147,6 +150,11 @@ def test_a_demo_that_lost_its_keys_rotates_them(database_url: str, tmp_path: Pat
     configs = [replace(Config(), data_dir=tmp_path / str(run)) for run in range(4)]
     results = [house.set_up(config, engine, at=datetime.now(UTC)) for config in configs]
     again = house.set_up(configs[-1], engine, at=datetime.now(UTC))
+    authenticator = Authenticator(engine)
+    for before in (results[2], results[3]):  # The last that was lost is kept, in case somebody still holds it.
+        assert authenticator.principal(f"Bearer {before['OLGA']}").role is Role.OPERATOR
+    with pytest.raises(Unauthenticated):
+        authenticator.principal(f"Bearer {results[1]['OLGA']}")
     engine.dispose()
 
     assert again == results[3]
