@@ -15,7 +15,7 @@ from jackpot_service.pages.access import people
 from jackpot_service.pages.blueprint import blueprint
 from jackpot_service.pages.change_links import Links
 from jackpot_service.pages.links import page_address
-from jackpot_service.pages.lists import address_with, read_query
+from jackpot_service.pages.lists import address_with, read_place
 from jackpot_service.pages.roles import WATCHERS
 from jackpot_service.records import references
 from jackpot_service.reports.claims import claims_of_casino
@@ -35,9 +35,7 @@ ELSEWHERE: Final = (
 def show_casino(casino_id: str) -> str:
     """Show a casino; somebody of a casino sees their own. Raises: UnknownCasino."""
     casino = look(lambda session: references.visible_casino(session, principal(), casino_id))
-    query = read_query(TablesQuerySchema(), {"after": flask.request.args.get("after", "")})
-    if query.errors:
-        query = read_query(TablesQuerySchema(), {})
+    query = read_place(TablesQuerySchema())
     tables = page(
         query.values,
         lambda session, limit: references.tables(

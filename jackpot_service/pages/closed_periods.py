@@ -19,7 +19,7 @@ from jackpot_service.pages import chips
 from jackpot_service.pages.access import people
 from jackpot_service.pages.blueprint import blueprint
 from jackpot_service.pages.forms import new_request_id
-from jackpot_service.pages.lists import address_with, read_query
+from jackpot_service.pages.lists import address_with, read_place
 from jackpot_service.pages.reports import READERS
 from jackpot_service.pages.set_up_forms import USED
 from jackpot_service.records import checkpoints
@@ -103,9 +103,7 @@ def _refused(form: Mapping[str, str], error: LedgerError) -> str:
 
 
 def _page(*, form: Mapping[str, str] | None = None, errors: Mapping[str, str] | None = None, alert: str = "") -> str:
-    query = read_query(ListQuerySchema(), {"after": flask.request.args.get("after", "")})
-    if query.errors:
-        query = read_query(ListQuerySchema(), {})
+    query = read_place(ListQuerySchema())
     listed = page(
         query.values,
         lambda session, limit: checkpoints.latest_periods(session, limit=limit, before=query.values["after"]),

@@ -23,7 +23,7 @@ from jackpot_service.pages.access import people
 from jackpot_service.pages.blueprint import blueprint
 from jackpot_service.pages.forms import new_request_id
 from jackpot_service.pages.links import page_address
-from jackpot_service.pages.lists import read_query
+from jackpot_service.pages.lists import read_place
 from jackpot_service.pages.report_forms import PARAMETERS
 from jackpot_service.records import references
 from jackpot_service.reports.finance.registry import REPORTS
@@ -137,10 +137,7 @@ def _page(alert: str = "") -> str:
 
 def _listed() -> Mapping[str, Any]:
     """Read a page of the list; verifications have a page of their own."""
-    args = flask.request.args
-    query = read_query(JobsQuerySchema(), {name: args.get(name, "") for name in ("state", "after")})
-    if query.errors:
-        query = read_query(JobsQuerySchema(), {})
+    query = read_place(JobsQuerySchema(), "state")
     state = query.typed.get("state", "")
     listed = jobs_page(query.values, kinds=FILES.keys())
     views = [_shown(view) for view in listed["items"]]

@@ -10,7 +10,7 @@ from jackpot_service.api.request_context import context, look, now, principal
 from jackpot_service.api.tables import TablesQuerySchema
 from jackpot_service.pages.access import people
 from jackpot_service.pages.blueprint import blueprint
-from jackpot_service.pages.lists import address_with, read_query
+from jackpot_service.pages.lists import address_with, read_place
 from jackpot_service.pages.roles import WATCHERS
 from jackpot_service.records import references
 from jackpot_service.reports.floor import casinos_on_floor, tables_on_floor
@@ -23,9 +23,7 @@ def show_floor() -> str:
     own = principal().casino_id
     if own is not None:
         return _casino(own)
-    at, query = now(), read_query(CasinosQuerySchema(), _after())
-    if query.errors:
-        query = read_query(CasinosQuerySchema(), {})
+    at, query = now(), read_place(CasinosQuerySchema())
     listed = page(
         query.values,
         lambda session, limit: casinos_on_floor(session, principal(), limit=limit, after=query.values["after"]),
@@ -43,9 +41,7 @@ def show_casino_floor(casino_id: str) -> str:
 
 def _casino(casino_id: str) -> str:
     casino = look(lambda session: references.visible_casino(session, principal(), casino_id))
-    at, query = now(), read_query(TablesQuerySchema(), _after())
-    if query.errors:
-        query = read_query(TablesQuerySchema(), {})
+    at, query = now(), read_place(TablesQuerySchema())
     listed = page(
         query.values,
         lambda session, limit: tables_on_floor(
@@ -61,10 +57,6 @@ def _casino(casino_id: str) -> str:
         at=at,
         is_only_casino=principal().casino_id is not None,
     )
-
-
-def _after() -> dict[str, str]:
-    return {"after": flask.request.args.get("after", "")}
 
 
 def _common(cursor: str | None) -> dict[str, Any]:

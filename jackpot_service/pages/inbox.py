@@ -16,7 +16,7 @@ from jackpot_service.pages import chips
 from jackpot_service.pages.access import people
 from jackpot_service.pages.blueprint import blueprint
 from jackpot_service.pages.change_forms.registry import forms_for
-from jackpot_service.pages.lists import address_with, read_query
+from jackpot_service.pages.lists import address_with, read_place
 from jackpot_service.pages.shown_changes import in_a_line
 from jackpot_service.records import change_inbox, change_policies
 
@@ -49,9 +49,7 @@ def show_changes() -> str:
     named = flask.request.args.get("tab", "")
     tab = named if named in tabs else next(iter(tabs))
     at = now()
-    query = read_query(ListQuerySchema(), {"after": flask.request.args.get("after", "")})
-    if query.errors:
-        query = read_query(ListQuerySchema(), {})
+    query = read_place(ListQuerySchema())
     listed = page(
         query.values,
         lambda session, limit: _rows(session, tab, at=at, limit=limit, before=query.values["after"]),

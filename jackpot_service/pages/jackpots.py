@@ -23,7 +23,7 @@ from jackpot_service.pages.blueprint import blueprint
 from jackpot_service.pages.cards import shown_cards
 from jackpot_service.pages.change_links import Links
 from jackpot_service.pages.links import page_address
-from jackpot_service.pages.lists import address_with, read_query
+from jackpot_service.pages.lists import address_with, read_place
 from jackpot_service.pages.roles import WATCHERS
 from jackpot_service.pages.suspensions import suspension_form
 from jackpot_service.records import references
@@ -41,9 +41,7 @@ _WORDS = words_in(Language.ENGLISH)
 @people(*WATCHERS)
 def show_jackpots() -> str:
     """List jackpots as they stand; somebody of a casino sees those that its tables play for."""
-    query = read_query(JackpotsQuerySchema(), {name: flask.request.args.get(name, "") for name in ("limit", "after")})
-    if query.errors:
-        query = read_query(JackpotsQuerySchema(), {})
+    query = read_place(JackpotsQuerySchema(), "limit")
     listed = page(
         query.values,
         lambda session, limit: jackpot_states(
@@ -111,7 +109,7 @@ def show_rules(jackpot_id: str) -> str:
 def show_hits(jackpot_id: str) -> str:
     """List the hits of a jackpot, the latest first. Raises: UnknownJackpot."""
     state = _state(jackpot_id)
-    query = _listed(HitsQuerySchema())
+    query = read_place(HitsQuerySchema()).values
     listed = page(
         query,
         lambda session, limit: last_hits(session, jackpot_id, limit=limit, before=query["after"]),
@@ -130,7 +128,7 @@ def show_hits(jackpot_id: str) -> str:
 def show_history(jackpot_id: str) -> str:
     """List the acts about a jackpot, the latest first: who did what, when and why. Raises: UnknownJackpot."""
     state = _state(jackpot_id)
-    query = _listed(AuditQuerySchema())
+    query = read_place(AuditQuerySchema()).values
     listed = page(
         query,
         lambda session, limit: [
@@ -195,9 +193,3 @@ def _prize(line: PaytableLine, sheet: RulesSheet) -> Mapping[str, Any]:
         "odds": odds_text(line.tier, _WORDS),
         "amount_minor": line.amount_minor,
     }
-
-
-def _listed(schema: HitsQuerySchema | AuditQuerySchema) -> Mapping[str, Any]:
-    """Read where a list goes on; from its beginning for anything that is no such place."""
-    query = read_query(schema, {"after": flask.request.args.get("after", "")})
-    return read_query(schema, {}).values if query.errors else query.values

@@ -33,6 +33,13 @@ def read_query(schema: Schema, typed: Mapping[str, str]) -> ReadQuery:
         return ReadQuery(stated, {}, {each.pointer.lstrip("/"): each.detail for each in errors})
 
 
+def read_place(schema: Schema, *names: str) -> ReadQuery:
+    """Read where a list begins, and fields of these names; an address that nobody was given is the first page's."""
+    args = flask.request.args
+    query = read_query(schema, {name: args.get(name, "") for name in (*names, "after")})
+    return read_query(schema, {}) if query.errors else query
+
+
 def any_of(words: Iterable[str]) -> Sequence[tuple[str, str]]:
     """Return the choices of a filter as pairs of a value and what it says: none first, then words of the contract."""
     return [("", "any"), *((word, label(word)) for word in words)]

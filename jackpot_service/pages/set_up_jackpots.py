@@ -18,7 +18,7 @@ from jackpot_service.pages import figures
 from jackpot_service.pages.access import people
 from jackpot_service.pages.blueprint import blueprint
 from jackpot_service.pages.change_links import Links
-from jackpot_service.pages.lists import read_query
+from jackpot_service.pages.lists import read_place
 from jackpot_service.pages.set_up_forms import (
     ACTORS,
     READERS,
@@ -42,9 +42,7 @@ SETTABLE = tuple(name for name in SETTINGS if name not in {"displayed", PAYOUT_T
 @people(*READERS)
 def show_set_up_jackpots() -> str:
     """List the jackpots, by id."""
-    query = read_query(JackpotsQuerySchema(), {"after": flask.request.args.get("after", "")})
-    if query.errors:
-        query = read_query(JackpotsQuerySchema(), {})
+    query = read_place(JackpotsQuerySchema())
     listed = page(
         query.values,
         lambda session, limit: jackpot_states(session, at=now(), limit=limit, after=query.values["after"]),

@@ -12,7 +12,7 @@ from jackpot_service.api.users import NewUserSchema
 from jackpot_service.domain.principals import Principal, Role
 from jackpot_service.pages.access import people
 from jackpot_service.pages.blueprint import blueprint
-from jackpot_service.pages.lists import read_query
+from jackpot_service.pages.lists import read_place
 from jackpot_service.pages.set_up_forms import ACTORS, READERS, read_form, sent, shown
 from jackpot_service.pages.set_up_key_forms import key_form, person_form, revocation_form, sign_out_form
 from jackpot_service.pages.set_up_places import added, list_values
@@ -26,9 +26,7 @@ from jackpot_service.usecases.sign_out import sign_out
 @people(*READERS)
 def show_set_up_keys() -> str:
     """List all keys, revoked ones too, by the names of their owners."""
-    query = read_query(ListQuerySchema(), {"after": flask.request.args.get("after", "")})
-    if query.errors:
-        query = read_query(ListQuerySchema(), {})
+    query = read_place(ListQuerySchema())
     listed = page(
         query.values,
         lambda session, limit: records.by_name(session, limit=limit, after=query.values["after"]),

@@ -16,7 +16,7 @@ from jackpot_service.domain.games import GAME_IDS
 from jackpot_service.pages import figures
 from jackpot_service.pages.access import people
 from jackpot_service.pages.blueprint import blueprint
-from jackpot_service.pages.lists import address_with, read_query
+from jackpot_service.pages.lists import address_with, read_place, read_query
 from jackpot_service.pages.set_up_forms import ACTORS, READERS, REASON, Field, Form, read_form, sent, shown
 from jackpot_service.records import references
 from jackpot_service.records.immutable import Table
@@ -34,9 +34,7 @@ def show_set_up() -> Response:
 @people(*READERS)
 def show_set_up_casinos() -> str:
     """List the casinos, by id."""
-    query = read_query(CasinosQuerySchema(), {"after": flask.request.args.get("after", "")})
-    if query.errors:
-        query = read_query(CasinosQuerySchema(), {})
+    query = read_place(CasinosQuerySchema())
     listed = page(
         query.values,
         lambda session, limit: references.casinos(session, principal(), limit=limit, after=query.values["after"]),

@@ -24,7 +24,7 @@ from jackpot_service.pages.access import people
 from jackpot_service.pages.blueprint import blueprint
 from jackpot_service.pages.change_links import Links
 from jackpot_service.pages.drill_down import links_of
-from jackpot_service.pages.lists import ReadQuery, address_with, read_query
+from jackpot_service.pages.lists import ReadQuery, address_with, read_place
 from jackpot_service.pages.report_forms import LABELS, Field, field_of, read_parameters
 from jackpot_service.pages.reports import READERS
 from jackpot_service.pages.shown_reports import ShownSection, Window, shown_sections
@@ -72,9 +72,7 @@ def show_statements() -> Response:
     casino_id = principal().casino_id
     if casino_id is not None:
         return flask.redirect(flask.url_for("pages.show_statement", casino_id=casino_id), HTTPStatus.SEE_OTHER)
-    query = read_query(CasinosQuerySchema(), {"after": flask.request.args.get("after", "")})
-    if query.errors:
-        query = read_query(CasinosQuerySchema(), {})
+    query = read_place(CasinosQuerySchema())
 
     def rows(session: Session, limit: int) -> Sequence[Casino]:
         return references.casinos(session, principal(), limit=limit, after=query.values["after"])
