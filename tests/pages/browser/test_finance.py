@@ -217,5 +217,5 @@ def test_the_first_paint_does_not_wait_for_reports(screens: Screens, played: Wor
     page.route("**/finance/*", lambda _: None)  # No panel is ever answered.
     page.goto("/finance", wait_until="commit")
     expect(page.get_by_role("heading", name="Finance of j1")).to_be_visible()
-    assert page.evaluate("performance.getEntriesByType('paint').length")
+    page.wait_for_function("performance.getEntriesByType('paint').length")
     page.unroute_all(behavior="ignoreErrors")
