@@ -19,12 +19,11 @@ document.addEventListener("htmx:beforeSwap", (event) => {
   const {xhr, target} = event.detail;
   const body = panelOf(target);
   if (!body || xhr.status < 400) return;
-  if (!xhr.getResponseHeader("Jackpot-Part")) {  // A page of its own, or what a proxy says: not to be put in here.
-    showUnreachable(event);
-    return;
-  }
+  const waits = retriesLater(body, xhr);
+  const isPart = xhr.getResponseHeader("Jackpot-Part") !== null;
   event.detail.isError = false;
-  event.detail.shouldSwap = !retriesLater(body, xhr);
+  event.detail.shouldSwap = isPart && !waits;
+  if (!isPart && !waits) showUnreachable(event); // A page of its own, or what a proxy says, is not put in here.
 });
 
 function showUnreachable(event) {

@@ -164,6 +164,20 @@ def test_a_busy_service_is_asked_once_more_by_itself(screens: Screens, played: W
     expect(page.locator(".casinos table")).to_be_visible(timeout=20_000)
 
 
+def test_a_page_that_a_proxy_answers_is_not_put_into_a_panel(screens: Screens, played: World) -> None:
+    screens.expected = {502}
+    page = screens.signed_in(played.key(Role.FINANCE))
+    answer = {
+        "status": 502,
+        "content_type": "text/html",
+        "body": "<html><body><main id='proxy'>no</main></body></html>",
+    }
+    page.route("**/finance/casinos*", lambda route: route.fulfill(**answer))
+    page.goto("/finance")
+    expect(page.locator(".casinos").get_by_role("link", name="Try again")).to_be_visible(timeout=20_000)
+    assert page.locator("#proxy").count() == 0
+
+
 def test_figures_and_points_are_reached_by_keyboard(screens: Screens, played: World) -> None:
     page = opened(screens, played)
     page.locator(".held .plot").focus()
