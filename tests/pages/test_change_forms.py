@@ -1,22 +1,27 @@
 """Forms of change requests: one of every kind asks for what a call of the API asks for."""
 
 import re
+from dataclasses import fields
 from datetime import timedelta
+from functools import partial
 from typing import Final
 
 import pytest
 
-from jackpot_service.domain.principals import Role
+from jackpot_service.domain.change_policy import KindPolicy
+from jackpot_service.domain.principals import Principal, Role
 from jackpot_service.pages.change_forms.registry import FORMS
 from jackpot_service.usecases.changes.registry import KINDS
 from tests.support import every_kind
 from tests.support.answers import Answer, Body
+from tests.support.authenticator import Authenticator
 from tests.support.bets import bet
 from tests.support.every_kind import PAYLOADS
 from tests.support.filled_forms import FILLED, asker, opened, sent, somebody
 from tests.support.hands import FLUSH, STRAIGHT, hand
 from tests.support.page_forms import Pairs, form_to, forms_in
 from tests.support.page_text import content_of, links_of
+from tests.support.signing_people import register
 from tests.support.visitor import Visitor
 from tests.support.world import World
 
@@ -397,6 +402,24 @@ def test_payout_tiers_are_sent_whole_and_an_error_stands_in_its_own_row(jackpot:
     assert sent(olga, form, values).status == 303
     tier = {"from": "200", "approvals": 2, "evidence": ["witness"], "notify": ["a", "b"]}
     assert asked_once(jackpot)["payload"]["settings"] == {"payout_tiers": [tier]}
+
+
+# The change policy.
+
+
+def test_a_form_of_the_policy_keeps_every_rule_that_is_left_as_it_is(jackpot: World) -> None:
+    """A payload that leaves a rule out switches it off, and so would a form without a box for it."""
+    cleo = Principal("Cleo", Role.FINANCE)
+    jackpot.key_of(cleo)
+    jackpot.transact(partial(register, person=cleo, authenticator=Authenticator(), now=jackpot.clock()))
+    rules = dict.fromkeys((member.name for member in fields(KindPolicy) if member.name.startswith("needs_")), True)
+    before = {"requested_by": ["operator"], "decided_by": ["finance", "operator"], **rules}
+    jackpot.change("change-policy", {"kinds": {"adjustment": before}})
+    olga = somebody(jackpot, "Olga", Role.OPERATOR)
+    form = opened(olga, "change-policy", "of=adjustment")
+    answer = sent(olga, form, {"kinds/adjustment/decided_by": ["finance"]})
+    assert answer.status == 303, content_of(answer.text)
+    assert requests(jackpot)[0]["payload"]["kinds"]["adjustment"] == {**before, "decided_by": ["finance"]}
 
 
 # Too late.
