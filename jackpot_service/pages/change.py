@@ -210,6 +210,7 @@ def _values(view: ChangeView, rights: DecisionRights) -> Mapping[str, Any]:
     change, effect = view.change, view.effect
     state = change.state(at=view.at)
     left = KINDS[change.kind].read(change.payload).left_to_booking
+    is_possible = effect is not None and effect.problem is None
     return {
         "change": change,
         "effect": effect,
@@ -218,12 +219,12 @@ def _values(view: ChangeView, rights: DecisionRights) -> Mapping[str, Any]:
         "chip_of_state": CHIPS[state],
         "is_waiting": view.is_waiting,
         "rights": rights,
-        "is_possible": effect is not None and effect.problem is None,
+        "is_possible": is_possible,
         "sees_rounds": principal().role in WATCHERS,
         "differences": () if effect is None else shown_changes.differences(effect, left_to_booking=left),
         "recorded": () if effect is None else shown_changes.recorded(effect),
         "requested": shown_changes.requested(change.payload),
-        "digest": "" if effect is None else shown_changes.digest(effect, left_to_booking=left),
+        "digest": shown_changes.digest(effect, left_to_booking=left) if effect is not None and is_possible else "",
     }
 
 

@@ -19,6 +19,7 @@ from tests.support.every_kind import PAYLOADS
 from tests.support.hands import FLUSH, hand
 from tests.support.page_text import content_of, text_of
 from tests.support.payouts import held_from
+from tests.support.people import asker_of
 from tests.support.visitor import Visitor
 from tests.support.world import World
 
@@ -334,6 +335,20 @@ def test_bets_that_move_only_the_balances_do_not_stop_an_approval(requested: Wor
     page = bob.open(PAGE).text
     requested.bet(bet("b", stake_minor=1000))
     assert bob.post(PAGE, {name: hidden(page, name) for name in ("csrf_token", "effect", "outcome")}).status == 303
+
+
+@pytest.mark.parametrize("kind", ["round-correction", "statement-settlement"])
+def test_bets_that_move_balances_which_a_change_records_do_not_stop_an_approval(world: World, kind: str) -> None:
+    every_kind.played(world)
+    maker = asker_of(kind)
+    world.ask(kind, PAYLOADS[kind], by=maker.name, role=maker.role).ok(201)
+    bob = person(world, "Bob")
+    page = bob.open(PAGE).text
+    before = request(world)["effect"]["after"]
+    world.bet(bet("meanwhile", stake_minor=1000), round_id="meanwhile")
+    assert request(world)["effect"]["after"] != before
+    answer = bob.post(PAGE, {name: hidden(page, name) for name in ("csrf_token", "effect", "outcome")})
+    assert answer.status == 303, content_of(answer.text)
 
 
 def test_who_approves_needs_their_key_shown_within_a_quarter_of_an_hour(requested: World) -> None:
