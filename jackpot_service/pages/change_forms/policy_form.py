@@ -58,7 +58,8 @@ def _policy(session: Session, _asker: Asker, subject: Mapping[str, str]) -> Shee
             for name, label_ in _FLAGS.items()
         ),
     )
-    return Sheet(f"changes of the kind {label(kind)}", {}, fields, _facts(policy))
+    version = ChangeChangePolicy(kinds={}).version(session)
+    return Sheet(f"changes of the kind {label(kind)}", {}, fields, _facts(policy), version=version)
 
 
 def _facts(policy: KindPolicy) -> tuple[tuple[str, str], ...]:
