@@ -18,11 +18,13 @@ from tests.support import every_kind
 from tests.support.answers import Answer, Body
 from tests.support.authenticator import Authenticator
 from tests.support.bets import bet
+from tests.support.correcting import correct, reject
 from tests.support.every_kind import PAYLOADS
 from tests.support.filled_forms import FILLED, Values, asker, opened, sent, somebody
-from tests.support.hands import FLUSH, STRAIGHT, hand
+from tests.support.hands import FLUSH, FOUR_OF_A_KIND, STRAIGHT, hand
 from tests.support.page_forms import Pairs, form_to, forms_in
 from tests.support.page_text import content_of, links_of
+from tests.support.payouts import held_from
 from tests.support.people import asker_of, checker_of
 from tests.support.signing_people import register
 from tests.support.visitor import Visitor
@@ -428,6 +430,21 @@ def test_a_correction_begins_with_the_cards_in_force(jackpot: World) -> None:
     dead = sent(ann, form, {"result/hands/2/cards": STRAIGHT[:4], "result/hands/2/status": "dead"})
     assert dead.status == 303, content_of(dead.text)
     assert asked_once(jackpot)["payload"]["result"]["hands"][1]["status"] == "dead"
+
+
+def test_a_bet_with_two_awards_to_decide_shows_both(world: World) -> None:
+    """A flush was rejected, and the four of a kind of the right cards is stopped: both awards are of one bet."""
+    world.open(base_amount="1000", settings={"reset_amount": "300", "payout_tiers": held_from("10")})
+    world.bet(bet(), round_id="r1")
+    world.settle(hand("1", FLUSH))
+    reject(world, "b1")
+    correct(world, hand("1", FOUR_OF_A_KIND))
+    (award,) = world.get("/v1/awards?state=payable").ok()["items"]
+    body = {"request_id": "stop", "reason": "a doubt"}
+    world.put(f"/v1/awards/{award['award_id']}/stop", body, key=world.key(Role.OPERATOR)).ok(201)
+    olga = somebody(world, "Olga", Role.OPERATOR)
+    page = content_of(olga.open(opened(olga, "held-awards", "table=T1&round=r1").action).text)
+    assert page.count("bet b1: ") == 2, page
 
 
 # Rules.
