@@ -16,8 +16,7 @@ from jackpot_service.api.request_context import act_or_rehearse, context, look, 
 from jackpot_service.database.transactions import read_at_once
 from jackpot_service.domain.change_policy import is_of_roles
 from jackpot_service.domain.changes import ChangeStale
-from jackpot_service.domain.errors import Conflict, Forbidden, Refused
-from jackpot_service.domain.errors import NotFound as NotFoundInBooks
+from jackpot_service.domain.errors import Refused
 from jackpot_service.pages.access import people
 from jackpot_service.pages.blueprint import blueprint
 from jackpot_service.pages.change_form_page import NEEDED, REASON, effect_shown, form_page
@@ -28,6 +27,7 @@ from jackpot_service.pages.change_forms.subjects import UnknownSubject
 from jackpot_service.pages.forms import is_request_id, new_request_id
 from jackpot_service.pages.inbox import DECIDERS
 from jackpot_service.pages.lists import address_with
+from jackpot_service.pages.problems import DEFINITE
 from jackpot_service.records import change_policies
 from jackpot_service.records import changes as records
 from jackpot_service.usecases.changes.rate_sheet import ChangeRates
@@ -45,8 +45,6 @@ STALE: Final = (
 
 TRY: Final = "try"
 """As `step`: the form is only tried."""
-
-DEFINITE: Final = (Refused, Conflict, Forbidden, NotFoundInBooks)
 
 
 @blueprint.route("/changes/new", methods=["GET"])

@@ -15,7 +15,8 @@ from jackpot_service.api.rate_imports import RateImportSchema, request_import
 from jackpot_service.api.request_context import context
 from jackpot_service.pages.access import people
 from jackpot_service.pages.blueprint import blueprint
-from jackpot_service.pages.new_sheet import ASKERS, DEFINITE
+from jackpot_service.pages.new_sheet import ASKERS
+from jackpot_service.pages.problems import DEFINITE
 from jackpot_service.pages.rate_moves import rate_moves, rates_in, summary
 from jackpot_service.pages.rates import require_may_ask, sheet_in_force
 from jackpot_service.pages.sheet_form import details_of

@@ -11,7 +11,7 @@ import pytest
 
 from jackpot_service.domain.changes import LIFETIME
 from jackpot_service.domain.principals import Role
-from jackpot_service.pages.change import MOVED, NO_REMARK
+from jackpot_service.pages.change import MOVED, NO_OUTCOME, NO_REMARK
 from tests.support import every_kind
 from tests.support.answers import Answer, Body
 from tests.support.bets import bet
@@ -234,6 +234,15 @@ def test_a_double_click_is_a_replay(requested: World) -> None:
     form = {name: hidden(page, name) for name in ("csrf_token", "effect", "outcome")}
     assert [bob.post(PAGE, form).status for _ in range(2)] == [303, 303]
     assert [each["reason"] for each in request(requested)["decisions"]] == [NO_REMARK]
+
+
+@pytest.mark.parametrize("outcome", ["", "approve", "Rejected", "1"])
+def test_what_is_neither_an_approval_nor_a_rejection_decides_nothing(requested: World, outcome: str) -> None:
+    form = {"outcome": outcome, "reason": "a slip"}
+    answer = person(requested, "Bob").submit(PAGE, form, Referer=f"http://localhost{PAGE}")
+    assert answer.status == 422
+    assert NO_OUTCOME in content_of(answer.text)
+    assert request(requested)["state"] == "pending"
 
 
 @pytest.mark.parametrize("reason", ["", "  ", "\x07bell", "x" * 501])
