@@ -20,6 +20,7 @@ from jackpot_service.pages.access import people
 from jackpot_service.pages.blueprint import blueprint
 from jackpot_service.pages.figures import minor
 from jackpot_service.pages.one_award import Refusal, award_page
+from jackpot_service.pages.roles import WATCHERS
 from jackpot_service.pages.typed_texts import WrongText, instant_of, minor_of
 from jackpot_service.records import awards
 from jackpot_service.records.awards import AwardRecord
@@ -45,6 +46,15 @@ _IN_UNITS: Final[Mapping[str, str]] = {
     WithholdingTooLarge.code: "{due_minor} of the award is due for withholding, and {withheld_minor} was withheld.",
 }
 """Refusals that name amounts, as somebody reads them who types units; the API says them in minor units."""
+
+
+@blueprint.route("/awards/<id:award_id>/stop", methods=["GET"])
+@blueprint.route("/awards/<id:award_id>/evidence", methods=["GET"])
+@blueprint.route("/awards/<id:award_id>/payment", methods=["GET"])
+@people(*WATCHERS)
+def show_award_of_act(award_id: str) -> Response:
+    """Lead to the page of the award: where a refused form stands, a browser may come back from the sign-in."""
+    return flask.redirect(flask.url_for("pages.show_award", award_id=award_id), HTTPStatus.SEE_OTHER)
 
 
 @blueprint.route("/awards/<id:award_id>/stop", methods=["POST"])

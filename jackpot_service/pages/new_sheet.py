@@ -60,6 +60,13 @@ def show_new_sheet(base: str) -> Response:
     return _page(shown, _form(shown, {}), Checked())
 
 
+@blueprint.route("/rates/<id:base>/check", methods=["GET"])
+@people(*ASKERS, of_house=True)
+def show_sheet_of_check(base: str) -> Response:
+    """Lead to the form: where its check stands, a browser may come back from the sign-in."""
+    return flask.redirect(flask.url_for("pages.show_new_sheet", base=base), HTTPStatus.SEE_OTHER)
+
+
 @blueprint.route("/rates/<id:base>/check", methods=["POST"])
 @people(*ASKERS, of_house=True)
 def check_sheet(base: str) -> Response:

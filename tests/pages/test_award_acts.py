@@ -224,6 +224,13 @@ def test_a_payment_asks_for_the_key_again_after_a_quarter_of_an_hour(awarded: Wo
     done(send(visitor, path, "stop", {"reason": "a stop needs no key"}), path, "stopped")
 
 
+@pytest.mark.parametrize("act", ["stop", "evidence", "payment"])
+def test_the_way_back_to_a_refused_form_leads_to_its_award(awarded: World, act: str) -> None:
+    visitor, path = operator(awarded), path_of(awarded, "payable")
+    answer = visitor.open(f"{path}/{act}")
+    assert (answer.status, answer.headers["Location"]) == (303, path)
+
+
 def test_a_double_click_is_a_replay(awarded: World) -> None:
     visitor, path = operator(awarded), path_of(awarded, "payable")
     page = visitor.open(path).text

@@ -183,6 +183,11 @@ def test_a_rate_without_a_currency_is_refused_at_its_own_row(world: World, rita:
     assert requests(world) == []
 
 
+def test_the_way_back_to_a_check_leads_to_the_form(rita: Visitor) -> None:
+    answer = rita.open(CHECK)
+    assert (answer.status, answer.headers["Location"]) == (303, NEW)
+
+
 def test_a_check_waits_for_no_act_and_no_act_for_it(world: World, rita: Visitor) -> None:
     page = rita.open(NEW)
     with psycopg.connect(owner_conninfo(world.database_url)) as holder:
