@@ -80,7 +80,7 @@ def _imported(body: Mapping[str, Any], *, is_dry_run: bool) -> RatesImported:
             raise
     else:
         stored = imported.requested
-        is_other = stored.is_replay and (not imported.is_as_wanted or _is_over(stored.change.request_id))
+        is_other = stored.is_replay and (not imported.is_as_expected or _is_over(stored.change.request_id))
         if body["request_id"] is not None or not is_other:
             return imported
     return request_import({**body, "request_id": new_request_id()}, is_dry_run=is_dry_run)

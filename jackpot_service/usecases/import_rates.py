@@ -53,18 +53,18 @@ class RatesImported:
     """
     The change request of a document, and the currencies in force that it does not quote: their rates stay.
 
-    It is a replay if the same document was brought before, by anybody; `wanted` are the currencies that this call asks
-    for, which may be others.
+    It is a replay if the same document was brought before, by anybody. `expected` are the currencies that this call
+    asks for, which may be others.
     """
 
     requested: ChangeRequested
     unquoted: tuple[str, ...]
-    wanted: frozenset[str]
+    expected: frozenset[str]
 
     @property
-    def is_as_wanted(self) -> bool:
+    def is_as_expected(self) -> bool:
         """Whether the change request is about the currencies that this call asks for."""
-        return self.wanted == frozenset(self.requested.change.payload["rates"])
+        return self.expected == frozenset(self.requested.change.payload["rates"])
 
 
 def import_rates(session: Session, command: ImportRates) -> RatesImported:
@@ -84,12 +84,12 @@ def import_rates(session: Session, command: ImportRates) -> RatesImported:
     in_force = _in_force(session, command.base, at=acts.booking_time(session, command.act))
     unquoted = tuple(sorted(in_force - quoted.currencies))
     request_id = command.act.request_id or f"{source.name}-{command.base}-{quoted.day}"
-    wanted = (quoted.currencies if command.all_currencies else quoted.currencies & in_force) - {command.base}
+    expected = (quoted.currencies if command.all_currencies else quoted.currencies & in_force) - {command.base}
     stored = changes.find(session, request_id)
     if stored is not None:
         _require_same(stored, command.base, quoted, source)
-        return RatesImported(ChangeRequested(stored, None, is_replay=True), unquoted, wanted)
-    rates = _quoted(quoted, command.base, wanted)
+        return RatesImported(ChangeRequested(stored, None, is_replay=True), unquoted, expected)
+    rates = _quoted(quoted, command.base, expected)
     if not rates:
         message = f"No sheet of {command.base} in force has a currency that the document of {quoted.day} quotes."
         raise NothingToPropose(message, field_errors=(FieldError(POINTER, NothingToPropose.code, message),))
@@ -98,7 +98,7 @@ def import_rates(session: Session, command: ImportRates) -> RatesImported:
     )
     payload = _payload(command.base, rates, source)
     requested = request_change(session, RequestChange(act, KIND, payload, rate_band=command.rate_band))
-    return RatesImported(requested, unquoted, wanted)
+    return RatesImported(requested, unquoted, expected)
 
 
 def _require_dated(quoted: ReferenceRates, *, today: date) -> None:

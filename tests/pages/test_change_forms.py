@@ -40,13 +40,13 @@ class Meanwhile(NamedTuple):
     """
     A change that came while a form was open: its payload, and what the form shows of it then.
 
-    `values` are typed into the form, and `asked` is what it asks for over the newer books.
+    `values` are typed into the form, and `requested` is what it asks for over the newer books.
     """
 
     payload: Body
     shown: Values
     values: Values
-    asked: Body
+    requested: Body
 
 
 IN_ORDER: Final = ["8s", "6s", "9h", "7h", "Tc"]
@@ -511,7 +511,7 @@ def test_what_a_form_left_is_no_change_back_of_what_came_meanwhile(played: World
     answer = visitor.post(form.action, again.fields)
     assert answer.status == 303, content_of(answer.text)
     request = requests(played)[0]
-    assert KINDS[kind].read(request["payload"]) == KINDS[kind].read(meanwhile.asked)
+    assert KINDS[kind].read(request["payload"]) == KINDS[kind].read(meanwhile.requested)
 
 
 @pytest.mark.parametrize("kind", MEANWHILE)
