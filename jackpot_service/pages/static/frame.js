@@ -44,9 +44,9 @@ function placeOf(form) {
 }
 
 function valuesOf(form) {
-  const left = [...form.elements].filter((field) => ["hidden", "password"].includes(field.type) && !isOfBooks(field.name));
-  const names = new Set(left.map((field) => field.name));
-  return [...new FormData(form)].filter(([name, value]) => !names.has(name) && typeof value === "string");
+  const left = [...form.elements].filter(({ type, name }) => /hidden|password/.test(type) && !isOfBooks(name));
+  const names = left.map(({ name }) => name);
+  return [...new FormData(form)].filter(([name, value]) => !names.includes(name) && typeof value === "string");
 }
 
 // What the form has shown of the books, and their version: without it, what was left would be a change of what is now.
