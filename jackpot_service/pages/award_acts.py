@@ -1,7 +1,6 @@
 """The acts on an award, as forms of its page: its payment is stopped, evidence and payments are recorded."""
 
 from collections.abc import Callable, Mapping
-from decimal import Decimal, InvalidOperation
 from http import HTTPStatus
 from typing import Any, Final
 
@@ -13,15 +12,16 @@ from jackpot_service.api.awards import STOPPERS, PaymentRequestSchema, StopReque
 from jackpot_service.api.evidence import RECORDERS, EvidenceRequestSchema
 from jackpot_service.api.problems import problem_of
 from jackpot_service.api.request_context import act, look, principal, signed
-from jackpot_service.domain.currencies import CURRENCIES
 from jackpot_service.domain.errors import Conflict, Forbidden, LedgerError, Refused
-from jackpot_service.domain.payments import PaymentReferenceTaken, PaymentTooLarge
+from jackpot_service.domain.payments import PaymentReferenceTaken, PaymentTooLarge, WithheldTooMuch
 from jackpot_service.domain.principals import Role
-from jackpot_service.domain.shapes import DECIMAL, LARGEST_MINOR
 from jackpot_service.domain.withholding import WithholdingTooLarge
 from jackpot_service.pages.access import people
 from jackpot_service.pages.blueprint import blueprint
+from jackpot_service.pages.figures import minor
 from jackpot_service.pages.one_award import Refusal, award_page
+from jackpot_service.pages.roles import WATCHERS
+from jackpot_service.pages.typed_texts import WrongText, instant_of, minor_of
 from jackpot_service.records import awards
 from jackpot_service.records.awards import AwardRecord
 from jackpot_service.usecases.payloads import field_errors_in
@@ -32,17 +32,29 @@ from jackpot_service.usecases.stop_award import StopAward, stop_award
 PAYERS: Final = (Role.FINANCE, Role.OPERATOR)
 """The people who may record a payment, or print a slip: of those of finance, a casino's pay."""
 
-LONGEST_AMOUNT: Final = 24
-
-_SHORT_TIME: Final = len("2026-11-20T09:30")
-_TIME: Final = len("2026-11-20T09:30:00")
-
 _FIELD_OF: Final[Mapping[str, str]] = {
     PaymentTooLarge.code: "/amount_minor",
     PaymentReferenceTaken.code: "/reference",
+    WithheldTooMuch.code: "/withheld_minor",
     WithholdingTooLarge.code: "/withheld_minor",
 }
-"""The field of the form at which a refusal stands that names none itself, by code."""
+"""The field of the form at which a refusal stands, by code."""
+
+_IN_UNITS: Final[Mapping[str, str]] = {
+    PaymentTooLarge.code: "{unpaid_minor} of the award is unpaid, not more.",
+    WithheldTooMuch.code: "{amount_minor} is paid: no more can be withheld.",
+    WithholdingTooLarge.code: "{due_minor} of the award is due for withholding, and {withheld_minor} was withheld.",
+}
+"""Refusals that name amounts, as somebody reads them who types units; the API says them in minor units."""
+
+
+@blueprint.route("/awards/<id:award_id>/stop", methods=["GET"])
+@blueprint.route("/awards/<id:award_id>/evidence", methods=["GET"])
+@blueprint.route("/awards/<id:award_id>/payment", methods=["GET"])
+@people(*WATCHERS)
+def show_award_of_act(award_id: str) -> Response:
+    """Lead to the page of the award: where a refused form stands, a browser may come back from the sign-in."""
+    return flask.redirect(flask.url_for("pages.show_award", award_id=award_id), HTTPStatus.SEE_OTHER)
 
 
 @blueprint.route("/awards/<id:award_id>/stop", methods=["POST"])
@@ -83,48 +95,19 @@ def record_award_payment(award_id: str) -> Response:
     wrong: dict[str, str] = {}
     for name, typed in (("amount_minor", _typed("amount")), ("withheld_minor", _typed("withheld") or "0")):
         try:
-            body[name] = minor_of(typed, currency)
-        except ValueError as error:
+            body[name] = minor_of(typed, currency, may_be_zero=name == "withheld_minor")
+        except WrongText as error:
             wrong[f"/{name}"] = str(error)
             body[name] = 1
     if _typed("paid_at"):
-        body["paid_at"] = _instant(_typed("paid_at"))
+        body["paid_at"] = instant_of(_typed("paid_at"))
 
     def done(read: Mapping[str, Any]) -> None:
         names = ("reference", "amount_minor", "currency", "paid_at", "channel", "payer", "withheld_minor")
         command = RecordPayment(signed(read), award_id, **{name: read[name] for name in names})
         act(lambda session: record_payment(session, command))
 
-    return _acted(award_id, "payment", PaymentRequestSchema(), body, done, word="paid", wrong=wrong)
-
-
-def minor_of(typed: str, currency: str) -> int:
-    """
-    Read an amount in units of a currency, such as 1,234.50, as minor units.
-
-    Raises: ValueError, whose message says what an amount is.
-    """
-    exponent = CURRENCIES[currency].exponent
-    message = f"must be an amount in {currency} with at most {exponent} decimals, such as {Decimal(1250).scaleb(-2)}"
-    if not exponent:
-        message = f"must be a whole amount in {currency}, such as 1250"
-    plain = typed.replace(",", "").replace(" ", "").replace("\N{NO-BREAK SPACE}", "")
-    if len(plain) > LONGEST_AMOUNT or not DECIMAL.fullmatch(plain):
-        raise ValueError(message)
-    try:
-        amount = Decimal(plain).scaleb(exponent)
-    except InvalidOperation:  # pragma: no cover  no amount of that length
-        raise ValueError(message) from None
-    if amount != amount.to_integral_value() or not 0 <= amount <= LARGEST_MINOR:
-        raise ValueError(message)
-    return int(amount)
-
-
-def _instant(typed: str) -> str:
-    """Write a time of a form's field, which is one of UTC, by RFC 3339; any other text stays, to be refused."""
-    if len(typed) == _SHORT_TIME:
-        return f"{typed}:00Z"
-    return f"{typed}Z" if len(typed) == _TIME else typed
+    return _acted(award_id, "payment", PaymentRequestSchema(), body, done, word="paid", wrong=wrong, currency=currency)
 
 
 def _typed(name: str) -> str:
@@ -150,6 +133,7 @@ def _acted(
     *,
     word: str,
     wrong: Mapping[str, str] | None = None,
+    currency: str = "",
 ) -> Response:
     """Read a form as the API reads a body, and do it; where that is refused, its page says why."""
     read: Mapping[str, Any] = {}
@@ -163,14 +147,21 @@ def _acted(
     try:
         done(read)
     except (Refused, Conflict, Forbidden) as error:
-        return award_page(award_id, _refusal(form, error))
+        return award_page(award_id, _refusal(form, error, currency))
     return flask.redirect(flask.url_for("pages.show_award", award_id=award_id, done=word), HTTPStatus.SEE_OTHER)
 
 
-def _refusal(form: str, error: LedgerError) -> Refusal:
+def _refusal(form: str, error: LedgerError, currency: str) -> Refusal:
     errors = {each.pointer: each.detail for each in error.field_errors}
     if error.code in _FIELD_OF:
-        errors = {_FIELD_OF[error.code]: error.detail, **errors}
+        errors[_FIELD_OF[error.code]] = _in_units(error, currency)
     status = problem_of(error, instance=flask.request.path).status
     alert = f"Nothing of yours was recorded. {'' if errors else error.detail}".strip()
     return Refusal(form, flask.request.form, errors, alert, status)
+
+
+def _in_units(error: LedgerError, currency: str) -> str:
+    if error.code not in _IN_UNITS:
+        return error.detail
+    amounts = {name: minor(fact, currency) for name, fact in error.facts.items() if isinstance(fact, int)}
+    return _IN_UNITS[error.code].format(**amounts)

@@ -10,7 +10,7 @@ from jackpot_service.database.transactions import Session
 from jackpot_service.domain.awards import FOLLOWING, TO_PAY, AwardState, AwardStep, last_step
 from jackpot_service.domain.held_awards import Decision
 from jackpot_service.domain.principals import Principal, Role
-from jackpot_service.pages.change_links import Links
+from jackpot_service.pages.change_links import Links, can_be_unpaid
 from jackpot_service.records import change_policies, corrections
 from jackpot_service.records.awards import AwardRecord
 from jackpot_service.usecases import keys
@@ -98,8 +98,7 @@ def _requests(links: Links, record: AwardRecord, evidence: RoundEvidence, *, at:
 
 def _reversals(session: Session, links: Links, record: AwardRecord, evidence: RoundEvidence) -> dict[str, str]:
     """The forms by which a wrong payment is reversed; not after a later verdict on the round."""
-    is_paid = record.award.state in {AwardState.PART_PAID, AwardState.PAID}
-    if not is_paid or corrections.count(session, evidence.round) != record.award.correction:
+    if not can_be_unpaid(record.award, corrections=corrections.count(session, evidence.round)):
         return {}
     forms = {}
     for payment in record.payments:

@@ -23,8 +23,7 @@ from jackpot_service.domain.changes import (
     Outcome,
     UnknownChange,
 )
-from jackpot_service.domain.errors import Conflict, Forbidden, LedgerError, Refused, Unavailable
-from jackpot_service.domain.errors import NotFound as NotFoundInBooks
+from jackpot_service.domain.errors import LedgerError, Unavailable
 from jackpot_service.domain.passkeys import PasskeyRequired
 from jackpot_service.pages import figures, shown_changes
 from jackpot_service.pages.access import people
@@ -32,6 +31,7 @@ from jackpot_service.pages.blueprint import blueprint
 from jackpot_service.pages.decision_rights import DecisionRights, rights_of
 from jackpot_service.pages.inbox import CHIPS, DECIDERS, READERS, kinds_seen
 from jackpot_service.pages.passkey_forms import assertion_in
+from jackpot_service.pages.problems import DEFINITE
 from jackpot_service.pages.roles import WATCHERS
 from jackpot_service.records import change_policies
 from jackpot_service.usecases.changes.registry import KINDS
@@ -51,8 +51,7 @@ MOVED: Final = (
     "The books have moved since you looked. Nothing was done. Look at the effect as it is now, and decide again."
 )
 
-DEFINITE: Final = (Refused, Conflict, Forbidden, NotFoundInBooks)
-"""Refusals that are shown on the page of the request; all others are a problem's page."""
+NO_OUTCOME: Final = "The form says neither that you approve nor that you reject. Nothing was done."
 
 
 class EffectMoved(Exception):
@@ -90,9 +89,11 @@ def decide_alone(request_id: str) -> Response:
 def _decided(request_id: str, *, is_emergency: bool) -> Response:
     form = flask.request.form
     view = _seen(request_id)
-    is_approval = is_emergency or form.get("outcome") == Outcome.APPROVED
+    stated = Outcome.APPROVED.value if is_emergency else form.get("outcome", "")
+    if stated not in set(Outcome):
+        return _page(request_id, form, alert=NO_OUTCOME, status=422)
     try:
-        command = _command(view.change, is_approval=is_approval, is_emergency=is_emergency)
+        command = _command(view.change, Outcome(stated), is_emergency=is_emergency)
         done = act(lambda session: _decide_as_shown(session, command, form))
     except ValidationError as error:
         errors = {each.pointer: each.detail for each in field_errors_in(error.messages, "")}
@@ -106,19 +107,19 @@ def _decided(request_id: str, *, is_emergency: bool) -> Response:
     return flask.redirect(flask.url_for("pages.show_change", request_id=request_id), HTTPStatus.SEE_OTHER)
 
 
-def _command(change: Change, *, is_approval: bool, is_emergency: bool) -> DecideChange:
+def _command(change: Change, outcome: Outcome, *, is_emergency: bool) -> DecideChange:
     """Read the form as the API reads a body. Raises: ValidationError."""
     form = flask.request.form
     reason = form.get("reason", "").strip()
-    if not is_approval:
-        return DecideChange(signed(RejectionSchema().load({"reason": reason})), change.request_id, Outcome.REJECTED)
+    if outcome is Outcome.REJECTED:
+        return DecideChange(signed(RejectionSchema().load({"reason": reason})), change.request_id, outcome)
     typed = {name: form.get(f"{CONFIRM}{name}", "").strip() for name in change.to_confirm}
     confirm = {name: figure for name, figure in typed.items() if figure}
     body = ApprovalSchema().load({"reason": reason or NO_REMARK, "confirm": confirm, "emergency": is_emergency})
     return DecideChange(
         signed(body),
         change.request_id,
-        Outcome.APPROVED,
+        outcome,
         confirm=body["confirm"],
         is_emergency=body["emergency"],
         shown=Shown(assertion_in(form), site()),
@@ -210,6 +211,7 @@ def _values(view: ChangeView, rights: DecisionRights) -> Mapping[str, Any]:
     change, effect = view.change, view.effect
     state = change.state(at=view.at)
     left = KINDS[change.kind].read(change.payload).left_to_booking
+    is_possible = effect is not None and effect.problem is None
     return {
         "change": change,
         "effect": effect,
@@ -218,12 +220,12 @@ def _values(view: ChangeView, rights: DecisionRights) -> Mapping[str, Any]:
         "chip_of_state": CHIPS[state],
         "is_waiting": view.is_waiting,
         "rights": rights,
-        "is_possible": effect is not None and effect.problem is None,
+        "is_possible": is_possible,
         "sees_rounds": principal().role in WATCHERS,
         "differences": () if effect is None else shown_changes.differences(effect, left_to_booking=left),
         "recorded": () if effect is None else shown_changes.recorded(effect),
         "requested": shown_changes.requested(change.payload),
-        "digest": "" if effect is None else shown_changes.digest(effect, left_to_booking=left),
+        "digest": shown_changes.digest(effect, left_to_booking=left) if effect is not None and is_possible else "",
     }
 
 

@@ -6,12 +6,13 @@ from typing import Any, Final, NamedTuple
 import flask
 
 from jackpot_service.api.request_context import look, principal
-from jackpot_service.domain.awards import AwardState
 from jackpot_service.domain.change_policy import ChangePolicy
 from jackpot_service.domain.exceptions import AWARD_UNCLAIMED, PRIZE_DENIED, NotedException
 from jackpot_service.domain.rounds import RoundState
+from jackpot_service.pages.change_forms.award_forms import TO_DECIDE
 from jackpot_service.pages.change_forms.form import ChangeForm
 from jackpot_service.pages.change_forms.registry import forms_for
+from jackpot_service.pages.change_forms.round_parts import awards_of_round
 from jackpot_service.records import change_policies, exceptions
 from jackpot_service.records.verdicts import BookedAward
 from jackpot_service.reports.rounds import RoundRecord
@@ -31,9 +32,6 @@ from jackpot_service.usecases.changes.seed_recovery import RecoverSeed
 FORM: Final = "pages.show_new_change"
 
 _JACKPOT_KINDS: Final[Sequence[type[Kind]]] = (ChangeRules, AdjustJackpot, RecoverSeed, TrueUp, RetireJackpot)
-
-_TO_DECIDE: Final = frozenset({AwardState.HELD, AwardState.REJECTED, AwardState.STOPPED})
-"""The states of awards that people decide about."""
 
 
 class Link(NamedTuple):
@@ -70,9 +68,9 @@ class Links:
         round_ = record.view.round
         return [*self._links([*_round_kinds(record)], table=round_.table_id, round=round_.round_id)]
 
-    def award_links(self, award: BookedAward) -> Sequence[Link]:
-        """The changes of an award that its payments leave."""
-        kinds = (ReversePayment,) if award.state in POSSIBLE_IN else ()
+    def award_links(self, award: BookedAward, *, corrections: int) -> Sequence[Link]:
+        """The changes of an award that its payments leave; its round has so many corrections."""
+        kinds = (ReversePayment,) if can_be_unpaid(award, corrections=corrections) else ()
         return [*self._links(kinds, award=award.award_id)]
 
     def exception_links(self, exception: NotedException) -> Sequence[Link]:
@@ -94,13 +92,17 @@ class Links:
                 yield Link(form.title, flask.url_for(FORM, kind=form.kind, **query))
 
 
+def can_be_unpaid(award: BookedAward, *, corrections: int) -> bool:
+    """Whether payments of an award can be reversed: not once a later verdict on its round has counted them."""
+    return award.state in POSSIBLE_IN and award.correction == corrections
+
+
 def _round_kinds(record: RoundRecord) -> Iterator[type[Kind]]:
     round_ = record.view.round
     denied = look(lambda session: exceptions.denied_in(session, table_id=round_.table_id, round_id=round_.round_id))
-    awards = (*record.awards, *(award for correction in record.corrections for award in correction.awards))
     if round_.state is RoundState.SETTLED:
         yield CorrectRound
-    if any(award.state in _TO_DECIDE for award in awards):
+    if any(award.state in TO_DECIDE for award in awards_of_round(record)):
         yield DecideAwards
     if denied or (round_.state is RoundState.CANCELLED and record.bets):
         yield Compensate

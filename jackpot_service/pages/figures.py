@@ -135,6 +135,11 @@ def minor(amount_minor: int, currency: str) -> str:
     return f"{currency}{SPACE}{in_units(amount_minor, CURRENCIES[currency].exponent)}"
 
 
+def as_typed(amount_minor: int, currency: str) -> str:
+    """Write an amount in minor units of a currency as a field of a form has it, without marks of thousands: 1785.75."""
+    return f"{from_minor(amount_minor, CURRENCIES[currency].exponent):f}"
+
+
 def exact(amount: Decimal | str, currency: str) -> str:
     """Write an exact amount in units of a currency, with at least its own decimals: EUR 169,320.29425255."""
     return f"{currency}{SPACE}{_with_decimals(Decimal(amount), CURRENCIES[currency].exponent)}"
@@ -192,6 +197,7 @@ def _signed(text: str) -> str:
 FILTERS: Final = {
     "about": about,
     "age": age,
+    "as_typed": as_typed,
     "clock": clock,
     "day": day,
     "day_and_month": day_and_month,

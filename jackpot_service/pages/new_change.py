@@ -13,19 +13,21 @@ from werkzeug.wrappers import Response
 from jackpot_service.api.changes import ChangeRequestSchema
 from jackpot_service.api.problems import problem_of
 from jackpot_service.api.request_context import act_or_rehearse, context, look, now, principal, signed
+from jackpot_service.database.transactions import read_at_once
 from jackpot_service.domain.change_policy import is_of_roles
-from jackpot_service.domain.errors import Conflict, Forbidden, Refused
-from jackpot_service.domain.errors import NotFound as NotFoundInBooks
+from jackpot_service.domain.changes import ChangeStale
+from jackpot_service.domain.errors import Refused
 from jackpot_service.pages.access import people
 from jackpot_service.pages.blueprint import blueprint
 from jackpot_service.pages.change_form_page import NEEDED, REASON, effect_shown, form_page
-from jackpot_service.pages.change_forms.fields import Reading, Typed, defaults
-from jackpot_service.pages.change_forms.form import Asker, ChangeForm, Sheet
+from jackpot_service.pages.change_forms.fields import Reading, Typed
+from jackpot_service.pages.change_forms.form import BASE_VERSION, Asker, ChangeForm, Sheet
 from jackpot_service.pages.change_forms.registry import forms_for
 from jackpot_service.pages.change_forms.subjects import UnknownSubject
 from jackpot_service.pages.forms import is_request_id, new_request_id
 from jackpot_service.pages.inbox import DECIDERS
 from jackpot_service.pages.lists import address_with
+from jackpot_service.pages.problems import DEFINITE
 from jackpot_service.records import change_policies
 from jackpot_service.records import changes as records
 from jackpot_service.usecases.changes.rate_sheet import ChangeRates
@@ -36,10 +38,13 @@ from jackpot_service.usecases.payloads import field_errors_in
 FORM: Final = "form"
 """The field of the address with the id under which the form asks; "back" leads to the same form, not to another."""
 
+STALE: Final = (
+    "What this form is about has changed since you opened it. Fields that you left show what there is now. Look at "
+    "them, and send the form again."
+)
+
 TRY: Final = "try"
 """As `step`: the form is only tried."""
-
-DEFINITE: Final = (Refused, Conflict, Forbidden, NotFoundInBooks)
 
 
 @blueprint.route("/changes/new", methods=["GET"])
@@ -73,8 +78,7 @@ def show_new_change(kind: str) -> Response:
     if before is not None:
         html = flask.render_template("change_sent.html", form=form, change=before, again=_address())
         return flask.Response(html)
-    typed = defaults(sheet.fields, flask.request.args)
-    return form_page(form, sheet, typed, request_id=request_id)
+    return form_page(form, sheet, sheet.begun(flask.request.args), request_id=request_id)
 
 
 @blueprint.route("/changes/new/<id:kind>", methods=["POST"])
@@ -89,19 +93,24 @@ def ask_for_change(kind: str) -> Response:
     typed: Typed = flask.request.form
     reading = sheet.read(sheet.fields, typed)
     payload = {**reading.payload, **sheet.payload}
-    body = {
+    body: dict[str, Any] = {
         "request_id": typed.get("request_id", ""),
         "reason": typed.get("reason", "").strip(),
         "kind": form.kind,
         "payload": payload,
+        **({} if sheet.version is None else {BASE_VERSION: typed.get(BASE_VERSION, "")}),
     }
     errors = {**_errors_of_body(body), **_errors_of_payload(kind, payload, reading), **reading.errors}
     if errors:
         return form_page(form, sheet, typed, errors=errors, status=HTTPStatus.UNPROCESSABLE_ENTITY)
     is_trial = typed.get("step") == TRY
-    command = RequestChange(signed(body), form.kind, payload, rate_band=context().config.rate_band)
+    command = RequestChange(
+        signed(body), form.kind, payload, body.get(BASE_VERSION), rate_band=context().config.rate_band
+    )
     try:
         done: ChangeRequested = act_or_rehearse(lambda session: request_change(session, command), dry_run=is_trial)
+    except ChangeStale:
+        return form_page(form, sheet, sheet.begun_again(typed), alert=STALE, status=HTTPStatus.CONFLICT)
     except DEFINITE as error:
         placed = {reading.place_of(each.pointer): each.detail for each in error.field_errors}
         status = problem_of(error, instance=flask.request.path).status
@@ -132,9 +141,9 @@ def _subject(form: ChangeForm) -> dict[str, str]:
 
 
 def _sheet(form: ChangeForm, subject: Mapping[str, str]) -> Sheet:
-    """Raises: KeyError for a subject that lacks something, and as the form."""
+    """Figure the sheet of one instant, with its version. Raises: KeyError for a subject that lacks something; Busy."""
     asker = Asker(principal(), now())
-    return look(lambda session: form.sheet(session, asker, subject))
+    return read_at_once(context().engine, lambda session: form.sheet(session, asker, subject))
 
 
 def _address(request_id: str | None = None) -> str:

@@ -11,29 +11,28 @@ from werkzeug.wrappers import Response
 
 from jackpot_service.api.changes import ChangeRequestSchema
 from jackpot_service.api.problems import problem_of
-from jackpot_service.api.request_context import act, act_or_rehearse, context, now, principal, signed
+from jackpot_service.api.request_context import act, context, now, principal, signed
+from jackpot_service.database.transactions import Session, read_at_once
 from jackpot_service.domain.changes import ChangeStale
-from jackpot_service.domain.errors import Conflict, Forbidden, LedgerError, Refused
+from jackpot_service.domain.errors import LedgerError
 from jackpot_service.domain.principals import CHANGE_ROLES
 from jackpot_service.pages.access import people
 from jackpot_service.pages.blueprint import blueprint
 from jackpot_service.pages.forms import new_request_id
+from jackpot_service.pages.problems import DEFINITE
 from jackpot_service.pages.rate_moves import RateMove, rate_moves, rates_in, summary
 from jackpot_service.pages.rates import require_may_ask, sheet_in_force, stated
 from jackpot_service.pages.sheet_form import SheetForm, details_of, read_form
 from jackpot_service.reports.rates import SheetShown
+from jackpot_service.usecases import acts
 from jackpot_service.usecases.acts import Act
+from jackpot_service.usecases.changes.kinds import Conditions, Plan
 from jackpot_service.usecases.changes.rate_sheet import ChangeRates
 from jackpot_service.usecases.changes.requests import RequestChange, request_change
 from jackpot_service.usecases.payloads import field_errors_in
 
 ASKERS: Final = tuple(sorted(CHANGE_ROLES))
 """The roles that the change policy may let ask; it says which of them do."""
-
-CHECKED: Final = "To see what it would do."
-"""The reason of a dry run, of which nothing is recorded."""
-
-DEFINITE: Final = (Refused, Conflict, Forbidden)
 
 STALE: Final = (
     "Another sheet has come into force since you opened this page. Rates that you left are those of it now. Look at "
@@ -59,6 +58,13 @@ def show_new_sheet(base: str) -> Response:
     require_may_ask()
     shown = sheet_in_force(base)
     return _page(shown, _form(shown, {}), Checked())
+
+
+@blueprint.route("/rates/<id:base>/check", methods=["GET"])
+@people(*ASKERS, of_house=True)
+def show_sheet_of_check(base: str) -> Response:
+    """Lead to the form: where its check stands, a browser may come back from the sign-in."""
+    return flask.redirect(flask.url_for("pages.show_new_sheet", base=base), HTTPStatus.SEE_OTHER)
 
 
 @blueprint.route("/rates/<id:base>/check", methods=["POST"])
@@ -111,20 +117,21 @@ def _command(body: Mapping[str, Any]) -> RequestChange:
 
 
 def _checked(form: SheetForm) -> Checked:
-    """Have the ledger try the change and take it back."""
+    """Figure the change in a snapshot, as often as somebody types: it takes no lock, and no other act waits for it."""
     if form.twice:
         return _wrong(form, {})
-    dry = Act(principal(), now(), request_id=new_request_id(), reason=CHECKED)
-    command = RequestChange(dry, ChangeRates.name, form.payload, rate_band=context().config.rate_band)
+    band = context().config.rate_band
+
+    def planned(session: Session) -> Plan:
+        at = Act(principal(), now())
+        conditions = Conditions(acts.booking_time(session, at), form.request_id, band)
+        return ChangeRates.read(form.payload).completed(conditions).plan(session, at)
+
     try:
-        effect = act_or_rehearse(lambda session: request_change(session, command), dry_run=True).effect
+        plan = read_at_once(context().engine, planned)
     except DEFINITE as error:
         return _refused(form, error)
-    if effect is None:
-        return Checked()
-    moves = rate_moves(
-        rates_in(effect.before, form.base), rates_in(effect.after, form.base), band=context().config.rate_band
-    )
+    moves = rate_moves(rates_in(plan.before, form.base), rates_in(plan.after, form.base), band=band)
     return Checked(moves, sentence=summary(moves))
 
 

@@ -25,6 +25,7 @@ from jackpot_service.records import acts, awards, change_inbox, slips
 from jackpot_service.records.acts import RecordedAct
 from jackpot_service.records.awards import AwardRecord
 from jackpot_service.reports.award_basis import basis_of
+from jackpot_service.usecases.changes.held_awards import DecideAwards
 from jackpot_service.usecases.record_evidence import evidence_of
 
 DONE: Final[Mapping[str, str]] = {
@@ -103,7 +104,7 @@ def _requests(session: Session, record: AwardRecord) -> Sequence[Change]:
     """The changes of awards of the round that wait for people."""
     return change_inbox.pending_of_round(
         session,
-        "held-awards",
+        DecideAwards.name,
         jackpot_id=record.jackpot_id,
         table_id=record.table_id,
         round_id=record.round_id,

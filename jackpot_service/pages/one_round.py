@@ -1,6 +1,7 @@
 """A round as one reads it: cards, stakes, the sharing of the jackpot, bets with their awards, and its entries."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Final
 
 import flask
@@ -52,7 +53,7 @@ def show_round(table_id: str, round_id: str) -> str:
         first_bet=first,
         player_id=player_id,
         links=links.round_links(record),
-        award_links=links.award_links,
+        award_links=partial(links.award_links, corrections=len(record.corrections)),
         has_won_jackpot=any(verdict.is_hit for verdict in calculation.verdicts),
         knows_people=principal().casino_id is None,
         sees_acts=principal().role in READERS,

@@ -9,11 +9,14 @@ from werkzeug.exceptions import HTTPException
 from werkzeug.wrappers import Response
 
 from jackpot_service.api.problems import problem_of, response_of
-from jackpot_service.domain.errors import LedgerError
+from jackpot_service.domain.errors import Conflict, Forbidden, LedgerError, NotFound, Refused
 from jackpot_service.pages.blueprint import HEADERS, blueprint
 
 API: Final = ("/v1/", "/problems", "/healthz", "/readyz", "/metrics", "/openapi.yaml", "/docs")
 """Where no person looks for a page: a wrong address under these is answered by a problem."""
+
+DEFINITE: Final = (Refused, Conflict, Forbidden, NotFound)
+"""Refusals that a form shows with what was typed into it; all others are a problem's page."""
 
 
 @blueprint.errorhandler(LedgerError)

@@ -9,16 +9,22 @@ import flask
 from marshmallow import ValidationError
 from werkzeug.wrappers import Response
 
+from jackpot_service.api.changes import shown_change
 from jackpot_service.api.ecb_service import DocumentUnavailable, fetch_document
 from jackpot_service.api.problems import problem_of
 from jackpot_service.api.rate_imports import RateImportSchema, request_import
-from jackpot_service.api.request_context import context
+from jackpot_service.api.request_context import context, look
+from jackpot_service.domain.changes import ChangeStale
 from jackpot_service.pages.access import people
 from jackpot_service.pages.blueprint import blueprint
-from jackpot_service.pages.new_sheet import ASKERS, DEFINITE
+from jackpot_service.pages.forms import is_request_id, new_request_id
+from jackpot_service.pages.new_sheet import ASKERS
+from jackpot_service.pages.problems import DEFINITE
 from jackpot_service.pages.rate_moves import rate_moves, rates_in, summary
 from jackpot_service.pages.rates import require_may_ask, sheet_in_force
 from jackpot_service.pages.sheet_form import details_of
+from jackpot_service.records import changes
+from jackpot_service.usecases.acts import RequestConflict
 from jackpot_service.usecases.import_rates import RatesImported
 from jackpot_service.usecases.payloads import field_errors_in
 
@@ -44,12 +50,12 @@ def import_document(base: str) -> Response:
         document = _document()
         if document == "":
             return _page(base, error=NONE_CHOSEN, status=HTTPStatus.UNPROCESSABLE_ENTITY)
-        stated = {"base": base, "all_currencies": "all_currencies" in flask.request.form}
+        stated = {"base": base, "all_currencies": "all_currencies" in flask.request.form, **_own_id()}
         body = RateImportSchema().load({**stated, **({} if document is None else {"document": document})})
         if document is None:  # The page carries it: at the request another document may be there.
             body = {**body, "document": fetch_document(context().config.ecb_url)}
         is_dry_run = flask.request.form.get("act") != "request"
-        imported = request_import(body, is_dry_run=is_dry_run)
+        imported = _imported(body, is_dry_run=is_dry_run)
     except ValidationError as error:
         details = details_of(tuple(field_errors_in(error.messages, "")))
         return _page(base, error=f"The document {'; '.join(details.values())}.", status=HTTPStatus.UNPROCESSABLE_ENTITY)
@@ -59,6 +65,40 @@ def import_document(base: str) -> Response:
     if imported.requested.is_replay or not is_dry_run:
         return flask.redirect(flask.url_for("pages.show_change", request_id=change.request_id), HTTPStatus.SEE_OTHER)
     return _page(base, imported=imported, document=base64.b64encode(body["document"]).decode())
+
+
+def _imported(body: Mapping[str, Any], *, is_dry_run: bool) -> RatesImported:
+    """
+    Do what a body asks for, under an id of its own where the request under the document's cannot stand for it.
+
+    That one is over, or is about other currencies. Raises: as `request_import`.
+    """
+    try:
+        imported = request_import(body, is_dry_run=is_dry_run)
+    except RequestConflict as error:
+        if body["request_id"] is not None or not _is_over(str(error.facts["request_id"])):
+            raise
+    else:
+        stored = imported.requested
+        is_other = stored.is_replay and (not imported.is_as_expected or _is_over(stored.change.request_id))
+        if body["request_id"] is not None or not is_other:
+            return imported
+    return request_import({**body, "request_id": new_request_id()}, is_dry_run=is_dry_run)
+
+
+def _is_over(request_id: str) -> bool:
+    """Whether a change request can become no sheet any more: it was rejected, has expired, or is stale."""
+    if look(lambda session: changes.find(session, request_id)) is None:
+        return False
+    view = shown_change(request_id)
+    problem = None if view.effect is None else view.effect.problem
+    return view.effect is None or isinstance(problem, ChangeStale)
+
+
+def _own_id() -> Mapping[str, str]:
+    """The id that the page of the differences carries, if it asks under one of its own."""
+    request_id = flask.request.form.get("request_id", "")
+    return {"request_id": request_id} if is_request_id(request_id) else {}
 
 
 def _document() -> str | None:
@@ -98,6 +138,7 @@ def _proposal(imported: RatesImported, base: str) -> Mapping[str, Any]:
     moves = rate_moves(rates_in(before, base), rates_in(after, base), band=context().config.rate_band)
     return {
         "change": change,
+        "own_id": is_request_id(change.request_id),
         "source": change.payload["source"],
         "unquoted": frozenset(imported.unquoted),
         "moves": list(moves.values()),

@@ -10,17 +10,16 @@ from marshmallow import ValidationError
 from werkzeug.wrappers import Response
 
 from jackpot_service.api.problems import problem_of
-from jackpot_service.domain.errors import Conflict, Forbidden, LedgerError, NotFound, Refused
+from jackpot_service.domain.errors import LedgerError
 from jackpot_service.domain.principals import Role
 from jackpot_service.domain.shapes import IDENTIFIER_PATTERN
 from jackpot_service.pages.forms import new_request_id
+from jackpot_service.pages.problems import DEFINITE
 from jackpot_service.usecases.payloads import field_errors_in
 
 ACTORS: Final = (Role.OPERATOR,)
 READERS: Final = (Role.OPERATOR, Role.AUDITOR)
 """Auditors see who and what there is, as with the API, and change nothing of it."""
-
-DEFINITE: Final = (Refused, Conflict, Forbidden, NotFound)
 
 USED: Final = "This form was sent before, and did something else then. Look at the list, and send it again if need be."
 

@@ -46,14 +46,14 @@ class SheetForm:
     effective_at: str = ""
     reason: str = ""
     request_id: str = ""
-    twice: frozenset[str] = field(default=frozenset())
-    """Currencies of new rows that the table has already."""
+    twice: frozenset[int] = field(default=frozenset())
+    """Places of new rows whose currency a row before has already."""
 
     @property
     def payload(self) -> dict[str, Any]:
         """The payload of the request: only rates that somebody typed, so that nobody states what they left."""
         rates = {row.currency: row.typed for row in self.rows if row.is_touched and not row.leaves}
-        rates |= {code: rate for code, rate in self.new if (code or rate) and code not in self.twice}
+        rates |= {code: rate for place, (code, rate) in self._stated if place not in self.twice}
         removed = [row.currency for row in self.rows if row.leaves]
         return {
             "base": self.base,
@@ -69,19 +69,25 @@ class SheetForm:
         `currency` is the one that they are about, if they name one and point at no place of it.
         """
         return dict(self._placed(errors, currency)) | {
-            f"new-{place}": "stands in the table already: type its rate there"
-            for place, (code, _) in enumerate(self.new)
-            if code in self.twice
+            f"new-{place}": "stands in the table already: type its rate there" for place in self.twice
         }
+
+    @property
+    def _stated(self) -> list[tuple[int, tuple[str, str]]]:
+        """The new rows in which something was typed, by place."""
+        return [(place, row) for place, row in enumerate(self.new) if any(row)]
 
     def _placed(self, errors: Mapping[str, str], currency: str) -> Iterator[tuple[str, str]]:
         known = {row.currency for row in self.rows}
-        new = {code: f"new-{place}" for place, (code, _) in enumerate(self.new)}
+        new = {code: f"new-{place}" for place, (code, _) in reversed(self._stated)}
+        odd = [place for code, place in new.items() if not CURRENCY.fullmatch(code)]
         removed = [row.currency for row in self.rows if row.leaves]
         for pointer, detail in errors.items():
             match pointer.removeprefix("/payload").split("/")[1:]:
                 case ["rates", code] if code in known or code in new:
                     yield (f"rate-{code}" if code in known else new[code]), detail
+                case ["rates"] if odd:
+                    yield odd[-1], detail
                 case ["removed_currencies", place] if place.isdigit() and int(place) < len(removed):
                     yield f"rate-{removed[int(place)]}", detail
                 case ["rates" | "removed_currencies" | "base", *_]:
@@ -110,6 +116,7 @@ def read_form(form: Mapping[str, str], base: str, in_force: Rates, *, number: in
         (form.get(f"new-code-{place}", "").strip(), form.get(f"new-rate-{place}", "").strip())
         for place in range(NEW_ROWS)
     )
+    codes = [code for code, _ in new]
     return SheetForm(
         base,
         form.get("base_version", str(number)),
@@ -118,7 +125,7 @@ def read_form(form: Mapping[str, str], base: str, in_force: Rates, *, number: in
         form.get("effective_at", "").strip(),
         form.get("reason", "").strip(),
         form.get("request_id", request_id),
-        frozenset(code for code, _ in new if code in in_force),
+        frozenset(place for place, code in enumerate(codes) if code and code in {*in_force, *codes[:place]}),
     )
 
 

@@ -1,8 +1,7 @@
 """
 Change requests as people read them: what differs between before and after, what else is recorded, and a digest.
 
-The digest says what a change would do: what it moves and what it sets. Bets move the pools all the time, so a balance
-by itself is no part of it, but by how much it would move.
+The digest says what a change would do: what it moves and what it sets, as `signed_effects` has it for signatures.
 """
 
 import hashlib
@@ -23,6 +22,7 @@ from jackpot_service.domain.money import from_minor, plain
 from jackpot_service.domain.shapes import DECIMAL
 from jackpot_service.pages import figures
 from jackpot_service.usecases.changes.effects import ChangeEffect
+from jackpot_service.usecases.changes.signed_effects import content_of, substance_of
 
 MOST_IN_A_LINE: Final = 4
 """So many members of a payload fit into the line of a list."""
@@ -167,31 +167,13 @@ def in_a_line(payload: Mapping[str, Any]) -> str:
 
 
 def digest(effect: ChangeEffect, *, left_to_booking: Facts) -> str:
-    """Return the digest of what a change would do, or did; without the members that only its booking says."""
-    moves = [
-        [
-            difference.name,
-            _moved(difference)
-            if difference.is_number
-            else [leaf and str(leaf.value) for leaf in (difference.before, difference.after)],
-        ]
-        for difference in differences(effect)
-        if difference.name not in map(figures.label, left_to_booking)
-    ]
-    content = {
-        "problem": None if effect.problem is None else effect.problem.code,
-        "moves": sorted(moves, key=str),
-        "recorded": [each for each in recorded(effect) if each[0] not in map(figures.label, left_to_booking)],
-        "postings": [[entry.book, entry.kind, *map(str, line)] for entry in effect.entries for line in entry.lines],
-    }
-    return hashlib.sha256(orjson.dumps(content, option=orjson.OPT_SORT_KEYS)).hexdigest()
+    """
+    Return the digest of what a change would do, or did: of what a passkey would sign, and nothing that bets move.
 
-
-def _moved(difference: Difference) -> str:
-    before, after = difference.before, difference.after
-    if before is None or after is None:
-        return ""
-    return plain(Decimal(str(after.value)) - Decimal(str(before.value)))
+    Without the members that only its booking says. Raises: ValueError for the effect of a change that cannot be made.
+    """
+    substance = substance_of(content_of(effect), without=left_to_booking)
+    return hashlib.sha256(orjson.dumps(substance)).hexdigest()
 
 
 def _named(path: Path) -> str:

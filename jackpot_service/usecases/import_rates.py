@@ -53,11 +53,18 @@ class RatesImported:
     """
     The change request of a document, and the currencies in force that it does not quote: their rates stay.
 
-    It is a replay if the same document was brought before, by anybody.
+    It is a replay if the same document was brought before, by anybody. `expected` are the currencies that this call
+    asks for, which may be others.
     """
 
     requested: ChangeRequested
     unquoted: tuple[str, ...]
+    expected: frozenset[str]
+
+    @property
+    def is_as_expected(self) -> bool:
+        """Whether the change request is about the currencies that this call asks for."""
+        return self.expected == frozenset(self.requested.change.payload["rates"])
 
 
 def import_rates(session: Session, command: ImportRates) -> RatesImported:
@@ -77,12 +84,12 @@ def import_rates(session: Session, command: ImportRates) -> RatesImported:
     in_force = _in_force(session, command.base, at=acts.booking_time(session, command.act))
     unquoted = tuple(sorted(in_force - quoted.currencies))
     request_id = command.act.request_id or f"{source.name}-{command.base}-{quoted.day}"
+    expected = (quoted.currencies if command.all_currencies else quoted.currencies & in_force) - {command.base}
     stored = changes.find(session, request_id)
     if stored is not None:
         _require_same(stored, command.base, quoted, source)
-        return RatesImported(ChangeRequested(stored, None, is_replay=True), unquoted)
-    expected = quoted.currencies if command.all_currencies else quoted.currencies & in_force
-    rates = _quoted(quoted, command.base, expected - {command.base})
+        return RatesImported(ChangeRequested(stored, None, is_replay=True), unquoted, expected)
+    rates = _quoted(quoted, command.base, expected)
     if not rates:
         message = f"No sheet of {command.base} in force has a currency that the document of {quoted.day} quotes."
         raise NothingToPropose(message, field_errors=(FieldError(POINTER, NothingToPropose.code, message),))
@@ -91,7 +98,7 @@ def import_rates(session: Session, command: ImportRates) -> RatesImported:
     )
     payload = _payload(command.base, rates, source)
     requested = request_change(session, RequestChange(act, KIND, payload, rate_band=command.rate_band))
-    return RatesImported(requested, unquoted)
+    return RatesImported(requested, unquoted, expected)
 
 
 def _require_dated(quoted: ReferenceRates, *, today: date) -> None:

@@ -1,29 +1,99 @@
 """Forms of change requests: one of every kind asks for what a call of the API asks for."""
 
 import re
+from collections.abc import Mapping
+from dataclasses import fields
 from datetime import timedelta
-from typing import Final
+from functools import partial
+from typing import Final, NamedTuple
 
 import pytest
 
-from jackpot_service.domain.principals import Role
+from jackpot_service.domain.change_policy import KindPolicy
+from jackpot_service.domain.principals import Principal, Role
 from jackpot_service.pages.change_forms.registry import FORMS
+from jackpot_service.pages.new_change import STALE
 from jackpot_service.usecases.changes.registry import KINDS
 from tests.support import every_kind
 from tests.support.answers import Answer, Body
+from tests.support.authenticator import Authenticator
 from tests.support.bets import bet
+from tests.support.correcting import correct, reject
 from tests.support.every_kind import PAYLOADS
-from tests.support.filled_forms import FILLED, asker, opened, sent, somebody
-from tests.support.hands import FLUSH, STRAIGHT, hand
+from tests.support.filled_forms import FILLED, Values, asker, opened, sent, somebody
+from tests.support.hands import FLUSH, FOUR_OF_A_KIND, STRAIGHT, hand
 from tests.support.page_forms import Pairs, form_to, forms_in
 from tests.support.page_text import content_of, links_of
-from tests.support.visitor import Visitor
+from tests.support.payouts import held_from
+from tests.support.people import asker_of, checker_of
+from tests.support.signing_people import register
+from tests.support.visitor import Visitor, token_in
 from tests.support.world import World
 
 pytestmark = pytest.mark.slow
 
 HOSTILE: Final = "<script>alert(1)</script>\"' &amp; \N{HEBREW LETTER ALEF}"
 ADJUSTMENT: Final = {"account": "reserve", "amount": "12.5", "document": "memo 1", "cause": "count-error"}
+
+
+class Meanwhile(NamedTuple):
+    """
+    A change that came while a form was open: its payload, and what the form shows of it then.
+
+    `values` are typed into the form, and `requested` is what it asks for over the newer books.
+    """
+
+    payload: Body
+    shown: Values
+    values: Values
+    requested: Body
+
+
+IN_ORDER: Final = ["8s", "6s", "9h", "7h", "Tc"]
+"""`STRAIGHT` in the order of the deck."""
+
+LOST: Final = {"jackpot_id": "j1", "table_id": "T1", "round_id": "lost"}
+"""A round of one losing bet on hand 1."""
+
+MEANWHILE: Final[Mapping[str, Meanwhile]] = {
+    "rules": Meanwhile(
+        {"jackpot_id": "j1", "settings": {"limit": "5000", "payout_tiers": [{"from": "300"}, {"from": "900"}]}},
+        {"settings/limit": "5000", "settings/payout_tiers/0/from": "300", "settings/payout_tiers/1/from": "900"},
+        {"settings/displayed": "true"},
+        {"jackpot_id": "j1", "settings": {"displayed": "true"}},
+    ),
+    "table-limits": Meanwhile(
+        {"jackpot_id": "j1", "table_id": "T1", "largest_stake": "40"},
+        {"largest_stake": "40"},
+        {"least_stake": "2"},
+        {"jackpot_id": "j1", "table_id": "T1", "largest_stake": "40", "least_stake": "2"},
+    ),
+    "casino-claims": Meanwhile(
+        {"casino_id": "c1", "claim_days": 1, "forfeited_to": "meter"},
+        {"forfeited_to": "meter"},
+        {"claim_days": "7"},
+        {"casino_id": "c1", "claim_days": 7, "forfeited_to": "meter"},
+    ),
+    "casino-withholding": Meanwhile(
+        {"casino_id": "c1", "currency": "EUR", "report_at_minor": 60_000, "least_multiple": 300},
+        {"least_multiple": "300"},
+        {"report_at_minor": "700.00"},
+        {"casino_id": "c1", "currency": "EUR", "report_at_minor": 70_000, "least_multiple": 300},
+    ),
+    "change-policy": Meanwhile(
+        {"kinds": {"rules": {"requested_by": ["operator"], "decided_by": ["operator"]}}},
+        {"kinds/rules/decided_by": ["operator"]},
+        {"kinds/rules/requested_by": ["finance", "operator"]},
+        {"kinds": {"rules": {"requested_by": ["finance", "operator"], "decided_by": ["operator"]}}},
+    ),
+    "round-correction": Meanwhile(
+        {**LOST, "result": {"bet_count": 1, "hands": [hand("0", STRAIGHT), hand("1", FLUSH)]}},
+        {"result/hands/0/cards": STRAIGHT, "result/hands/1/cards": FLUSH},
+        {"result/dealer": ["2c"]},
+        {**LOST, "result": {"bet_count": 1, "hands": [hand("0", IN_ORDER), hand("1", FLUSH)], "dealer": ["2c"]}},
+    ),
+}
+"""By kind: of those whose forms show what is in force."""
 
 
 @pytest.fixture
@@ -137,13 +207,16 @@ def test_people_see_the_forms_that_the_change_policy_gives_them(jackpot: World) 
     assert "Settle a statement" in titles(fay)
     assert "Correct a pool" not in titles(fay)
     assert fay.open("/changes/new/adjustment").status == 404
-    assert fay.post("/changes/new/adjustment", {}).status in {400, 404}
+    form = opened(olga, "adjustment", "jackpot=j1")
+    token = token_in(fay.open("/account").text)
+    typed = form.filled({**ADJUSTMENT, "reason": "as agreed", "csrf_token": token})
+    assert fay.post(form.action, typed).status == 404
+    assert requests(jackpot) == []
     assert "Ask for a change" in content_of(olga.open("/changes").text)
 
     rita = somebody(jackpot, "Rita", Role.RATES)
-    has_rates = rita.open("/rates").status != 404
-    assert ("New rate sheet" in titles(rita)) is has_rates
-    assert ("asks for no change of these kinds" in titles(rita)) is not has_rates
+    assert "New rate sheet" in titles(rita)
+    assert "asks for no change of these kinds" not in titles(rita)
     assert "Ask for a change" not in content_of(rita.open("/changes").text)
 
     policy = {"kinds": {"adjustment": {"requested_by": ["finance"], "decided_by": ["operator"]}}}
@@ -234,14 +307,14 @@ def test_a_minus_as_the_pages_write_it_is_one(jackpot: World) -> None:
     assert requests(jackpot)[0]["payload"]["amount"] == "-2.50"
 
 
-@pytest.mark.parametrize("typed", ["12.505", "1e3", "1,000.00", "9" * 61, "12.5.0", "--1"])
+@pytest.mark.parametrize("typed", ["12.505", "1e3", "1,000,00", "9" * 61, "12.5.0", "--1"])
 def test_an_amount_of_no_whole_minor_units_is_refused_at_its_field(played: World, typed: str) -> None:
     ann = asker(played, "compensation")
     form = opened(ann, "compensation", "table=T1&round=cancelled")
     answer = sent(ann, form, {"amount_minor": typed, "document": "minutes"})
     assert answer.status == 422
     assert shown_error(answer, "amount_minor") == (
-        "Amount granted must be an amount of EUR with at most 2 decimals, such as 12.50."
+        "Amount granted must be an amount in EUR with at most 2 decimals, such as 12.50."
     )
 
 
@@ -336,8 +409,8 @@ def test_a_form_of_withholding_begins_with_the_rule_that_there_is(jackpot: World
     rule = {"casino_id": "c1", "currency": "EUR", "report_at_minor": 60_000, "withhold_at_minor": 120_050}
     jackpot.change("casino-withholding", {**rule, "percent": "24", "least_multiple": 300}, request_id="rule")
     form = opened(asker(jackpot, "casino-withholding"), "casino-withholding", "casino=c1&currency=EUR")
-    assert form.value("report_at_minor") == "600"
-    assert form.value("withhold_at_minor") == "1200.5"
+    assert form.value("report_at_minor") == "600.00"
+    assert form.value("withhold_at_minor") == "1200.50"
     assert form.value("percent") == "24"
     assert form.value("least_multiple") == "300"
     assert form.value("from") == ""
@@ -348,18 +421,33 @@ def test_a_correction_begins_with_the_cards_in_force(jackpot: World) -> None:
     jackpot.settle(hand("1", FLUSH), hand("2", STRAIGHT), round_id="lost")
     ann = asker(jackpot, "round-correction")
     form = opened(ann, "round-correction", "table=T1&round=lost")
-    assert sorted(form.values("result/hands/0/cards")) == sorted(FLUSH)
-    assert sorted(form.values("result/hands/1/cards")) == sorted(STRAIGHT)
-    assert len(form.choices["result/hands/0/cards"]) == len(form.choices["result/dealer"]) == 52
+    assert sorted(form.values("result/hands/1/cards")) == sorted(FLUSH)
+    assert sorted(form.values("result/hands/2/cards")) == sorted(STRAIGHT)
+    assert len(form.choices["result/hands/1/cards"]) == len(form.choices["result/dealer"]) == 52
     assert form.value("result/bet_count") == "2"
 
-    twice = sent(ann, form, {"result/hands/1/cards": FLUSH})
+    twice = sent(ann, form, {"result/hands/2/cards": FLUSH})
     assert "Dealt more than once" in content_of(twice.text)
-    four = sent(ann, form, {"result/hands/1/cards": STRAIGHT[:4]})
-    assert shown_error(four, "result/hands/1/cards") == "Hand 2 A dealt hand has five cards, not 4."
-    dead = sent(ann, form, {"result/hands/1/cards": STRAIGHT[:4], "result/hands/1/status": "dead"})
+    four = sent(ann, form, {"result/hands/2/cards": STRAIGHT[:4]})
+    assert shown_error(four, "result/hands/2/cards") == "Hand 2 A dealt hand has five cards, not 4."
+    dead = sent(ann, form, {"result/hands/2/cards": STRAIGHT[:4], "result/hands/2/status": "dead"})
     assert dead.status == 303, content_of(dead.text)
     assert asked_once(jackpot)["payload"]["result"]["hands"][1]["status"] == "dead"
+
+
+def test_a_bet_with_two_awards_to_decide_shows_both(world: World) -> None:
+    """A flush was rejected, and the four of a kind of the right cards is stopped: both awards are of one bet."""
+    world.open(base_amount="1000", settings={"reset_amount": "300", "payout_tiers": held_from("10")})
+    world.bet(bet(), round_id="r1")
+    world.settle(hand("1", FLUSH))
+    reject(world, "b1")
+    correct(world, hand("1", FOUR_OF_A_KIND))
+    (award,) = world.get("/v1/awards?state=payable").ok()["items"]
+    body = {"request_id": "stop", "reason": "a doubt"}
+    world.put(f"/v1/awards/{award['award_id']}/stop", body, key=world.key(Role.OPERATOR)).ok(201)
+    olga = somebody(world, "Olga", Role.OPERATOR)
+    page = content_of(olga.open(opened(olga, "held-awards", "table=T1&round=r1").action).text)
+    assert page.count("bet b1: ") == 2, page
 
 
 # Rules.
@@ -397,6 +485,61 @@ def test_payout_tiers_are_sent_whole_and_an_error_stands_in_its_own_row(jackpot:
     assert sent(olga, form, values).status == 303
     tier = {"from": "200", "approvals": 2, "evidence": ["witness"], "notify": ["a", "b"]}
     assert asked_once(jackpot)["payload"]["settings"] == {"payout_tiers": [tier]}
+
+
+# What changed meanwhile.
+
+
+@pytest.mark.parametrize("kind", MEANWHILE)
+def test_what_a_form_left_is_no_change_back_of_what_came_meanwhile(played: World, kind: str) -> None:
+    meanwhile = MEANWHILE[kind]
+    maker = asker_of(kind)
+    visitor = asker(played, kind)
+    form = opened(visitor, kind, FILLED[kind].query)
+    played.ask(kind, meanwhile.payload, request_id="first", by=maker.name, role=maker.role).ok(201)
+    checker = checker_of(kind)
+    played.approve("first", by=checker.name, role=checker.role).ok()
+
+    late = sent(visitor, form, meanwhile.values)
+    assert late.status == 409, content_of(late.text)
+    assert STALE in content_of(late.text)
+    assert requests(played)[0]["request_id"] == "first"
+    again = form_to(late.text, f"/changes/new/{kind}")
+    for name, value in {**meanwhile.shown, **meanwhile.values}.items():
+        assert sorted(again.values(name)) == sorted([value] if isinstance(value, str) else value)
+    assert again.value("reason") == "as agreed"
+    answer = visitor.post(form.action, again.fields)
+    assert answer.status == 303, content_of(answer.text)
+    request = requests(played)[0]
+    assert KINDS[kind].read(request["payload"]) == KINDS[kind].read(meanwhile.requested)
+
+
+@pytest.mark.parametrize("kind", MEANWHILE)
+def test_a_form_that_was_approved_is_a_replay_if_it_is_sent_again(played: World, kind: str) -> None:
+    visitor, checker = asker(played, kind), checker_of(kind)
+    form = opened(visitor, kind, FILLED[kind].query)
+    first = sent(visitor, form, MEANWHILE[kind].values)
+    request_id = form.value("request_id")
+    played.approve(request_id, by=checker.name, role=checker.role).ok()
+    assert sent(visitor, form, MEANWHILE[kind].values).headers.get("Location") == first.headers["Location"]
+
+
+# The change policy.
+
+
+def test_a_form_of_the_policy_keeps_every_rule_that_is_left_as_it_is(jackpot: World) -> None:
+    """A payload that leaves a rule out switches it off, and so would a form without a box for it."""
+    cleo = Principal("Cleo", Role.FINANCE)
+    jackpot.key_of(cleo)
+    jackpot.transact(partial(register, person=cleo, authenticator=Authenticator(), now=jackpot.clock()))
+    rules = dict.fromkeys((member.name for member in fields(KindPolicy) if member.name.startswith("needs_")), True)
+    before = {"requested_by": ["operator"], "decided_by": ["finance", "operator"], **rules}
+    jackpot.change("change-policy", {"kinds": {"adjustment": before}})
+    olga = somebody(jackpot, "Olga", Role.OPERATOR)
+    form = opened(olga, "change-policy", "of=adjustment")
+    answer = sent(olga, form, {"kinds/adjustment/decided_by": ["finance"]})
+    assert answer.status == 303, content_of(answer.text)
+    assert requests(jackpot)[0]["payload"]["kinds"]["adjustment"] == {**before, "decided_by": ["finance"]}
 
 
 # Too late.

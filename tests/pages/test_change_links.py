@@ -4,8 +4,10 @@ import pytest
 
 from jackpot_service.domain.principals import Role
 from tests.support import every_kind
+from tests.support.correcting import correct
 from tests.support.every_kind import PAID, UNCLAIMED
 from tests.support.filled_forms import somebody
+from tests.support.hands import STRAIGHT, hand
 from tests.support.page_text import links_of
 from tests.support.visitor import Visitor
 from tests.support.world import World
@@ -58,6 +60,13 @@ def test_a_round_leads_to_the_changes_that_its_state_leaves(
 def test_an_award_leads_to_the_reversal_of_its_payment(played: World) -> None:
     links = links_of(somebody(played, "Olga", Role.OPERATOR).open("/tables/T1/rounds/paid").text)
     assert f"/changes/new/payment-reversal?award={PAID}" in links
+
+
+def test_what_a_later_verdict_has_counted_is_not_reversed(played: World) -> None:
+    correct(played, hand("1", STRAIGHT), round_id="paid")
+    olga = somebody(played, "Olga", Role.OPERATOR)
+    assert kinds_on(olga, "/tables/T1/rounds/paid") == {"round-correction"}
+    assert "reversal" not in kinds_on(olga, f"/awards/{PAID}")
 
 
 def test_an_exception_leads_to_the_changes_that_settle_it(played: World) -> None:

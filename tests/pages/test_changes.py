@@ -11,7 +11,7 @@ import pytest
 
 from jackpot_service.domain.changes import LIFETIME
 from jackpot_service.domain.principals import Role
-from jackpot_service.pages.change import MOVED, NO_REMARK
+from jackpot_service.pages.change import MOVED, NO_OUTCOME, NO_REMARK
 from tests.support import every_kind
 from tests.support.answers import Answer, Body
 from tests.support.bets import bet
@@ -19,6 +19,7 @@ from tests.support.every_kind import PAYLOADS
 from tests.support.hands import FLUSH, hand
 from tests.support.page_text import content_of, text_of
 from tests.support.payouts import held_from
+from tests.support.people import asker_of
 from tests.support.visitor import Visitor
 from tests.support.world import World
 
@@ -235,6 +236,15 @@ def test_a_double_click_is_a_replay(requested: World) -> None:
     assert [each["reason"] for each in request(requested)["decisions"]] == [NO_REMARK]
 
 
+@pytest.mark.parametrize("outcome", ["", "approve", "Rejected", "1"])
+def test_what_is_neither_an_approval_nor_a_rejection_decides_nothing(requested: World, outcome: str) -> None:
+    form = {"outcome": outcome, "reason": "a slip"}
+    answer = person(requested, "Bob").submit(PAGE, form, Referer=f"http://localhost{PAGE}")
+    assert answer.status == 422
+    assert NO_OUTCOME in content_of(answer.text)
+    assert request(requested)["state"] == "pending"
+
+
 @pytest.mark.parametrize("reason", ["", "  ", "\x07bell", "x" * 501])
 def test_a_rejection_needs_a_reason(requested: World, reason: str) -> None:
     answer = reject(person(requested, "Bob"), reason)
@@ -334,6 +344,20 @@ def test_bets_that_move_only_the_balances_do_not_stop_an_approval(requested: Wor
     page = bob.open(PAGE).text
     requested.bet(bet("b", stake_minor=1000))
     assert bob.post(PAGE, {name: hidden(page, name) for name in ("csrf_token", "effect", "outcome")}).status == 303
+
+
+@pytest.mark.parametrize("kind", ["round-correction", "statement-settlement"])
+def test_bets_that_move_balances_which_a_change_records_do_not_stop_an_approval(world: World, kind: str) -> None:
+    every_kind.played(world)
+    maker = asker_of(kind)
+    world.ask(kind, PAYLOADS[kind], by=maker.name, role=maker.role).ok(201)
+    bob = person(world, "Bob")
+    page = bob.open(PAGE).text
+    before = request(world)["effect"]["after"]
+    world.bet(bet("meanwhile", stake_minor=1000), round_id="meanwhile")
+    assert request(world)["effect"]["after"] != before
+    answer = bob.post(PAGE, {name: hidden(page, name) for name in ("csrf_token", "effect", "outcome")})
+    assert answer.status == 303, content_of(answer.text)
 
 
 def test_who_approves_needs_their_key_shown_within_a_quarter_of_an_hour(requested: World) -> None:

@@ -33,6 +33,14 @@ def test_money_has_all_decimals_of_its_currency(amount_minor: int, rate: Rate, w
 
 
 @pytest.mark.parametrize(
+    ("amount_minor", "currency", "written"),
+    [(178575, "EUR", "1785.75"), (0, "EUR", "0.00"), (-5, "EUR", "-0.05"), (4666239, "JPY", "4666239")],
+)
+def test_a_field_of_an_amount_has_no_marks_of_thousands(amount_minor: int, currency: str, written: str) -> None:
+    assert figures.as_typed(amount_minor, currency) == written
+
+
+@pytest.mark.parametrize(
     ("amount", "currency", "written"),
     [
         ("169320.29425255", "EUR", "EUR 169,320.29425255"),

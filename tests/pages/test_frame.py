@@ -92,7 +92,7 @@ def test_a_name_that_means_harm_is_written_as_it_is(world: World) -> None:
     visitor = Visitor(world).sign_in(key=world.key_of(Principal(HOSTILE.strip(), Role.FINANCE)))
     page = visitor.open("/account").text
     assert "<script>alert" not in page
-    assert page.count("&lt;script&gt;alert(1)&lt;/script&gt;") == 2
+    assert page.count("&lt;script&gt;alert(1)&lt;/script&gt;") == 3
 
 
 def test_colours_are_kept_until_they_are_those_of_the_machine_again(world: World) -> None:

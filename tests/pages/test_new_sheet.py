@@ -4,11 +4,13 @@ import re
 from html import unescape
 from typing import Final
 
+import psycopg
 import pytest
 
 from jackpot_service.domain.principals import Role
 from jackpot_service.pages.new_sheet import STALE
 from tests.support.answers import Answer, Body
+from tests.support.logins import owner_conninfo
 from tests.support.page_text import content_of, text_of
 from tests.support.visitor import Visitor
 from tests.support.world import World
@@ -160,6 +162,37 @@ def test_a_new_currency_that_there_is_not_is_refused_at_its_field(world: World, 
     assert error_at(twice.text, "new-0") == "stands in the table already: type its rate there"
     assert "must hold at least one rate" not in twice.text
     assert requests(world) == []
+
+
+def test_a_new_currency_is_typed_once(world: World, rita: Visitor) -> None:
+    for path in (NEW, CHECK):
+        answer = send(rita, path, new_code_0="CHF", new_rate_0="1.05", new_code_2="CHF", new_rate_2="1.50")
+        assert answer.status == 422
+        assert error_at(answer.text, "new-2") == "stands in the table already: type its rate there"
+        assert error_at(answer.text, "new-0") == ""
+        assert fields_of(answer.text)["new-rate-0"] == "1.05"
+    assert requests(world) == []
+
+
+@pytest.mark.parametrize("rate", ["1.05", "much"])
+def test_a_rate_without_a_currency_is_refused_at_its_own_row(world: World, rita: Visitor, rate: str) -> None:
+    answer = send(rita, new_rate_0=rate)
+    assert answer.status == 422
+    assert error_at(answer.text, "new-0")
+    assert error_at(answer.text, "new-2") == ""
+    assert requests(world) == []
+
+
+def test_the_way_back_to_a_check_leads_to_the_form(rita: Visitor) -> None:
+    answer = rita.open(CHECK)
+    assert (answer.status, answer.headers["Location"]) == (303, NEW)
+
+
+def test_a_check_waits_for_no_act_and_no_act_for_it(world: World, rita: Visitor) -> None:
+    page = rita.open(NEW)
+    with psycopg.connect(owner_conninfo(world.database_url)) as holder:
+        holder.execute("SELECT FROM stripes FOR UPDATE")
+        assert send(rita, CHECK, on=page, rate_GBP="1.18").status == 200
 
 
 def test_a_currency_that_left_meanwhile_cannot_leave_again(world: World, rita: Visitor) -> None:

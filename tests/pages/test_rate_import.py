@@ -2,6 +2,7 @@
 
 import re
 import secrets
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import date
 from html import unescape
@@ -9,6 +10,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from jackpot_service.domain.changes import LIFETIME
 from jackpot_service.domain.principals import Role
 from jackpot_service.pages.rate_import import NONE_CHOSEN
 from tests.support.answers import Answer
@@ -90,6 +92,50 @@ def test_currencies_that_open_to_bets_are_taken_only_where_that_is_said(world: W
     assert world.get(f"/v1{address.replace('/changes', '/change-requests')}", role=Role.RATES).ok()["confirm"] == {
         "USD": "0.9523809524"
     }
+
+
+def reject(world: World, request_id: str) -> None:
+    ruth = Visitor(world).sign_in(key=world.person("Ruth", Role.RATES))
+    assert ruth.submit(f"/changes/{request_id}", {"outcome": "rejected", "reason": "wait"}).status == 303
+
+
+def expire(world: World, _request_id: str) -> None:
+    world.clock.advance(LIFETIME)
+
+
+def overtake(world: World, _request_id: str) -> None:
+    world.change("rate-sheet", {"base": "EUR", "rates": {"JPY": "0.0062"}}, role=Role.RATES)
+
+
+@pytest.mark.parametrize("end", [reject, expire, overtake])
+@pytest.mark.parametrize("more", [{}, {"GBP": "0.8346"}])
+def test_a_document_whose_request_is_over_is_asked_for_anew(
+    world: World, end: Callable[[World, str], None], more: dict[str, str]
+) -> None:
+    day = world.clock().date()
+    first = f"ecb-EUR-{day}"
+    visitor = rita(world)
+    request_shown(visitor, bring(visitor, document(day)))
+    end(world, first)
+
+    visitor = rita(world)
+    shown = bring(visitor, document(day, **more))
+    assert shown.status == 200, shown.headers
+    assert "This asks anew, by another request." in content_of(shown.text)
+    answers = [request_shown(visitor, shown) for _ in range(2)]
+    (address,) = {answer.headers["Location"] for answer in answers}
+    assert address != f"/changes/{first}"
+    assert "It waits for somebody else." in content_of(visitor.open(address).text)
+
+
+def test_more_currencies_than_were_asked_for_before_are_asked_for(world: World) -> None:
+    visitor = rita(world)
+    request_shown(visitor, bring(visitor, today(world)))
+    shown = bring(visitor, today(world), all_currencies="yes")
+    assert "USD none 0.9523809524 new" in content_of(shown.text)
+    address = request_shown(visitor, shown).headers["Location"]
+    rates = world.get(f"/v1{address.replace('/changes', '/change-requests')}", role=Role.RATES).ok()["payload"]["rates"]
+    assert rates["USD"] == "0.9523809524"
 
 
 @pytest.mark.parametrize(

@@ -35,7 +35,7 @@ FILLED: Final[Mapping[str, Filled]] = {
     "held-awards": Filled("table=T1&round=held", {"decision": "approve"}),
     "compensation": Filled("table=T1&round=cancelled", {"amount_minor": "1.00", "document": "minutes 1"}),
     "declined-compensation": Filled("table=T1&round=denied"),
-    "round-correction": Filled("table=T1&round=lost", {"result/hands/0/cards": STRAIGHT}),
+    "round-correction": Filled("table=T1&round=lost", {"result/hands/1/cards": STRAIGHT}),
     "casino-claims": Filled("casino=c1", {"claim_days": "7"}),
     "award-forfeiture": Filled(f"award={UNCLAIMED}"),
     "payment-reversal": Filled(f"award={PAID}"),

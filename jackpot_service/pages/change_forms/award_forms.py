@@ -27,7 +27,7 @@ _DECISIONS: Final[Mapping[Decision, str]] = {
     Decision.RELEASE: "release: stopped awards are payable again",
 }
 
-_TO_DECIDE: Final = tuple({decision.state: None for decision in _DECISIONS})
+TO_DECIDE: Final = tuple({decision.state: None for decision in _DECISIONS})
 """The states of awards that people decide about."""
 
 
@@ -42,7 +42,7 @@ def _listed(session: Session, asker: Asker, states: Sequence[AwardState]) -> lis
 
 
 def _rounds_to_decide(session: Session, asker: Asker) -> Sequence[Candidate]:
-    named = {(row.table_id, row.round_id): row for row in _listed(session, asker, _TO_DECIDE)}
+    named = {(row.table_id, row.round_id): row for row in _listed(session, asker, TO_DECIDE)}
     return [
         Candidate(
             f"round {round_id} at table {table_id}: {row.award.state.value}", {"table": table_id, "round": round_id}
@@ -53,17 +53,19 @@ def _rounds_to_decide(session: Session, asker: Asker) -> Sequence[Candidate]:
 
 def _held(session: Session, asker: Asker, subject: Mapping[str, str]) -> Sheet:
     record = subjects.round_of(session, asker, subject)
-    awards = [award for award in round_parts.awards_in_force(record) if award.state in _TO_DECIDE]
+    awards = [award for award in round_parts.awards_of_round(record) if award.state in TO_DECIDE]
     states = {award.state for award in awards}
     decisions = tuple(Choice(each, text) for each, text in _DECISIONS.items() if each.state in states)
-    choices = {award.bet_id: round_parts.award_label(award, record.sheet) for award in awards}
+    labels: dict[str, list[str]] = {}
+    for award in awards:  # A bet is decided as a whole: with each of its awards that is in the state.
+        labels.setdefault(award.bet_id, []).append(round_parts.award_label(award, record.sheet))
     fields = (
         Field(name="decision", label="Decision", control=Control.CHOICE, choices=decisions),
         Field(
             name="bets",
             label="Awards",
             control=Control.MANY,
-            choices=tuple(Choice(*each) for each in choices.items()),
+            choices=tuple(Choice(bet_id, "; ".join(each)) for bet_id, each in labels.items()),
             hint="Choose those that the decision is about. None chosen: all in that state.",
             is_required=False,
         ),

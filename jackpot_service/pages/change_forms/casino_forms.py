@@ -78,7 +78,8 @@ def _claims(session: Session, _asker: Asker, subject: Mapping[str, str]) -> Shee
         ),
     )
     facts = (("Days in force", days), ("Forfeited awards go", _FORFEITED_TO[before.forfeited_to]))
-    return Sheet(f"casino {casino_id}", {"casino_id": casino_id}, fields, facts)
+    version = SetCasinoClaims(casino_id=casino_id).version(session)
+    return Sheet(f"casino {casino_id}", {"casino_id": casino_id}, fields, facts, version=version)
 
 
 def _withholding_fields(session: Session, asker: Asker) -> Sequence[Field]:
@@ -140,7 +141,8 @@ def _withholding(session: Session, _asker: Asker, subject: Mapping[str, str]) ->
             ("Reported from", exact(reported, currency)),
         )
     payload = {"casino_id": casino_id, "currency": currency}
-    return Sheet(f"casino {casino_id} in {currency}", payload, fields, facts)
+    version = "0" if before is None else str(before.version)
+    return Sheet(f"casino {casino_id} in {currency}", payload, fields, facts, version=version)
 
 
 def _known_currency(subject: Mapping[str, str]) -> str:
@@ -182,7 +184,8 @@ def _limits(session: Session, asker: Asker, subject: Mapping[str, str]) -> Sheet
         (f"{label} now", _or_none(own_bound or of_jackpot, base)) for label, own_bound, of_jackpot in bounds.values()
     ]
     payload = {"jackpot_id": table.jackpot_id, "table_id": table.table_id}
-    return Sheet(f"table {table.table_id} of jackpot {table.jackpot_id}", payload, fields, facts)
+    version = LimitTable(jackpot_id=table.jackpot_id, table_id=table.table_id).version(session)
+    return Sheet(f"table {table.table_id} of jackpot {table.jackpot_id}", payload, fields, facts, version=version)
 
 
 def _or_none(amount: Decimal | None, base: str) -> str:

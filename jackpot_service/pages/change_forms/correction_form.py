@@ -1,12 +1,11 @@
 """The form of a correction: the right cards of each hand of a settled round, and its count of bets."""
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import Any, Final
 
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain.cards import RANKS, SUITS, Card
-from jackpot_service.domain.outcomes import Hand, HandStatus
+from jackpot_service.domain.outcomes import Hand, HandStatus, Result
 from jackpot_service.domain.rounds import RoundState
 from jackpot_service.pages.cards import ShownCard, shown_card
 from jackpot_service.pages.change_forms import award_forms, round_parts, subjects
@@ -53,7 +52,7 @@ def _correction(session: Session, asker: Asker, subject: Mapping[str, str]) -> S
         raise UnknownSubject(message)
     live = sum(1 for booked in record.bets if not booked.is_void)
     fields = (
-        *(field for place, hand in enumerate(verdict.hands) for field in _hand_fields(place, hand)),
+        *(field for hand in verdict.hands for field in _hand_fields(hand)),
         Field(
             name=DEALER,
             label="Dealer",
@@ -74,22 +73,22 @@ def _correction(session: Session, asker: Asker, subject: Mapping[str, str]) -> S
     )
     parts = {"record": record, "deck": DECK}
     subject_, payload = round_parts.subject_of(record), round_parts.payload_of(record)
-    read = partial(_read, names=[hand.hand for hand in verdict.hands])
-    return Sheet(subject_, payload, fields, _facts(record), parts, read)
+    shown = CorrectRound(**payload, result=Result(live, verdict.hands, verdict.dealer))
+    return Sheet(subject_, payload, fields, _facts(record), parts, _read, shown.version(session))
 
 
-def _hand_fields(place: int, hand: Hand) -> tuple[Field, Field]:
+def _hand_fields(hand: Hand) -> tuple[Field, Field]:
     statuses = tuple(Choice(status, text) for status, text in _STATUSES.items())
     return (
         Field(
-            name=f"{HANDS}/{place}/cards",
+            name=f"{HANDS}/{hand.hand}/cards",
             label=f"Hand {hand.hand}",
             section=f"Hand {hand.hand}",
             control=Control.CARDS,
             default=hand.cards,
         ),
         Field(
-            name=f"{HANDS}/{place}/status",
+            name=f"{HANDS}/{hand.hand}/status",
             label=f"Hand {hand.hand} was",
             section=f"Hand {hand.hand}",
             control=Control.CHOICE,
@@ -106,12 +105,14 @@ def _facts(record: RoundRecord) -> tuple[tuple[str, str], ...]:
     return (("State", state), ("Verdict in force", verdict))
 
 
-def _read(fields: Sequence[Field], typed: Typed, *, names: Sequence[str]) -> Reading:
-    """Read the hands, each by its place, as a list; their names are those of the hands in force."""
+def _read(fields: Sequence[Field], typed: Typed) -> Reading:
+    """Read the hands, which have their fields by name, as a list."""
     reading = read_fields(fields, typed)
     result: dict[str, Any] = reading.payload.setdefault("result", {})
-    by_place: Mapping[str, dict[str, Any]] = result.pop("hands", {})
-    result["hands"] = [{"hand": name, **by_place.get(str(place), {})} for place, name in enumerate(names)]
+    hands: Mapping[str, dict[str, Any]] = result.pop("hands", {})
+    result["hands"] = [{"hand": name, **members} for name, members in sorted(hands.items())]
+    for place, name in enumerate(sorted(hands)):
+        reading.places[f"/payload/{HANDS}/{place}"] = f"/payload/{HANDS}/{name}"
     return reading
 
 

@@ -9,10 +9,10 @@ from typing import Any, Final
 from werkzeug.datastructures import MultiDict
 
 from jackpot_service.domain.currencies import CURRENCIES
-from jackpot_service.domain.money import from_minor, plain
-from jackpot_service.domain.shapes import DAY, DECIMAL
-from jackpot_service.pages.figures import MINUS
-from jackpot_service.usecases.fields import MOST_DIGITS
+from jackpot_service.domain.money import plain
+from jackpot_service.domain.shapes import DAY
+from jackpot_service.pages.figures import MINUS, as_typed
+from jackpot_service.pages.typed_texts import SECONDS, WrongText, instant_of, minor_of
 
 Typed = MultiDict[str, str]
 """The text of a form, or of a query, by the names of its fields."""
@@ -56,8 +56,8 @@ class Field:
     A field of a form. Its name is its place in the payload, with a slash between the levels.
 
     `section` is the title under which it stands with its neighbours. `unit` is the currency of its amount, and
-    `unit_field` names the field in which that is chosen. `default` is shown until something is typed. An optional field
-    that was left empty is no member of the payload.
+    `unit_field` names the field in which that is chosen. An amount in minor units `may_be_negative`. `default` is shown
+    until something is typed. An optional field that was left empty is no member of the payload.
     """
 
     name: str
@@ -67,6 +67,7 @@ class Field:
     section: str = ""
     unit: str = ""
     unit_field: str = ""
+    may_be_negative: bool = False
     choices: Sequence[Choice] = ()
     default: Sequence[str] = ()
     is_required: bool = True
@@ -79,14 +80,6 @@ class Field:
     def is_at(self, pointer: str) -> bool:
         """Whether an error points to it, or into it."""
         return pointer == self.pointer or pointer.startswith(f"{self.pointer}/")
-
-    def shown(self, typed: Typed) -> tuple[str, ...]:
-        """The values that it shows: those that were typed, of which an unchecked box has none."""
-        return tuple(typed.getlist(self.name))
-
-
-class WrongText(Exception):
-    """The text of a field cannot be read; the message says what it must be."""
 
 
 @dataclass(slots=True)
@@ -135,14 +128,18 @@ def defaults(fields: Iterable[Field], query: Typed) -> Typed:
     """Return the text of a form that nobody has filled in: of the query where that names a field, or the defaults."""
     typed: Typed = MultiDict()
     for each in fields:
-        values = query.getlist(each.name) or each.default
-        typed.setlist(each.name, [_shown_instant(text) if each.control is Control.INSTANT else text for text in values])
+        stated = query.getlist(each.name)
+        if each.control is Control.MINOR:
+            stated = [_shown_minor(text, currency_of(each, typed)) for text in stated]
+        elif each.control is Control.INSTANT:
+            stated = [_shown_instant(text) for text in stated]
+        typed.setlist(each.name, [text for text in stated if text] or list(each.default))
     return typed
 
 
 def amount_of(minor: int | None, currency: str) -> tuple[str, ...]:
     """Write minor units as a field of an amount shows them; nothing for None."""
-    return () if minor is None else (plain(from_minor(minor, CURRENCIES[currency].exponent)),)
+    return () if minor is None else (as_typed(minor, currency),)
 
 
 def plain_or_empty(amount: Decimal | None) -> tuple[str, ...]:
@@ -156,7 +153,9 @@ def _value(each: Field, typed: Typed) -> object:
         return typed.getlist(each.name) or (None if not each.is_required else [])
     if each.control is Control.TRUTH:
         return bool(typed.get(each.name))
-    text = typed.get(each.name, "").strip()
+    text = typed.get(each.name, "")
+    if each.control is not Control.CHOICE:  # A choice is a value of the books, which may have spaces at its ends.
+        text = text.strip()
     return _member(each, text, typed) if text else None
 
 
@@ -166,44 +165,30 @@ def _member(each: Field, text: str, typed: Typed) -> object:
         case Control.AMOUNT:
             return text.replace(MINUS, "-")
         case Control.MINOR:
-            return _minor(text.replace(MINUS, "-"), each.unit or typed.get(each.unit_field, ""))
+            return minor_of(text, currency_of(each, typed), may_be_negative=each.may_be_negative)
         case Control.WHOLE:
             return int(text) if text.isascii() and text.isdigit() and len(text) <= MOST_WHOLE_DIGITS else text
         case Control.INSTANT:
-            return _instant(text)
+            return instant_of(text)
         case _:
             return text
 
 
-def _minor(text: str, currency: str) -> int:
-    """Raises: WrongText."""
-    known = CURRENCIES.get(currency)
-    if known is None:
-        message = "needs a currency"
-        raise WrongText(message)
-    if len(text) <= MOST_DIGITS and DECIMAL.fullmatch(text):
-        whole, _, decimals = text.partition(".")
-        decimals = decimals.rstrip("0")
-        if len(decimals) <= known.exponent:
-            return int(whole + decimals.ljust(known.exponent, "0"))
-    example = str(from_minor(1250, known.exponent))
-    message = f"must be an amount of {currency} with at most {known.exponent} decimals, such as {example}"
-    raise WrongText(message)
+def currency_of(field: Field, typed: Typed) -> str:
+    """Return the code of the currency of an amount, its own or the one that is chosen; empty if none is."""
+    return field.unit or typed.get(field.unit_field, "")
 
 
-_SECONDS: Final = len("2026-11-20T09:30:00")
-
-
-def _instant(text: str) -> str:
-    """Complete a time as a browser sends it, which has neither a zone nor, on the whole minute, seconds."""
-    if text.endswith("Z") or len(text) > _SECONDS:
-        return text
-    return f"{text}:00Z" if len(text) == _SECONDS - len(":00") else f"{text}Z"
+def _shown_minor(text: str, currency: str) -> str:
+    """Write minor units of an address as a field shows them; nothing for what no such amount is."""
+    digits = text.removeprefix("-")
+    is_whole = digits.isascii() and digits.isdigit() and len(digits) <= MOST_WHOLE_DIGITS
+    return as_typed(int(text), currency) if is_whole and currency in CURRENCIES else ""
 
 
 def _shown_instant(text: str) -> str:
     """Write a time, or a day, as a browser's field of a time shows it."""
-    return f"{text}T00:00:00" if DAY.fullmatch(text) else text.removesuffix("Z")[:_SECONDS]
+    return f"{text}T00:00:00" if DAY.fullmatch(text) else text.removesuffix("Z")[:SECONDS]
 
 
 def choices_of(words: Mapping[str, str]) -> tuple[Choice, ...]:

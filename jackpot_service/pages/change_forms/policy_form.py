@@ -14,7 +14,11 @@ from jackpot_service.usecases.changes.change_policy import ROLES, ChangeChangePo
 
 GROUP: Final = "Rules of the house"
 
-_FLAGS: Final = {"needs_other_department": "Another department", "needs_other_role": "Another role"}
+_FLAGS: Final = {
+    "needs_other_department": "Another department than the maker's decides",
+    "needs_other_role": "Another role than the maker's decides",
+    "needs_passkey": "A passkey signs every approval",
+}
 
 
 def _kinds(session: Session, _asker: Asker) -> Sequence[Field]:
@@ -47,22 +51,23 @@ def _policy(session: Session, _asker: Asker, subject: Mapping[str, str]) -> Shee
         *(
             Field(
                 name=f"kinds/{kind}/{name}",
-                label=f"{label_} than the maker's decides",
+                label=label_,
                 control=Control.TRUTH,
                 default=("yes",) if getattr(policy, name) else (),
             )
             for name, label_ in _FLAGS.items()
         ),
     )
-    return Sheet(f"changes of the kind {label(kind)}", {}, fields, _facts(policy))
+    version = ChangeChangePolicy(kinds={}).version(session)
+    return Sheet(f"changes of the kind {label(kind)}", {}, fields, _facts(policy), version=version)
 
 
 def _facts(policy: KindPolicy) -> tuple[tuple[str, str], ...]:
-    apart = [text.lower() for name, text in _FLAGS.items() if getattr(policy, name)]
+    held = [text for name, text in _FLAGS.items() if getattr(policy, name)]
     return (
         ("Asked for by, now", ", ".join(sorted(policy.requested_by))),
         ("Decided by, now", ", ".join(sorted(policy.decided_by))),
-        ("Must differ, now", ", ".join(apart) or "nothing but the person"),
+        ("Besides, now", "; ".join(held) or "another person than the maker decides"),
     )
 
 

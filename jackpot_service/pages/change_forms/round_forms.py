@@ -72,6 +72,7 @@ def _compensation(session: Session, asker: Asker, subject: Mapping[str, str]) ->
             label="Amount granted",
             control=Control.MINOR,
             unit_field="currency",
+            may_be_negative=True,
             hint="In units of the currency. Below zero takes back what was granted.",
         ),
         Field(name="document", label="Document", hint="The decision by which it is granted."),

@@ -4,7 +4,6 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from jackpot_service.domain.money import RateSheet
-from jackpot_service.domain.outcomes import Hand
 from jackpot_service.pages.change_forms.fields import Choice
 from jackpot_service.pages.figures import label, money
 from jackpot_service.pages.shown_rounds import ShownHand, hands_of_cancelled, shown_verdict
@@ -41,14 +40,8 @@ def round_shown(record: RoundRecord) -> Mapping[str, Any]:
     return {"record": record, "hands": hands, "dealer": dealer}
 
 
-def hands_in_force(record: RoundRecord) -> tuple[Hand, ...]:
-    """The hands that the verdict in force has judged."""
-    verdict = in_force(record)
-    return () if verdict is None else verdict.hands
-
-
-def awards_in_force(record: RoundRecord) -> tuple[BookedAward, ...]:
-    """All awards of a round, those of its settlement first, then those of its corrections."""
+def awards_of_round(record: RoundRecord) -> tuple[BookedAward, ...]:
+    """All awards of a round, also those taken back: those of its settlement first, then those of its corrections."""
     return (*record.awards, *(award for correction in record.corrections for award in correction.awards))
 
 

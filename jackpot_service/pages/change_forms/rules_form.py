@@ -1,5 +1,6 @@
 """The form of new rules of a jackpot: all its settings as they are, of which only those that change are sent."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
@@ -20,7 +21,7 @@ from jackpot_service.pages.change_forms.fields import (
     plain_or_empty,
     put,
 )
-from jackpot_service.pages.change_forms.form import Asker, ChangeForm, Sheet
+from jackpot_service.pages.change_forms.form import WAS, Asker, ChangeForm, Sheet
 from jackpot_service.pages.change_forms.policy_form import GROUP
 from jackpot_service.pages.figures import MINUS, label
 from jackpot_service.records import immutable
@@ -28,6 +29,9 @@ from jackpot_service.usecases.changes.rules import ChangeRules
 
 SETTINGS: Final = "settings"
 TIERS: Final = f"{SETTINGS}/{PAYOUT_TIERS}"
+
+_SETTING: Final = re.compile(rf"{WAS}({SETTINGS}/[^/]+)")
+_TIER: Final = re.compile(rf"{TIERS}/([0-9]{{1,2}})/(from|approvals|prizes|evidence|notify)")
 
 EMPTY_TIERS: Final = 2
 """So many rows for further payout tiers."""
@@ -59,7 +63,9 @@ def _rules(session: Session, asker: Asker, subject: Mapping[str, str]) -> Sheet:
         ("Newest rules, which this changes", f"version {version}"),
         ("New rules come into force", "after the next hit, not before"),
     )
-    return Sheet(f"jackpot {state.jackpot_id}", {"jackpot_id": state.jackpot_id}, fields, facts, {}, _read)
+    subject_, payload = f"jackpot {state.jackpot_id}", {"jackpot_id": state.jackpot_id}
+    in_force = ChangeRules(jackpot_id=state.jackpot_id, settings={}).version(session)
+    return Sheet(subject_, payload, fields, facts, read=_read, version=in_force)
 
 
 def _setting(name: str, label_: str, section: str, before: Sequence[str], **more: Any) -> Field:  # noqa: ANN401
@@ -195,15 +201,18 @@ def _tiers(rules: JackpotRules) -> Iterator[Field]:
             yield _setting(f"{PAYOUT_TIERS}/{place}/{name}", label_, section, before, control=control, **more)
 
 
-def _read(fields: Sequence[Field], typed: Typed) -> Reading:
-    """Read the settings that differ from those that the form has shown; an optional one that is empty is taken away."""
+def _read(_fields: Sequence[Field], typed: Typed) -> Reading:
+    """
+    Read the settings that differ from those that the form has shown; an optional one that is empty is taken away.
+
+    The text alone says what it has shown, so that the same form asks for the same also once that has come into force.
+    """
     reading = Reading({SETTINGS: {}})
-    for field in fields:
-        if not field.name.startswith(f"{TIERS}/"):
-            text = typed.get(field.name, "").strip().replace(MINUS, "-")
-            if text != "".join(field.default):
-                put(reading.payload, field.name, text or None)
-    before, after = _documents(fields, None), _documents(fields, typed)
+    for shown in filter(None, map(_SETTING.fullmatch, typed)):
+        text = typed.get(shown[1], "").strip().replace(MINUS, "-")
+        if text != typed[shown[0]]:
+            put(reading.payload, shown[1], text or None)
+    before, after = _documents(typed, WAS), _documents(typed, "")
     if list(after.values()) != list(before.values()):
         reading.payload[SETTINGS][PAYOUT_TIERS] = list(after.values())
         for index, place in enumerate(after):
@@ -211,21 +220,20 @@ def _read(fields: Sequence[Field], typed: Typed) -> Reading:
     return reading
 
 
-def _documents(fields: Sequence[Field], typed: Typed | None) -> dict[str, dict[str, Any]]:
-    """Write the payout tiers of a form as the payload has them, by place; of the form as it was shown without text."""
-    tiers: dict[str, dict[str, Any]] = {}
-    for field in fields:
-        if field.name.startswith(f"{TIERS}/"):
-            place, name = field.name.removeprefix(f"{TIERS}/").split("/")
-            values = list(field.default if typed is None else typed.getlist(field.name))
-            tiers.setdefault(place, {})[name] = _member(name, values)
-    stated = {place: {name: value for name, value in tier.items() if value} for place, tier in tiers.items()}
-    return {place: tier for place, tier in stated.items() if tier}
+def _documents(typed: Typed, prefix: str) -> Mapping[int, Mapping[str, Any]]:
+    """Write the payout tiers of a form as the payload has them, by place; those of fields with a prefix."""
+    tiers: dict[int, dict[str, Any]] = {}
+    for field in typed:
+        named = _TIER.fullmatch(field.removeprefix(prefix)) if field.startswith(prefix) else None
+        value = None if named is None else _member(named[2], typed.getlist(field))
+        if named is not None and value:
+            tiers.setdefault(int(named[1]), {})[named[2]] = value
+    return dict(sorted(tiers.items()))
 
 
 def _member(name: str, values: list[str]) -> object:
     if name in {"prizes", "evidence"}:
-        return sorted(str(value) for value in values)
+        return sorted(filter(None, values))
     text = "".join(values).strip()
     if name == "notify":
         return [each for each in (part.strip() for part in text.split(",")) if each]

@@ -12,37 +12,57 @@ function warnBeforeEnd() {
   setTimeout(() => { banner.hidden = false; }, isBelieved ? Math.max(0, left - 2 * MINUTE) : 28 * MINUTE);
 }
 
-// A form that is sent when the session has ended comes back from the sign-in as it was filled in. Keys are never kept.
+// A form that is sent when the session has ended comes back from the sign-in as its person filled it in. Keys are never
+// kept. What was kept is for the page after such a sign-in, and for nobody else: every other page forgets all of it.
 // Whether one comes from there is noted here: who signs in at their company comes back from another site.
 const KEPT = "jackpot-form:";
-const SIGNING_IN = "jackpot-signing-in";
-const isSignIn = location.pathname.startsWith("/sign-in");
-const comesFromSignIn = !isSignIn && sessionStorage.getItem(SIGNING_IN) !== null;
-if (isSignIn) sessionStorage.setItem(SIGNING_IN, "yes");
-else sessionStorage.removeItem(SIGNING_IN);
+const UNSENT = "jackpot-unsent";
+const person = document.body.dataset.person;
 
 function keepForms() {
+  const isUnsent = sessionStorage.getItem(UNSENT) !== null;
   for (const form of document.querySelectorAll("form[data-keep]")) {
-    const place = KEPT + location.pathname + "#" + form.dataset.keep;
-    const kept = sessionStorage.getItem(place);
-    sessionStorage.removeItem(place);
-    if (kept && comesFromSignIn) fillIn(form, JSON.parse(kept));
+    const kept = isUnsent ? JSON.parse(sessionStorage.getItem(placeOf(form))) : null;
+    if (kept?.person === person) fillIn(form, kept.values);
     form.addEventListener("submit", () => {
-      const values = [...new FormData(form)].filter(([name, value]) => !isSecret(form, name) && typeof value === "string");
-      sessionStorage.setItem(place, JSON.stringify(values));
+      sessionStorage.setItem(placeOf(form), JSON.stringify({ person, values: valuesOf(form) }));
     });
   }
 }
 
-function isSecret(form, name) {
-  return name === "csrf_token" || [...form.elements].some((field) => field.name === name && field.type === "password");
+function forgetForms() {
+  for (const name of Object.keys(sessionStorage)) {
+    if (name === UNSENT || name.startsWith(KEPT)) sessionStorage.removeItem(name);
+  }
+}
+
+// By where it is sent, with what it is about: that page may stand at more than one address.
+function placeOf(form) {
+  const sent = new URL(form.getAttribute("action") ?? location.href, location.href);
+  sent.searchParams.delete("form");
+  return `${KEPT}${sent.pathname}${sent.search}#${form.dataset.keep}`;
+}
+
+function valuesOf(form) {
+  const left = [...form.elements].filter(({ type, name }) => /hidden|password/.test(type) && !isOfBooks(name));
+  const names = left.map(({ name }) => name);
+  return [...new FormData(form)].filter(([name, value]) => !names.includes(name) && typeof value === "string");
+}
+
+// What the form has shown of the books, and their version: without it, what was left would be a change of what is now.
+function isOfBooks(name) {
+  return name === "base_version" || name.startsWith("was-");
 }
 
 function fillIn(form, values) {
-  for (const field of form.elements) {
+  for (const field of [...form.elements]) {
     const own = values.filter(([name]) => name === field.name).map(([, value]) => value);
-    if (field.type === "checkbox" || field.type === "radio") field.checked = own.includes(field.value);
+    if (isOfBooks(field.name)) field.remove();
+    else if (field.type === "checkbox" || field.type === "radio") field.checked = own.includes(field.value);
     else if (own.length && field.type !== "hidden" && field.type !== "submit") field.value = own[0];
+  }
+  for (const [name, value] of values.filter(([each]) => isOfBooks(each))) {
+    form.append(Object.assign(document.createElement("input"), { type: "hidden", name, value }));
   }
 }
 
@@ -52,3 +72,5 @@ if (!window.isSecureContext) {
 }
 warnBeforeEnd();
 keepForms();
+if (!location.pathname.startsWith("/sign-in")) forgetForms();
+else if (new URLSearchParams(location.search).has("unsent")) sessionStorage.setItem(UNSENT, "yes");

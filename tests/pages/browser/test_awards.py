@@ -64,6 +64,23 @@ def record_payment(page: Page, amount: str, reference: str) -> None:
     page.get_by_role("button", name="Record the payment").click()
 
 
+def test_a_refused_payment_comes_back_from_the_key_filled_in(screens: Screens, awarded: World) -> None:
+    screens.expected = {422}
+    key = awarded.person("Ann", Role.OPERATOR)
+    ann = screens.signed_in(key)
+    ann.goto(path_of(awarded, "payable"))
+    record_payment(ann, "12,50", "slip 9")
+    expect(ann.get_by_role("alert")).to_contain_text("must be an amount in EUR")
+    awarded.clock.advance(timedelta(minutes=16))
+    record_payment(ann, "12.50", "slip 9")
+    ann.get_by_label("Key").fill(key)
+    ann.get_by_role("button", name="Go on").click()
+    expect(ann.get_by_label("Reference", exact=True)).to_have_value("slip 9")
+    expect(ann.get_by_label("Amount in EUR")).to_have_value("12.50")
+    ann.get_by_role("button", name="Record the payment").click()
+    expect(ann.get_by_text("The payment is recorded.")).to_be_visible()
+
+
 @pytest.mark.parametrize("has_scripts", [True, False])
 def test_a_held_award_is_released_and_paid_in_parts(screens: Screens, awarded: World, *, has_scripts: bool) -> None:
     ann = screens.signed_in(awarded.person("Ann", Role.OPERATOR), java_script_enabled=has_scripts)

@@ -213,6 +213,57 @@ def test_a_form_that_comes_too_late_comes_back_filled_in(screens: Screens, playe
     expect(ann.get_by_text("It waits for somebody else.")).to_be_visible()
 
 
+def send_too_late(ann: Page, world: World) -> None:
+    """Send a form when the session of its person has ended."""
+    world.clock.advance(timedelta(minutes=31))
+    ann.get_by_role("button", name="Ask for it").click()
+    expect(ann.get_by_text("Your session was over when you sent the form")).to_be_visible()
+
+
+def sign_in_again(page: Page, key: str) -> None:
+    page.get_by_label("Key").fill(key)
+    page.get_by_role("button", name="Sign in").click()
+    page.wait_for_url(lambda url: "/sign-in" not in url)
+
+
+def test_a_form_that_comes_back_is_over_the_books_that_it_has_shown(screens: Screens, played: World) -> None:
+    screens.expected = {409}
+    ann = ann_in(screens, played)
+    ann.goto("/changes/new/table-limits?table=T1")
+    ann.get_by_label("Least stake").fill("2")
+    ann.get_by_label("Reason").fill("as agreed")
+    send_too_late(ann, played)
+    played.change("table-limits", {"jackpot_id": "j1", "table_id": "T1", "largest_stake": "40"}, request_id="first")
+    sign_in_again(ann, played.person("Ann", Role.OPERATOR))
+    expect(ann.get_by_label("Least stake")).to_have_value("2")
+    expect(ann.get_by_label("Largest stake")).to_have_value("")
+    ann.get_by_role("button", name="Ask for it").click()
+    expect(ann.get_by_text("has changed since you opened it")).to_be_visible()
+    expect(ann.get_by_label("Largest stake")).to_have_value("40")
+    expect(ann.get_by_label("Least stake")).to_have_value("2")
+
+
+def test_a_form_comes_back_to_nobody_else_and_to_no_other_form(screens: Screens, played: World) -> None:
+    ann = ann_in(screens, played)
+    ann.goto("/changes/new/adjustment?jackpot=j1")
+    fill_adjustment(ann)
+    send_too_late(ann, played)
+    sign_in_again(ann, played.person("Olga", Role.OPERATOR))
+    expect(ann.get_by_label("Difference")).to_have_value("")
+
+    fill_adjustment(ann)
+    ann.get_by_label("Reason").fill("as agreed")
+    ann.get_by_role("button", name="Ask for it").click()
+    expect(ann.get_by_text("It waits for somebody else.")).to_be_visible()
+    assert "memo 1" not in ann.evaluate("JSON.stringify(sessionStorage)")
+    ann.goto("/changes/new/adjustment?jackpot=j2")
+    ann.get_by_label("Reason").fill("another")
+    send_too_late(ann, played)
+    sign_in_again(ann, played.person("Olga", Role.OPERATOR))
+    expect(ann.get_by_label("Reason")).to_have_value("another")
+    expect(ann.get_by_label("Difference")).to_have_value("")
+
+
 def test_a_jackpot_is_suspended_and_resumed(screens: Screens, played: World) -> None:
     ann = ann_in(screens, played)
     ann.goto("/jackpots/j1")
