@@ -1,6 +1,7 @@
 """Passkeys: registered by a person for themselves, and revoked by them, or by an operator."""
 
 import secrets
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -84,15 +85,33 @@ def take_challenge(session: Session, act: Act, client_data: bytes) -> tuple[byte
     return challenge, taken if is_waiting else None
 
 
-def require_use(
-    session: Session, listed: ListedPasskey, assertion: Assertion, *, site: Site, challenge: bytes, at: datetime
-) -> None:
-    """Hold that a passkey has signed a challenge, and note its use. Raises: BadAssertion."""
+def require_signature(
+    session: Session,
+    assertion: Assertion,
+    *,
+    site: Site,
+    challenge: bytes,
+    at: datetime,
+    person: str | None = None,
+    unused_since: datetime | None = None,
+) -> Passkey:
+    """
+    Hold that a passkey in force, of a person or of anybody, has signed a challenge for a site, and note its use.
+
+    With `unused_since`, the time of the challenge, it has signed nothing else since: so a challenge that is stored
+    nowhere is good once. Raises: BadAssertion.
+    """
+    listed = records.by_credential(session, assertion.credential_id)
+    is_in_force = listed is not None and listed.revoked_at is None and listed.passkey.rp_id == site.rp_id
+    if listed is None or not is_in_force or person not in {None, listed.passkey.principal}:
+        message = f"{person or 'Nobody'} has no such passkey for {site.rp_id}."
+        raise BadAssertion(message)
     passkey = listed.passkey
     count = ceremonies.require_signed(assertion, passkey, site, challenge, sign_count=listed.sign_count)
-    if not records.note_use(session, passkey.passkey_id, sign_count=count, at=at):
-        message = "The passkey's counter went back: it was used somewhere else meanwhile."
+    if not records.note_use(session, passkey.passkey_id, sign_count=count, at=at, used_before=unused_since):
+        message = "The passkey was used meanwhile, or its counter went back."
         raise BadAssertion(message)
+    return passkey
 
 
 def register_passkey(session: Session, command: RegisterPasskey) -> PasskeyChanged:
@@ -138,13 +157,13 @@ def register_passkey(session: Session, command: RegisterPasskey) -> PasskeyChang
     return PasskeyChanged(require_passkey(session, passkey.passkey_id), is_replay=False)
 
 
-def _require_room(session: Session, person: str) -> list[Passkey]:
+def _require_room(session: Session, person: str) -> Sequence[Passkey]:
     """Return a person's passkeys. Raises: PasskeyLimitReached."""
     live = records.live_of(session, person)
     if len(live) >= MOST_LIVE:
         message = f"{person} has {len(live)} passkeys: revoke one."
         raise PasskeyLimitReached(message)
-    return [listed.passkey for listed in live]
+    return live
 
 
 def revoke_passkey(session: Session, act: Act, passkey_id: str) -> PasskeyChanged:

@@ -130,9 +130,50 @@ def test_a_sign_in_is_good_once_and_in_its_own_browser(world: World) -> None:
     visitor, thief = Visitor(world), Visitor(world)
     assertion = assertion_of(blue, visitor.open("/sign-in").text)
     assert sign_in(thief, blue, assertion=assertion).status == 422
+    before = dict(visitor.cookies)
     assert sign_in(visitor, blue, assertion=assertion).status == 303
-    visitor.submit("/sign-out", {}, page=ACCOUNT)
+    visitor.cookies = before
     assert sign_in(visitor, blue, assertion=assertion).status == 422
+    assert sign_in(visitor, blue).status == 303
+
+
+def test_a_sign_in_is_good_for_a_quarter_of_an_hour(world: World) -> None:
+    blue, visitor = Authenticator(counts=False), Visitor(world)
+    add(bob(world), blue)
+    assertion = assertion_of(blue, visitor.open("/sign-in").text)
+    world.clock.advance(timedelta(minutes=15))
+    answer = sign_in(visitor, blue, assertion=assertion)
+    assert answer.status == 422
+    assert "open for too long" in answer.text
+    assert sign_in(visitor, blue).status == 303
+
+
+@pytest.mark.parametrize("challenge", ["", "YQ", "_" * 53 + "8", "=", 7])
+def test_an_answer_to_a_question_that_nobody_asked_is_refused(world: World, challenge: object) -> None:
+    blue, visitor = Authenticator(), Visitor(world)
+    add(bob(world), blue)
+    assertion = assertion_of(blue, visitor.open("/sign-in").text, challenge=challenge)
+    assert sign_in(visitor, blue, assertion=assertion).status == 422
+
+
+def test_passkeys_that_fail_stop_no_passkey_that_there_is(world: World) -> None:
+    blue, visitor = Authenticator(), Visitor(world, app=world.start(monotonic=lambda: 0.0))
+    add(bob(world), blue)
+    assert [sign_in(visitor, Authenticator()).status for _ in range(11)] == [*[422] * 10, 429]
+    assert visitor.submit("/sign-in", {"key": "jk_wrong"}).status == 429
+    assert sign_in(visitor, blue).status == 303
+
+
+def test_a_proof_is_bounded_by_its_session(world: World) -> None:
+    app = world.start(monotonic=lambda: 0.0)
+    signed_in, stranger = (
+        Visitor(world, app=app).sign_in(key=world.person("Bob", Role.FINANCE)),
+        Visitor(world, app=app),
+    )
+    for _ in range(11):
+        answer = stranger.submit("/sign-in", {"key": "jk_wrong"})
+    assert answer.status == 429
+    assert signed_in.submit("/sign-in/again", {"key": "jk_wrong"}).status == 422
 
 
 @pytest.mark.parametrize("assertion", ["{", "[]", "{}", "x" * 60_000])

@@ -171,8 +171,10 @@ def test_nobody_approves_with_what_somebody_else_has_signed(world: World, blue: 
     red = Authenticator()
     fay = Principal("Fay", Role.FINANCE)
     register(world, fay, red)
-    with pytest.raises(BadAssertion, match="has no such passkey"):
+    with pytest.raises(BadAssertion, match="answers no challenge"):
         approve(world, sign(world, blue), by=fay)
+    with pytest.raises(BadAssertion, match="Fay has no such passkey"):
+        approve(world, sign(world, blue, by=fay), by=fay)
 
 
 def test_a_passkey_that_was_revoked_signs_nothing(world: World, blue: Authenticator) -> None:
@@ -198,7 +200,7 @@ def test_a_copy_of_an_authenticator_is_noticed_by_its_counter(world: World, blue
 def test_the_passkey_of_another_site_is_none_here(world: World, blue: Authenticator) -> None:
     shown = sign(world, blue)
     elsewhere = Site("jackpot.example", "https://jackpot.example")
-    with pytest.raises(BadAssertion, match="not of this site"):
+    with pytest.raises(BadAssertion, match="has no such passkey for jackpot.example"):
         approve(world, Shown(shown.assertion, elsewhere))
 
 

@@ -1,6 +1,5 @@
 """Approvals that a passkey signs: what its person is to sign, and whether an approval is what they have signed."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -43,7 +42,7 @@ def begin_approval(session: Session, act: Act, change: Change, effect: ChangeEff
 
     Raises: PasskeyRequired without a passkey of this site; ValueError for a change that cannot be made.
     """
-    known = _passkeys_of(session, act.principal, site)
+    known = records.live_of(session, act.principal.name, rp_id=site.rp_id)
     if not known:
         message = f"{act.principal.name} has no passkey for {site.rp_id}."
         raise PasskeyRequired(message)
@@ -51,11 +50,6 @@ def begin_approval(session: Session, act: Act, change: Change, effect: ChangeEff
     challenge = challenge_of(change, content)
     passkeys.add_challenge(session, act, challenge, request_id=change.request_id, effect=content)
     return ceremonies.request_options(site, challenge, known=known)
-
-
-def _passkeys_of(session: Session, person: Principal, site: Site) -> Sequence[Passkey]:
-    live = records.live_of(session, person.name)
-    return [listed.passkey for listed in live if listed.passkey.rp_id == site.rp_id]
 
 
 def signed(session: Session, act: Act, change: Change, shown: Shown) -> SignedApproval | None:
@@ -84,10 +78,6 @@ def signed(session: Session, act: Act, change: Change, shown: Shown) -> SignedAp
 def _require_signed(
     session: Session, act: Act, change: Change, assertion: Assertion, site: Site
 ) -> tuple[Passkey, Facts]:
-    listed = records.by_credential(session, assertion.credential_id)
-    if listed is None or listed.revoked_at is not None or listed.passkey.principal != act.principal.name:
-        message = f"{act.principal.name} has no such passkey."
-        raise BadAssertion(message)
     challenge, waiting = passkeys.take_challenge(session, act, assertion.client_data)
     if waiting is None or waiting.effect is None or waiting.request_id != change.request_id:
         message = f"It answers no challenge about {change.request_id} that waits. Look at the effect again."
@@ -95,8 +85,9 @@ def _require_signed(
     if challenge != challenge_of(change, waiting.effect):
         message = f"The challenge is not of {change.request_id} as it stands."
         raise BadAssertion(message)
-    passkeys.require_use(session, listed, assertion, site=site, challenge=challenge, at=act.now)
-    return listed.passkey, waiting.effect
+    person = act.principal.name
+    passkey = passkeys.require_signature(session, assertion, site=site, challenge=challenge, at=act.now, person=person)
+    return passkey, waiting.effect
 
 
 def require_as_signed(assertion: SignedApproval | None, change: Change, effect: ChangeEffect) -> None:

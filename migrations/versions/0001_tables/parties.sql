@@ -170,9 +170,12 @@ CREATE TABLE browser_sessions (
     proved_at TIMESTAMP WITH TIME ZONE NOT NULL,
     seen_at TIMESTAMP WITH TIME ZONE NOT NULL,
     passkey_id TEXT COLLATE "C",
+    proof_passkey_id TEXT COLLATE "C",
     CONSTRAINT pk_browser_sessions PRIMARY KEY (secret_hash),
     CONSTRAINT fk_browser_sessions_key_id_keys FOREIGN KEY (key_id) REFERENCES keys (key_id),
     CONSTRAINT fk_browser_sessions_passkey_id_passkeys FOREIGN KEY (passkey_id) REFERENCES passkeys (passkey_id),
+    CONSTRAINT fk_browser_sessions_proof_passkey_id_passkeys FOREIGN KEY (proof_passkey_id)
+        REFERENCES passkeys (passkey_id),
     CONSTRAINT ck_browser_sessions_secret_hash CHECK (length(secret_hash) = 32)
 );
 
