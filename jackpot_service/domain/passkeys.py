@@ -38,6 +38,14 @@ class PasskeyRevoked(Conflict, code="passkey-revoked", title="The passkey was re
     """The passkey was revoked before, by another request."""
 
 
+class LastPasskey(Forbidden, code="passkey-last", title="Another person revokes the last passkey"):
+    """The caller has no other passkey: approvals would be unsigned from then on, by whoever has the caller's key."""
+
+
+class PasskeyNotShown(Forbidden, code="passkey-not-shown", title="A passkey must let in another one"):
+    """The caller has a passkey, and has not shown it: a key alone adds none to it."""
+
+
 class PasskeyLimitReached(Conflict, code="passkey-limit-reached", title="One of the passkeys must be revoked first"):
     """The person has as many passkeys as anybody may have."""
 

@@ -45,7 +45,11 @@ def sign_in_form(error: WrongKey | None = None, *, page: str | None = None) -> R
 
 
 def proof_form(error: WrongKey | None = None, *, page: str | None = None) -> Response:
-    """Show how one shows again who one is, by the way that one has signed in; see `sign_in_form`."""
+    """
+    Show how one shows again who one is, by the way that one has signed in; see `sign_in_form`.
+
+    With `by=passkey` in the query nothing else will do.
+    """
     shown = person()
     return _form(
         "sign_in_again.html",
@@ -53,6 +57,7 @@ def proof_form(error: WrongKey | None = None, *, page: str | None = None) -> Res
         page,
         principal=shown.principal,
         by_account=shown.by_account,
+        only_passkey=flask.request.args.get("by") == "passkey",
         passkey_options=options_of_proof(shown),
     )
 

@@ -65,15 +65,22 @@ def passkeys_are_of_those_who_registered_them(references: References, entries: M
 
 
 def revocations_were_of_those_who_may(references: References, entries: Mapping[int, BookedEntry]) -> Found:
-    """Each revocation is of a passkey, after its registration, by its person or an operator, at the act's time."""
+    """
+    Each revocation is of a passkey, after its registration, at the act's time, by somebody who may.
+
+    That is an operator who is another person, or its person, who has another one in force.
+    """
     for row in references.passkey_revocations.values():
         passkey, entry = references.passkeys.get(row.passkey_id), entries.get(row.entry_seq)
         if passkey is None:
             yield _passkey_record(row.passkey_id, "was revoked, and is not there")
         elif entry is not None:
             actor = references.principals.get(entry.principal)
-            is_operator = actor is not None and actor.role == Role.OPERATOR
-            if entry.principal != passkey.principal and not is_operator:
+            if entry.principal == passkey.principal:
+                may_revoke = bool(_in_force(passkey.principal, row.entry_seq, references) - {row.passkey_id})
+            else:
+                may_revoke = actor is not None and actor.role == Role.OPERATOR
+            if not may_revoke:
                 yield _passkey_record(row.passkey_id, f"was revoked by {entry.principal}, who may not")
             if row.entry_seq <= passkey.entry_seq or row.revoked_at != entry.received_at:
                 yield _passkey_record(row.passkey_id, f"was revoked at {row.revoked_at}, when it was not")
@@ -97,17 +104,22 @@ def approvals_are_signed(session: Session, references: References) -> Found:
 
 
 def _unsigned(row: Row[Any], request: Row[Any], references: References) -> Found:
-    had = [
-        passkey.passkey_id
-        for passkey in references.passkeys.values()
-        if passkey.principal == row.checker and _is_in_force(passkey, row.entry_seq, references)
-    ]
+    had = _in_force(row.checker, row.entry_seq, references)
     if had:
         detail = f"{row.checker} approved it without a signature, and had passkey {min(had)}"
         yield _mismatch(Code.ASSERTION_MISSING, row, detail)
     elif change_policies.policy_at(references, request.kind, row.entry_seq).needs_passkey:
         detail = f"{row.checker} approved it without a signature, which the change policy asks for"
         yield _mismatch(Code.ASSERTION_MISSING, row, detail)
+
+
+def _in_force(person: str, seq: int, references: References) -> frozenset[str]:
+    """Return the passkeys that a person had when the act of a seq was done."""
+    return frozenset(
+        passkey.passkey_id
+        for passkey in references.passkeys.values()
+        if passkey.principal == person and _is_in_force(passkey, seq, references)
+    )
 
 
 def _is_in_force(passkey: Row[Any], seq: int, references: References) -> bool:

@@ -234,6 +234,11 @@ CORRUPTIONS: Final = (
     ),
     Corruption(
         "entries",
+        "UPDATE entries SET principal = 'Oda' WHERE jackpot_id = '-' AND kind = 'passkey_revoked'",
+        "entry-digest passkey-record",
+    ),
+    Corruption(
+        "entries",
         "UPDATE entries SET principal = 'server' WHERE jackpot_id = '-' AND kind = 'passkey_revoked'",
         "entry-digest passkey-record act-principal",
     ),

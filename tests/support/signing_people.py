@@ -23,8 +23,8 @@ from tests.support.authenticator import Authenticator
 def register(session: Session, *, person: Principal, authenticator: Authenticator, now: datetime) -> Passkey:
     """Have a person register a passkey of an authenticator."""
     act = people.enrol(session, Act(person, now, uuid4().hex, "a passkey"))
-    options = begin_registration(session, replace(act, request_id=None), LOCALHOST)
-    command = RegisterPasskey(act, "blue", authenticator.make(options), LOCALHOST)
+    options = begin_registration(session, replace(act, request_id=None), LOCALHOST, by_passkey=True)
+    command = RegisterPasskey(act, "blue", authenticator.make(options), LOCALHOST, by_passkey=True)
     return register_passkey(session, command).listed.passkey
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain.changes import Change, Outcome, SameUser
-from jackpot_service.domain.passkeys import BadAssertion, EffectMoved, Passkey, PasskeyRequired
+from jackpot_service.domain.passkeys import BadAssertion, EffectMoved, LastPasskey, Passkey, PasskeyRequired
 from jackpot_service.domain.principals import Principal, Role, UserRequired
 from jackpot_service.passkeys import LOCALHOST, Site, challenge_in
 from jackpot_service.records import changes
@@ -180,12 +180,32 @@ def test_nobody_approves_with_what_somebody_else_has_signed(world: World, blue: 
 def test_a_passkey_that_was_revoked_signs_nothing(world: World, blue: Authenticator) -> None:
     shown = sign(world, blue)
     passkey_id = world.books.value("SELECT passkey_id FROM passkeys")
-    act = Act(OTTO, world.clock(), "revoked", "lost")
     world.key_of(OTTO)
-    world.transact(partial(revoke_passkey, act=act, passkey_id=passkey_id))
+    revoke(world, passkey_id, by=OTTO)
     with pytest.raises(BadAssertion, match="has no such passkey"):
         approve(world, shown)
     approve(world)
+
+
+def test_nobody_makes_their_own_approvals_unsigned(world: World, blue: Authenticator) -> None:
+    """Whoever has Bob's key alone revokes nothing of his that is the last, and an operator revokes not their own."""
+    del blue
+    last = register(world, BOB, Authenticator()).passkey_id
+    of_ann = register(world, ANN, Authenticator()).passkey_id
+    mine = world.books.value("SELECT passkey_id FROM passkeys ORDER BY entry_seq LIMIT 1")
+    revoke(world, mine, by=BOB)
+    for passkey_id, person in ((last, BOB), (of_ann, ANN)):
+        with pytest.raises(LastPasskey):
+            revoke(world, passkey_id, by=person)
+    with pytest.raises(PasskeyRequired):
+        approve(world)
+    revoke(world, last, by=ANN)
+    approve(world)
+
+
+def revoke(world: World, passkey_id: str, *, by: Principal) -> None:
+    act = Act(by, world.clock(), f"revoke-{passkey_id}", "lost")
+    world.transact(partial(revoke_passkey, act=act, passkey_id=passkey_id))
 
 
 def test_a_copy_of_an_authenticator_is_noticed_by_its_counter(world: World, blue: Authenticator) -> None:
@@ -200,7 +220,7 @@ def test_a_copy_of_an_authenticator_is_noticed_by_its_counter(world: World, blue
 def test_the_passkey_of_another_site_is_none_here(world: World, blue: Authenticator) -> None:
     shown = sign(world, blue)
     elsewhere = Site("jackpot.example", "https://jackpot.example")
-    with pytest.raises(BadAssertion, match="has no such passkey for jackpot.example"):
+    with pytest.raises(BadAssertion, match=r"has no such passkey for jackpot\.example"):
         approve(world, Shown(shown.assertion, elsewhere))
 
 

@@ -121,6 +121,7 @@ CREATE TABLE passkeys (
     CONSTRAINT pk_passkeys PRIMARY KEY (passkey_id),
     CONSTRAINT uq_passkeys_passkey_id_principal UNIQUE (passkey_id, principal),
     CONSTRAINT uq_passkeys_credential_id UNIQUE (credential_id),
+    CONSTRAINT uq_passkeys_entry_seq UNIQUE (entry_seq),
     CONSTRAINT fk_passkeys_principal_principals FOREIGN KEY (principal) REFERENCES principals (name),
     CONSTRAINT ck_passkeys_principal CHECK (principal <> 'cli'),
     CONSTRAINT ck_passkeys_name CHECK (length(name) BETWEEN 1 AND 100),
@@ -135,6 +136,7 @@ CREATE TABLE passkey_revocations (
     revoked_at TIMESTAMP WITH TIME ZONE NOT NULL,
     entry_seq BIGINT NOT NULL,
     CONSTRAINT pk_passkey_revocations PRIMARY KEY (passkey_id),
+    CONSTRAINT uq_passkey_revocations_entry_seq UNIQUE (entry_seq),
     CONSTRAINT fk_passkey_revocations_passkey_id_passkeys FOREIGN KEY (passkey_id) REFERENCES passkeys (passkey_id)
 );
 
