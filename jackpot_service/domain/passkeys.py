@@ -10,6 +10,9 @@ from jackpot_service.domain.facts import Facts
 LONGEST_NAME: Final = 100
 """Characters of a name that a person gives a passkey."""
 
+LONGEST_CREDENTIAL_ID: Final = 1023
+"""Bytes. Source: Web Authentication Level 3, 4, Credential ID."""
+
 MOST_LIVE: Final = 10
 """Passkeys that a person may have at a time."""
 

@@ -154,13 +154,16 @@ def test_an_approval_is_signed_and_the_answer_shows_by_what(opened: World) -> No
     opened.call("POST", f"{APPROVAL}/options", key=key).problem(409, "change-decided")
 
 
-def test_a_dry_run_is_signed_as_well_and_uses_nothing_up(opened: World) -> None:
+def test_a_dry_run_is_not_signed_and_uses_nothing_up(opened: World) -> None:
     blue, key = Authenticator(), bob(opened)
     register(opened, blue, key).ok(201)
     opened.ask("adjustment", PAYLOADS["adjustment"]).ok(201)
-    opened.post(f"{APPROVAL}?dry_run=true", {"reason": "x"}, key=key).problem(403, "passkey-required")
     assertion = sign(opened, blue, key)
-    opened.post(f"{APPROVAL}?dry_run=true", {"reason": "x", "assertion": assertion}, key=key).ok()
+    before = opened.books.counts()
+    for more in ({}, {"assertion": assertion}):
+        shown = opened.post(f"{APPROVAL}?dry_run=true", {"reason": "x", **more}, key=key).ok()
+        assert (shown["dry_run"], shown["state"], shown["effect"]["after"]["amount"]) == (True, "pending", "1")
+    assert opened.books.counts() == before
     approve(opened, key, assertion=assertion).ok()
 
 
@@ -169,6 +172,18 @@ def test_options_of_who_has_none_or_of_what_cannot_be_done_are_refused(opened: W
     opened.call("POST", f"{APPROVAL}/options", key=bob(opened)).problem(403, "passkey-required")
     path = "/v1/change-requests/nothing/approval/options"
     opened.call("POST", path, key=bob(opened)).problem(404, "change-unknown")
+
+
+def test_options_are_for_who_may_approve_and_as_they_may(opened: World) -> None:
+    opened.ask("adjustment", PAYLOADS["adjustment"]).ok(201)
+    red, ann = Authenticator(), opened.person("Ann", Role.OPERATOR)
+    register(opened, red, ann).ok(201)
+    opened.call("POST", f"{APPROVAL}/options", key=ann).problem(403, "same-user")
+    opened.call("POST", f"{APPROVAL}/options?emergency=true", key=ann).problem(403, "emergency-off")
+    opened.switch_emergency()
+    shown = options(opened, ann, f"{APPROVAL}/options?emergency=true")["publicKey"]
+    assertion = body_of_assertion(red.sign(shown))
+    approve(opened, ann, assertion=assertion, emergency=True).ok()
 
 
 def test_books_that_moved_since_it_was_signed_take_the_approval_back(opened: World) -> None:

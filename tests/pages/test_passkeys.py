@@ -8,7 +8,9 @@ from typing import Any, Final
 import orjson
 import pytest
 
+from jackpot_service.domain.errors import Unavailable
 from jackpot_service.domain.principals import Role
+from jackpot_service.pages import change
 from tests.support.answers import Answer, Body
 from tests.support.authenticator import Authenticator, body_of_assertion, body_of_credential
 from tests.support.bets import bet
@@ -299,7 +301,21 @@ def test_who_lacks_a_passkey_that_the_policy_asks_for_is_led_to_add_one(opened: 
     opened.change("change-policy", {"kinds": {"adjustment": signed}}, request_id="policy")
     page = bob(opened).open(PAGE).text
     assert "Add a passkey" in text_of(page)
-    assert "signing-options" not in re.sub(r"data-options=\S+", "", page)
+    assert "signing-options" not in page
+
+
+def test_a_database_that_takes_no_challenge_now_is_said(opened: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    visitor = bob(opened)
+    add(visitor, Authenticator())
+    monkeypatch.setattr(change, "begin_approval_of", unavailable)
+    page = visitor.open(PAGE).text
+    assert "nothing can be signed here at the moment" in text_of(page)
+    assert "signing-options" not in page
+
+
+def unavailable(*_: object, **__: object) -> None:
+    message = "A replica takes nothing."
+    raise Unavailable(message)
 
 
 def test_books_that_move_between_showing_and_approval_are_shown_anew(world: World) -> None:

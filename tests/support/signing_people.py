@@ -29,7 +29,14 @@ def register(session: Session, *, person: Principal, authenticator: Authenticato
 
 
 def sign(
-    session: Session, *, person: Principal, request_id: str, authenticator: Authenticator, now: datetime, **client: Any
+    session: Session,
+    *,
+    person: Principal,
+    request_id: str,
+    authenticator: Authenticator,
+    now: datetime,
+    is_emergency: bool = False,
+    **client: Any,
 ) -> Shown:
     """Have a person look at a change request, and sign it with its effect."""
     act = people.enrol(session, Act(person, now, reason="checked"))
@@ -37,7 +44,7 @@ def sign(
     assert change is not None
     effect = effect_of(session, change, act)
     assert effect is not None
-    options = begin_approval(session, act, change, effect, LOCALHOST)
+    options = begin_approval(session, act, change, effect, LOCALHOST, is_emergency=is_emergency)
     return Shown(authenticator.sign(options, **client), LOCALHOST)
 
 
@@ -51,7 +58,14 @@ def approve(
     is_emergency: bool = False,
 ) -> ChangeDecidedNow:
     """Have a person approve what they have just signed."""
-    shown = sign(session, person=person, request_id=request_id, authenticator=authenticator, now=now)
+    shown = sign(
+        session,
+        person=person,
+        request_id=request_id,
+        authenticator=authenticator,
+        now=now,
+        is_emergency=is_emergency,
+    )
     act = Act(person, now, reason="checked")
     command = DecideChange(act, request_id, Outcome.APPROVED, is_emergency=is_emergency, shown=shown)
     return decide_change(session, command)

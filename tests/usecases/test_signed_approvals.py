@@ -55,10 +55,11 @@ def register(world: World, person: Principal, authenticator: Authenticator) -> P
     )
 
 
-def sign(world: World, authenticator: Authenticator, *, by: Principal = BOB, request_id: str = "q1") -> Shown:
-    return world.transact(
-        partial(signing_people.sign, person=by, request_id=request_id, authenticator=authenticator, now=world.clock())
-    )
+def sign(
+    world: World, authenticator: Authenticator, *, by: Principal = BOB, request_id: str = "q1", **more: Any
+) -> Shown:
+    signing = partial(signing_people.sign, person=by, request_id=request_id, authenticator=authenticator, **more)
+    return world.transact(partial(signing, now=world.clock()))
 
 
 def approve(
@@ -233,7 +234,9 @@ def test_an_emergency_is_signed_by_its_maker(world: World, blue: Authenticator) 
         approve(world, by=ANN, is_emergency=True)
     with pytest.raises(SameUser):
         approve(world, sign(world, red, by=ANN), by=ANN)
-    approve(world, sign(world, red, by=ANN), by=ANN, is_emergency=True)
+    with pytest.raises(BadAssertion, match="another way to approve it"):
+        approve(world, sign(world, red, by=ANN), by=ANN, is_emergency=True)
+    approve(world, sign(world, red, by=ANN, is_emergency=True), by=ANN, is_emergency=True)
 
 
 def test_a_service_account_has_none(world: World) -> None:
@@ -262,5 +265,5 @@ def test_the_challenge_is_the_hash_of_the_request_with_its_effect(world: World, 
     change = world.transact(partial(stored, request_id="q1"))
     assertion = change.decisions[0].assertion
     assert assertion is not None
-    assert challenge_in(assertion.client_data) == challenge_of(change, assertion.effect)
+    assert challenge_in(assertion.client_data) == challenge_of(change, assertion.effect, is_emergency=False)
     assert world.books.value("SELECT count(*) FROM passkey_challenges") == 0
