@@ -22,8 +22,10 @@ from tests.support.authenticator import Authenticator
 from tests.support.bets import bet
 from tests.support.every_kind import PAYLOADS
 from tests.support.fixtures import books_verify
-from tests.support.hands import FLUSH, hand
+from tests.support.hands import FLUSH, FOUR_OF_A_KIND, hand
+from tests.support.payouts import held_from
 from tests.support.people import checker_of
+from tests.support.reading import past_the_service
 from tests.support.world import World
 
 pytestmark = pytest.mark.slow
@@ -31,6 +33,7 @@ pytestmark = pytest.mark.slow
 __all__ = ["books_verify"]
 
 BOB: Final = Principal("Bob", Role.FINANCE)
+FAY: Final = Principal("Fay", Role.FINANCE)
 ANN: Final = Principal("Ann", Role.OPERATOR)
 OTTO: Final = Principal("Otto", Role.OPERATOR)
 
@@ -140,6 +143,24 @@ def test_books_that_moved_so_that_it_does_something_else_take_the_approval_back(
     approve(world, sign(world, blue))
 
 
+def test_the_last_approval_does_what_all_before_have_signed(world: World) -> None:
+    world.open(base_amount="1000", settings={"payout_tiers": held_from("250", approvals=2)})
+    world.bet(bet())
+    world.settle(hand("1", FOUR_OF_A_KIND))
+    world.ask("held-awards", {"jackpot_id": "j1", "table_id": "T1", "round_id": "r1", "decision": "approve"}).ok(201)
+    blue, red = Authenticator(), Authenticator()
+    register(world, BOB, blue)
+    register(world, FAY, red)
+    approve(world, sign(world, blue))
+    another = "UPDATE change_decisions SET signed_effect = jsonb_set(signed_effect, '{currency}', '\"XXX\"')"
+    past_the_service(world.database_url, another)
+    with pytest.raises(EffectMoved, match="since Bob approved it"):
+        approve(world, sign(world, red, by=FAY), by=FAY)
+    past_the_service(world.database_url, another.replace("XXX", "EUR"))
+    approve(world, sign(world, red, by=FAY), by=FAY)
+    assert world.transact(partial(stored, request_id="q1")).decision is not None
+
+
 def owe(world: World, round_id: str) -> None:
     """Have the prize fund pay more than it holds."""
     world.bet(bet("w", stake_minor=1000), round_id=round_id)
@@ -170,12 +191,11 @@ def test_an_assertion_is_refused_after_a_quarter_of_an_hour(world: World, blue: 
 
 def test_nobody_approves_with_what_somebody_else_has_signed(world: World, blue: Authenticator) -> None:
     red = Authenticator()
-    fay = Principal("Fay", Role.FINANCE)
-    register(world, fay, red)
+    register(world, FAY, red)
     with pytest.raises(BadAssertion, match="answers no challenge"):
-        approve(world, sign(world, blue), by=fay)
+        approve(world, sign(world, blue), by=FAY)
     with pytest.raises(BadAssertion, match="Fay has no such passkey"):
-        approve(world, sign(world, blue, by=fay), by=fay)
+        approve(world, sign(world, blue, by=FAY), by=FAY)
 
 
 def test_a_passkey_that_was_revoked_signs_nothing(world: World, blue: Authenticator) -> None:

@@ -103,7 +103,5 @@ def require_as_signed(decision: Decision, change: Change, effect: ChangeEffect) 
     if substance_of(content_of(effect), without=without) != substance_of(assertion.effect, without=without):
         message = "The books have moved since you looked. Look at the effect as it is now, and sign that."
         if decision in change.decisions:
-            message = (
-                f"The books have moved since {decision.checker} approved it: it is to be asked for anew."
-            )
+            message = f"The books have moved since {decision.checker} approved it: it is to be asked for anew."
         raise EffectMoved(message)
