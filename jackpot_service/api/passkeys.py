@@ -186,7 +186,7 @@ def post_passkey(body: Mapping[str, Any]) -> tuple[ListedPasskey, int]:
     """
     Register the first passkey of the caller, by the answer of an authenticator to `POST /v1/passkeys/options`.
 
-    Who has one adds others on the pages, where they show it: 403 `passkey-not-shown`.
+    People with a passkey add others on the pages, where they show it: 403 `passkey-not-shown`.
     """
     command = RegisterPasskey(signed(body), body["name"], credential_of(body["credential"]), site())
     done = act(lambda session: register_passkey(session, command))

@@ -42,7 +42,7 @@ class PasskeyRevoked(Conflict, code="passkey-revoked", title="The passkey was re
 
 
 class LastPasskey(Forbidden, code="passkey-last", title="Another person revokes the last passkey"):
-    """The caller has no other passkey: approvals would be unsigned from then on, by whoever has the caller's key."""
+    """The caller has no other passkey: from then on a key alone would approve, with no signature."""
 
 
 class PasskeyNotShown(Forbidden, code="passkey-not-shown", title="A passkey must let in another one"):

@@ -32,7 +32,7 @@ def show_account() -> str:
 
 
 def account_page(*, alert: str = "", name: str = "", name_error: str = "") -> str:
-    """Write the page; perhaps with what is wrong with a form of it, or with the name of a passkey to add."""
+    """Write the page; perhaps with an alert, or with the name of a passkey to add and its error."""
     shown = person()
     own = look(lambda session: passkeys.all_of(session, principal().name))
     return flask.render_template(

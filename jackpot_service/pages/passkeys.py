@@ -45,7 +45,8 @@ def add_passkey() -> Response:
     """
     Show the form by which a passkey of a name is made, or register the one that was made.
 
-    Who has one shows it first. The name is read before anything is made: else a device would keep what nobody takes.
+    People with a passkey show it first. The name is read before anything is made: else a device would keep a passkey
+    that nobody knows.
     """
     form = flask.request.form
     name = form.get("name", "").strip()

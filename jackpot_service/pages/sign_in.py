@@ -81,8 +81,8 @@ def sign_in_with_passkey() -> Response:
     """Begin a session by a passkey, which names its person."""
     try:
         secret = _by_passkey(
-            lambda assertion, asked: pages().sessions.begin_with_passkey(
-                assertion, site(), asked.challenge, asked_at=asked.asked_at
+            lambda assertion, question: pages().sessions.begin_with_passkey(
+                assertion, site(), question.challenge, asked_at=question.asked_at
             )
         )
     except WrongKey as error:
@@ -123,8 +123,8 @@ def prove_with_passkey() -> Response:
     shown = person()
     try:
         _by_passkey(
-            lambda assertion, asked: pages().sessions.prove_with_passkey(
-                shown, assertion, site(), asked.challenge, asked_at=asked.asked_at
+            lambda assertion, question: pages().sessions.prove_with_passkey(
+                shown, assertion, site(), question.challenge, asked_at=question.asked_at
             )
         )
     except WrongKey as error:

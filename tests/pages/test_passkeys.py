@@ -89,10 +89,10 @@ def test_a_passkey_is_added_listed_and_revoked_but_for_the_last(world: World) ->
     path = re.search(r'action="(/account/passkeys/[0-9a-f]+/revocation)"', page)
     assert path
     form = {"csrf_token": token_in(page), "request_id": "r1"}
-    for reason, said in (("a\u00a0b", "The reason must be"), ("a" * 501, "The reason must be")):
+    for reason in ("a\u00a0b", "a" * 501):
         refused = visitor.post(path[1], {**form, "reason": reason})
         assert refused.status == 422
-        assert said in refused.text
+        assert "The reason must be" in refused.text
     refused = visitor.post(path[1], {"csrf_token": token_in(page)})
     assert refused.status == 422
     assert "not as it was shown" in refused.text
