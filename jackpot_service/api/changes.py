@@ -376,8 +376,9 @@ def post_approval(query: Mapping[str, Any], body: Mapping[str, Any], request_id:
 
     The maker of a key by which a round was played approves nothing that its players get: 403 `key-maker`.
 
-    An approver with a passkey signs the approval: 403 `passkey-required` without `assertion`. If the books have moved
-    so that the change would do something else than was signed, nothing is done: 409 `effect-moved`.
+    An approver with a passkey signs the approval: 403 `passkey-required` without `assertion`. A dry run is not signed.
+    If the books have moved so that the change would do something else than was signed, by any of its approvers, nothing
+    is done: 409 `effect-moved`.
     """
     command = DecideChange(
         act=signed(body),
