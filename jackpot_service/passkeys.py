@@ -39,7 +39,7 @@ from webauthn.helpers.structs import (
 
 from jackpot_service.domain.errors import Refused
 from jackpot_service.domain.facts import base64url
-from jackpot_service.domain.passkeys import BadAssertion, BadRegistration, Passkey
+from jackpot_service.domain.passkeys import LONGEST_CREDENTIAL_ID, BadAssertion, BadRegistration, Passkey
 
 SITE_NAME: Final = "Jackpot ledger"
 
@@ -155,6 +155,9 @@ def _descriptors(passkeys: Iterable[Passkey]) -> list[PublicKeyCredentialDescrip
 def registered(new: NewCredential, site: Site, challenge: bytes) -> Registered:
     """Check a new credential. Raises: BadRegistration."""
     with _refused_as(BadRegistration):
+        if len(new.credential_id) > LONGEST_CREDENTIAL_ID:
+            message = f"The credential's id is longer than {LONGEST_CREDENTIAL_ID} bytes."
+            raise BadRegistration(message)
         origin = _origin_in(new.client_data, site)
         if parse_attestation_object(new.attestation_object).fmt not in ATTESTED:
             message = "The authenticator attests to itself in a form that nobody asked for."
@@ -210,7 +213,11 @@ def challenge_in(client_data: bytes) -> bytes:
 
 
 def site_of(client_data: bytes, rp_id: str) -> Site:
-    """Return the site of an answer, for who knows only the domain. Raises: BadAssertion if it is of another."""
+    """
+    Return the site of an answer, for who knows only the domain: any origin of it will do.
+
+    Raises: BadAssertion if it is of another domain.
+    """
     with _refused_as(BadAssertion):
         origin = _members(client_data)["origin"]
         if not is_origin_of(origin, rp_id):

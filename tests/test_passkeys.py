@@ -222,6 +222,16 @@ def test_an_attestation_that_needs_certificates_is_refused() -> None:
             passkeys.registered(changed, passkeys.LOCALHOST, CHALLENGE)
 
 
+@pytest.mark.parametrize(("length", "is_taken"), [(1023, True), (1024, False)])
+def test_a_credential_has_an_id_of_a_thousand_bytes_at_most(length: int, *, is_taken: bool) -> None:
+    authenticator = Authenticator(credential_id=b"c" * length)
+    if is_taken:
+        assert registered(authenticator).credential_id == authenticator.credential_id
+    else:
+        with pytest.raises(BadRegistration, match="longer than 1023 bytes"):
+            registered(authenticator)
+
+
 def test_the_browser_and_the_authenticator_name_one_credential() -> None:
     new = Authenticator().make(creation())
     with pytest.raises(BadRegistration, match="another credential"):

@@ -68,8 +68,13 @@ OF_REJECTIONS: Final = (
     "user-approval-required",
 )
 
-OF_EFFECTS: Final = ("change-decided", "change-expired", "change-stale", *OF_KINDS)
-"""The effect of a request cannot be figured, or need not be any more."""
+OF_APPROVAL_OPTIONS: Final = (
+    "change-stale",
+    "emergency-off",
+    "passkey-required",
+    *OF_REJECTIONS,
+    *OF_KINDS,
+)
 
 OF_APPROVALS: Final = (
     "assertion-invalid",

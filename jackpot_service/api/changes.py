@@ -20,7 +20,7 @@ from jackpot_service.auth.authenticator import allow
 from jackpot_service.database.failures import Busy
 from jackpot_service.database.transactions import Session, read_at_once
 from jackpot_service.domain.change_policy import ChangePolicy
-from jackpot_service.domain.changes import Change, ChangeState, Outcome, require_decidable
+from jackpot_service.domain.changes import Change, ChangeState, Outcome
 from jackpot_service.domain.errors import BooksBroken
 from jackpot_service.domain.facts import Facts
 from jackpot_service.domain.principals import CHANGE_ROLES, Role
@@ -36,6 +36,7 @@ from jackpot_service.usecases.changes.requests import (
     RequestChange,
     decide_change,
     request_change,
+    require_may_decide,
     visible,
 )
 from jackpot_service.usecases.changes.signed_approvals import Shown, begin_approval
@@ -113,6 +114,12 @@ class DryRunQuerySchema(RequestSchema):
     """Whether to do it or only to show what it would do."""
 
     dry_run = Flag(load_default=False)
+
+
+class ApprovalOptionsQuerySchema(RequestSchema):
+    """Whether the maker is to approve alone."""
+
+    emergency = Flag(load_default=False)
 
 
 class ChangesQuerySchema(ListQuerySchema):
@@ -369,8 +376,9 @@ def post_approval(query: Mapping[str, Any], body: Mapping[str, Any], request_id:
 
     The maker of a key by which a round was played approves nothing that its players get: 403 `key-maker`.
 
-    An approver with a passkey signs the approval: 403 `passkey-required` without `assertion`. If the books have moved
-    so that the change would do something else than was signed, nothing is done: 409 `effect-moved`.
+    An approver with a passkey signs the approval: 403 `passkey-required` without `assertion`. A dry run is not signed.
+    If the books have moved so that the change would do something else than was signed, by any of its approvers, nothing
+    is done: 409 `effect-moved`.
     """
     command = DecideChange(
         act=signed(body),
@@ -395,32 +403,37 @@ def shown_by(body: Mapping[str, Any]) -> Shown:
 
 @blueprint.route("/<id:request_id>/approval/options", methods=["POST"])
 @allow(*DECIDERS)
-@refused_with("change-unknown", "passkey-required", *change_refusals.OF_EFFECTS)
+@refused_with(*change_refusals.OF_APPROVAL_OPTIONS)
+@blueprint.arguments(ApprovalOptionsQuerySchema(), location="query")
 @blueprint.response(200, ApprovalOptionsSchema())
-def post_approval_options(request_id: str) -> ApprovalOptions:
+def post_approval_options(query: Mapping[str, Any], request_id: str) -> ApprovalOptions:
     """
     Begin an approval that a passkey signs: answer what `navigator.credentials.get` takes, and the effect to be signed.
 
-    The challenge is the SHA-256 of the request with this effect. It waits for a quarter of an hour, and is good once.
+    The challenge is the SHA-256 of the approval of the request with this effect. It waits for a quarter of an hour, and
+    is good once. With `emergency=true` it is for the maker's own approval.
     """
-    return begin_approval_of(shown_change(request_id))
+    return begin_approval_of(shown_change(request_id), is_emergency=query["emergency"])
 
 
-def begin_approval_of(view: ChangeView) -> ApprovalOptions:
+def begin_approval_of(view: ChangeView, *, is_emergency: bool) -> ApprovalOptions:
     """
     Have the caller's passkey asked for a signature of a request with its effect as shown.
 
-    Raises: PasskeyRequired; ChangeDecided; ChangeExpired; whatever the change itself is refused by.
+    Raises: PasskeyRequired; as `require_may_decide`; whatever the change itself is refused by.
     """
-    require_decidable(view.change, at=view.at)
+    asking = Act(principal(), now())
+    decision = DecideChange(asking, view.change.request_id, Outcome.APPROVED, is_emergency=is_emergency)
+    look(lambda session: require_may_decide(session, view.change, decision))
     effect = view.effect
     if effect is None:
         message = f"Change request {view.change.request_id} waits, and has no effect."
         raise BooksBroken(message)
     if effect.problem is not None:
         raise effect.problem
-    asking = Act(principal(), now())
-    options = act(lambda session: begin_approval(session, asking, view.change, effect, site()))
+    options = act(
+        lambda session: begin_approval(session, asking, view.change, effect, site(), is_emergency=is_emergency)
+    )
     return ApprovalOptions(options, effect)
 
 

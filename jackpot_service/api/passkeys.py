@@ -108,7 +108,7 @@ class NewPasskeySchema(ReasonedSchema):
 
     name = Text(
         required=True,
-        validate=validate.Length(max=LONGEST_NAME),
+        validate=validate.Length(max=LONGEST_NAME, error="must be at most {max} characters"),
         metadata={"description": "By which its person knows it.", "maxLength": LONGEST_NAME},
     )
     credential = fields.Nested(CredentialSchema(), required=True)
@@ -156,7 +156,7 @@ def get_passkeys(query: Mapping[str, Any]) -> Mapping[str, Any]:
 
 @blueprint.route("/options", methods=["POST"])
 @allow(*PEOPLE)
-@refused_with("passkey-limit-reached", "user-required")
+@refused_with("passkey-limit-reached", "passkey-not-shown", "user-required")
 @blueprint.response(200, OptionsSchema())
 def post_passkey_options() -> Mapping[str, Any]:
     """
@@ -174,6 +174,7 @@ def post_passkey_options() -> Mapping[str, Any]:
     "assertion-invalid",
     "passkey-invalid",
     "passkey-limit-reached",
+    "passkey-not-shown",
     "passkey-taken",
     "request-conflict",
     "user-required",
@@ -182,7 +183,11 @@ def post_passkey_options() -> Mapping[str, Any]:
 @blueprint.response(201, PasskeySchema(), description="From now on it signs each approval of its person.")
 @blueprint.alt_response(200, schema=PasskeySchema(), description="It was registered before.")
 def post_passkey(body: Mapping[str, Any]) -> tuple[ListedPasskey, int]:
-    """Register a passkey of the caller, by the answer of an authenticator to `POST /v1/passkeys/options`."""
+    """
+    Register the first passkey of the caller, by the answer of an authenticator to `POST /v1/passkeys/options`.
+
+    People with a passkey add others on the pages, where they show it: 403 `passkey-not-shown`.
+    """
     command = RegisterPasskey(signed(body), body["name"], credential_of(body["credential"]), site())
     done = act(lambda session: register_passkey(session, command))
     return done.listed, 200 if done.is_replay else 201
@@ -190,12 +195,16 @@ def post_passkey(body: Mapping[str, Any]) -> tuple[ListedPasskey, int]:
 
 @blueprint.route("/<id:passkey_id>/revocation", methods=["POST"])
 @allow(*PEOPLE)
-@refused_with("passkey-revoked", "passkey-unknown", "request-conflict", "user-required")
+@refused_with("passkey-last", "passkey-revoked", "passkey-unknown", "request-conflict", "user-required")
 @blueprint.arguments(PasskeyRevocationSchema())
 @blueprint.response(201, PasskeySchema(), description="It signs nothing any more.")
 @blueprint.alt_response(200, schema=PasskeySchema(), description="This request revoked it before.")
 def post_passkey_revocation(body: Mapping[str, Any], passkey_id: str) -> tuple[ListedPasskey, int]:
-    """Revoke a passkey for good: one's own, or as an operator anybody's."""
+    """
+    Revoke a passkey for good: one's own, or as an operator anybody's.
+
+    The last one of a person is revoked by another person: 403 `passkey-last`.
+    """
     done = act(lambda session: revoke_passkey(session, signed(body), passkey_id))
     return done.listed, 200 if done.is_replay else 201
 

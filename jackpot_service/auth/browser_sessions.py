@@ -3,12 +3,13 @@ Sessions: a person shows a key, a company account or a passkey once, and their b
 
 A cookie holds 256 random bits, of which the database has the hash. It opens the pages only: no call of the API takes
 one. A session ends by itself, when its person signs out, and within 15 seconds of its key being revoked. One by a
-passkey goes with a key of its person, and ends at once when the passkey is revoked. The next sign-in of anybody removes
-the rows of those that have ended.
+passkey goes with a key of its person. When the passkey is revoked by which it began, or was proved last, it ends at
+once. The next sign-in of anybody removes the rows of those that have ended.
 """
 
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
@@ -23,14 +24,14 @@ from jackpot_service.auth.authenticator import LONGEST_NOTE_S, Authenticator, Ba
 from jackpot_service.auth.company_accounts import CompanyAccount
 from jackpot_service.database import deadlines
 from jackpot_service.database.transactions import Session, read, transact
-from jackpot_service.domain.passkeys import BadAssertion, Passkey
+from jackpot_service.domain.passkeys import BadAssertion
 from jackpot_service.domain.principals import Principal, UserRequired
 from jackpot_service.passkeys import Assertion, Site
 from jackpot_service.records import browser_sessions, keys, passkeys
 from jackpot_service.records.browser_sessions import BrowserSession
 from jackpot_service.records.keys import LiveKey
 from jackpot_service.usecases.keys import hash_of
-from jackpot_service.usecases.passkeys import require_use
+from jackpot_service.usecases.passkeys import require_signature
 
 IDLE: Final = timedelta(minutes=30)
 """After so long without a click a session ends."""
@@ -76,6 +77,10 @@ class SignedIn:
         """Whether they have shown who they are of late."""
         return at < self.session.proved_at + PROVED_FOR
 
+    def has_proved_by_passkey(self, *, at: datetime) -> bool:
+        """Whether they have shown it of late by a passkey, and nothing else since."""
+        return self.has_proved(at=at) and self.session.proof_passkey_id is not None
+
 
 @dataclass(frozen=True, slots=True)
 class BrowserSessions:
@@ -98,6 +103,14 @@ class BrowserSessions:
         """
         return self._begin(self.authenticator.key(f"Bearer {key}"), proved_at=self.clock(), by="key")
 
+    def knows_key(self, key: str) -> bool:
+        """Whether a key has the id of one in force: it may be wrong all the same. Raises: Unavailable."""
+        return self.authenticator.key_id_in(f"Bearer {key}") in self.authenticator.ids_in_force()
+
+    def knows_passkey(self, credential_id: bytes) -> bool:
+        """Whether there is a passkey of a credential, in force or not. Raises: Unavailable."""
+        return read(self.engine, partial(passkeys.by_credential, credential_id=credential_id)) is not None
+
     def begin_by_account(self, account: CompanyAccount) -> str:
         """
         Begin a session by a company account; returns the secret of its cookie.
@@ -119,16 +132,19 @@ class BrowserSessions:
         log.info("signed-in", principal=shown.principal.name, key_id=shown.key_id, by=by)
         return secret
 
-    def begin_with_passkey(self, assertion: Assertion, site: Site, challenge: bytes) -> str:
+    def begin_with_passkey(self, assertion: Assertion, site: Site, challenge: bytes, *, asked_at: datetime) -> str:
         """
         Begin a session by an assertion of a passkey, whose person has a key in force; returns the cookie's secret.
 
-        Raises: BadKeyShown; Unavailable.
+        The passkey has signed nothing since it was asked. Raises: BadKeyShown; Unavailable.
         """
         secret, now = secrets.token_urlsafe(SECRET_BYTES), self.clock()
 
         def begin(session: Session) -> str:
-            passkey = _used(session, assertion, site=site, challenge=challenge, at=now)
+            with _refused_as_key():
+                passkey = require_signature(
+                    session, assertion, site=site, challenge=challenge, at=now, unused_since=asked_at
+                )
             key_ids = keys.live_ids_of(session, passkey.principal)
             if not key_ids:
                 message = f"{passkey.principal} has no key in force."
@@ -147,16 +163,18 @@ class BrowserSessions:
         log.info("signed-in", principal=principal, by="passkey")
         return secret
 
-    def prove_with_passkey(self, signed_in: SignedIn, assertion: Assertion, site: Site, challenge: bytes) -> None:
-        """Note that a person has shown a passkey. Raises: BadKeyShown if it is not their own; Unavailable."""
-        now = self.clock()
+    def prove_with_passkey(
+        self, signed_in: SignedIn, assertion: Assertion, site: Site, challenge: bytes, *, asked_at: datetime
+    ) -> None:
+        """Note that a person has shown a passkey, as above. Raises: BadKeyShown if it is not their own; Unavailable."""
+        now, person = self.clock(), signed_in.principal.name
 
         def prove(session: Session) -> None:
-            passkey = _used(session, assertion, site=site, challenge=challenge, at=now)
-            if passkey.principal != signed_in.principal.name:
-                message = f"This is not a passkey of {signed_in.principal.name}."
-                raise BadKeyShown(message)
-            browser_sessions.note_proof(session, signed_in.secret_hash, at=now)
+            with _refused_as_key():
+                passkey = require_signature(
+                    session, assertion, site=site, challenge=challenge, at=now, person=person, unused_since=asked_at
+                )
+            browser_sessions.note_proof(session, signed_in.secret_hash, at=now, passkey_id=passkey.passkey_id)
 
         transact(self.engine, prove)
 
@@ -179,7 +197,8 @@ class BrowserSessions:
         if is_click and now - session.seen_at >= SEEN_APART:
             self._note_seen(secret_hash, now)
         seen = session.seen(now) if is_click else session
-        return SignedIn(key.principal, secret_hash, seen, by_account=key.secret_hash is None)
+        by_account = key.secret_hash is None and session.passkey_id is None
+        return SignedIn(key.principal, secret_hash, seen, by_account=by_account)
 
     def prove(self, signed_in: SignedIn, key: str) -> None:
         """Note that a person has shown their key again. Raises: BadKeyShown if it is not their own; Unavailable."""
@@ -218,17 +237,13 @@ class BrowserSessions:
             self.not_noted[secret_hash] = now
 
 
-def _used(session: Session, assertion: Assertion, *, site: Site, challenge: bytes, at: datetime) -> Passkey:
-    """Return the passkey that has signed a challenge, and note its use. Raises: BadKeyShown."""
-    listed = passkeys.by_credential(session, assertion.credential_id)
-    if listed is None or listed.revoked_at is not None or listed.passkey.rp_id != site.rp_id:
-        message = "This passkey is not in force."
-        raise BadKeyShown(message)
+@contextmanager
+def _refused_as_key() -> Iterator[None]:
+    """Refuse a passkey as a key that is not in force."""
     try:
-        require_use(session, listed, assertion, site=site, challenge=challenge, at=at)
+        yield
     except BadAssertion as error:
         raise BadKeyShown(error.detail) from error
-    return listed.passkey
 
 
 def _begin(

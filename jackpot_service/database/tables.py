@@ -116,7 +116,9 @@ TABLES: Final[Mapping[str, Table]] = MappingProxyType(
             Placement.DISTRIBUTED,
             "seq head meter_players meter_house reserve prize_fund accepting booked_at summed_to limits_version",
         ),
-        "browser_sessions": Table(Placement.LOCAL, update=frozenset({"proved_at", "seen_at"}), delete=True),
+        "browser_sessions": Table(
+            Placement.LOCAL, update=frozenset({"proof_passkey_id", "proved_at", "seen_at"}), delete=True
+        ),
         "exception_chain": _kept_row(Placement.LOCAL, "number head"),
         "exception_counts": _changed(Placement.LOCAL, "refusals"),
         "job_chunks": Table(Placement.LOCAL, delete=True),

@@ -10,6 +10,9 @@ from jackpot_service.domain.facts import Facts
 LONGEST_NAME: Final = 100
 """Characters of a name that a person gives a passkey."""
 
+LONGEST_CREDENTIAL_ID: Final = 1023
+"""Bytes. Source: Web Authentication Level 3, 4, Credential ID."""
+
 MOST_LIVE: Final = 10
 """Passkeys that a person may have at a time."""
 
@@ -36,6 +39,14 @@ class UnknownPasskey(NotFound, code="passkey-unknown", title="Unknown passkey"):
 
 class PasskeyRevoked(Conflict, code="passkey-revoked", title="The passkey was revoked before"):
     """The passkey was revoked before, by another request."""
+
+
+class LastPasskey(Forbidden, code="passkey-last", title="Another person revokes the last passkey"):
+    """The caller has no other passkey: from then on a key alone would approve, with no signature."""
+
+
+class PasskeyNotShown(Forbidden, code="passkey-not-shown", title="A passkey must let in another one"):
+    """The caller has a passkey, and has not shown it: a key alone adds none to it."""
 
 
 class PasskeyLimitReached(Conflict, code="passkey-limit-reached", title="One of the passkeys must be revoked first"):

@@ -5,11 +5,12 @@ from http import HTTPStatus
 import flask
 from werkzeug.wrappers import Response
 
+from jackpot_service.api.request_context import look, principal
 from jackpot_service.pages import frame
 from jackpot_service.pages.access import PEOPLE, open_to_all, people, person, signed_in
 from jackpot_service.pages.blueprint import blueprint
 from jackpot_service.pages.forms import new_request_id
-from jackpot_service.pages.passkeys import own_passkeys
+from jackpot_service.records import passkeys
 
 A_YEAR_S = 365 * 24 * 3600
 
@@ -27,13 +28,23 @@ def show_beginning() -> Response:
 @people(*PEOPLE)
 def show_account() -> str:
     """Show who is signed in and what they may do."""
+    return account_page()
+
+
+def account_page(*, alert: str = "", name: str = "", name_error: str = "") -> str:
+    """Write the page; perhaps with an alert, or with the name of a passkey to add and its error."""
     shown = person()
+    own = look(lambda session: passkeys.all_of(session, principal().name))
     return flask.render_template(
         "account.html",
         principal=shown.principal,
         session=shown.session,
-        passkeys=own_passkeys(),
+        passkeys=own,
+        may_revoke=sum(listed.revoked_at is None for listed in own) > 1,
         request_id=new_request_id(),
+        alert=alert,
+        name=name,
+        name_error=name_error,
     )
 
 

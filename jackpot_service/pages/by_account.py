@@ -43,6 +43,7 @@ from jackpot_service.pages.sign_in_forms import (
     own_page,
     proof_form,
     sign_in_form,
+    who_tries,
 )
 from jackpot_service.telemetry import counters
 from jackpot_service.telemetry.logs import Seldom
@@ -76,6 +77,13 @@ MESSAGES: Final[dict[type[Unauthenticated], str]] = {
 }
 
 _seldom = Seldom()
+
+
+class NotAdmitted(Unauthenticated, code="unauthenticated"):
+    """An account that nobody has let in, or somebody else's; the detail is what its person reads."""
+
+
+FAULTS: Final[tuple[type[Unauthenticated], ...]] = (NotAdmitted, *MESSAGES)
 
 
 @blueprint.route("/sign-in/account", methods=["GET"])
@@ -147,9 +155,9 @@ def _to_issuer(*, is_proof: bool) -> Response:
 
 def _admitted(accounts: CompanyAccounts, attempt: Attempt) -> Response:
     """Raises: WrongAccount; Unavailable."""
-    address = str(flask.request.environ.get(ADDRESS, ""))
+    name = who_tries()
     try:
-        with pages().attempts.attempt_by_account(address):
+        with pages().attempts.attempt(name):
             return _signed_in_by(accounts.account(_code(accounts), attempt), attempt)
     except TooManyRequests as error:
         status = HTTPStatus.TOO_MANY_REQUESTS
@@ -160,10 +168,11 @@ def _admitted(accounts: CompanyAccounts, attempt: Attempt) -> Response:
         raise WrongAccount(WRONG_CLIENT, status=HTTPStatus.SERVICE_UNAVAILABLE) from error
     except UserRequired as error:
         raise WrongAccount(NO_PERSON) from error
-    except tuple(MESSAGES) as error:
+    except FAULTS as error:
         counters.count(counters.SIGN_INS_REFUSED)
-        _seldom.warning("sign-in-refused", about=address, address=address, why=type(error).__name__)
-        raise WrongAccount(MESSAGES[type(error)]) from error
+        address = str(flask.request.environ.get(ADDRESS, ""))
+        _seldom.warning("sign-in-refused", about=name, address=address, why=type(error).__name__)
+        raise WrongAccount(MESSAGES.get(type(error)) or error.detail) from error
 
 
 def _code(accounts: CompanyAccounts) -> str:
@@ -180,20 +189,19 @@ def _code(accounts: CompanyAccounts) -> str:
 
 
 def _signed_in_by(account: CompanyAccount, attempt: Attempt) -> Response:
-    """Raises: WrongAccount; UserRequired; Unavailable."""
+    """Raises: NotAdmitted; UserRequired; Unavailable."""
     page, sessions, shown = _page_of(attempt), pages().sessions, signed_in()
     if not attempt.is_proof:
         try:
             return begun(sessions.begin_by_account(account), page)
         except BadKeyShown as error:
-            counters.count(counters.SIGN_INS_REFUSED)
-            raise WrongAccount(UNKNOWN_SUBJECT.format(account.subject.subject)) from error
+            raise NotAdmitted(UNKNOWN_SUBJECT.format(account.subject.subject)) from error
     if shown is None:
         return flask.redirect(flask.url_for("pages.show_sign_in", next=page), HTTPStatus.SEE_OTHER)
     try:
         sessions.prove_by_account(shown, account)
     except BadKeyShown as error:
-        raise WrongAccount(NOT_YOURS) from error
+        raise NotAdmitted(NOT_YOURS) from error
     return on_to_next_page(page)
 
 

@@ -197,7 +197,7 @@ def _page(
     html = flask.render_template(
         "change_emergency.html" if is_emergency and rights.may_alone else "change.html",
         **_values(view, rights),
-        **_signing(view, rights),
+        **_signing(view, rights, is_emergency=is_emergency and rights.may_alone),
         typed=typed,
         errors=errors or {},
         alert=alert,
@@ -229,20 +229,23 @@ def _values(view: ChangeView, rights: DecisionRights) -> Mapping[str, Any]:
     }
 
 
-def _signing(view: ChangeView, rights: DecisionRights) -> Mapping[str, Any]:
+def _signing(view: ChangeView, rights: DecisionRights, *, is_emergency: bool) -> Mapping[str, Any]:
     """
     Say whether an approval of this page is to be signed by a passkey, and what the browser is asked for then.
 
-    A replica asks for nothing: nobody approves there.
+    A replica asks for nothing, nor does a primary that is too busy: nobody approves there now.
     """
-    may_approve = view.is_waiting and (rights.may_alone or not rights.not_approve)
+    may_approve = view.is_waiting and (is_emergency or not rights.not_approve)
     is_possible = view.effect is not None and view.effect.problem is None
     if not (may_approve and is_possible and look(lambda session: needs_passkey(session, view.change, principal()))):
         return {"is_signed": False, "signing_options": None}
     try:
-        return {"is_signed": True, "signing_options": begin_approval_of(view).public_key}
-    except (PasskeyRequired, Unavailable):
+        options = begin_approval_of(view, is_emergency=is_emergency).public_key
+    except PasskeyRequired:
+        return {"is_signed": True, "signing_options": None, "has_no_passkey": True}
+    except Unavailable:
         return {"is_signed": True, "signing_options": None}
+    return {"is_signed": True, "signing_options": options}
 
 
 def _figure_due(name: str, errors: Mapping[str, str]) -> Mapping[str, str]:

@@ -9,7 +9,6 @@ from typing import Final
 import flask
 
 from jackpot_service.api.entrance import RateLimit
-from jackpot_service.auth.authenticator import Authenticator
 from jackpot_service.auth.browser_sessions import BrowserSessions
 from jackpot_service.auth.company_accounts import CompanyAccounts
 from jackpot_service.domain.errors import Unauthenticated
@@ -17,69 +16,51 @@ from jackpot_service.domain.errors import Unauthenticated
 EXTENSION: Final = "jackpot-pages"
 
 ATTEMPTS_PER_MINUTE: Final = 10
-"""Sign-ins that may fail from an address, of a process."""
+"""Sign-ins that may fail from an address, or proofs in a session, of a process."""
 
 
 class Attempts:
-    """Bounds sign-ins that fail, by address. A limit that is reached keeps out no key that is in force."""
+    """Bounds sign-ins that fail, by who tries. A limit that is reached keeps out no key or passkey that is in force."""
 
-    def __init__(self, authenticator: Authenticator, *, monotonic: Callable[[], float]) -> None:
-        self._authenticator = authenticator
+    def __init__(self, *, monotonic: Callable[[], float]) -> None:
         rate = ATTEMPTS_PER_MINUTE / 60
         self._limit = RateLimit("address", rate=rate, burst=ATTEMPTS_PER_MINUTE, monotonic=monotonic)
         self._lock = threading.Lock()
 
     @contextmanager
-    def attempt(self, address: str, key: str) -> Iterator[None]:
+    def attempt(self, name: str, *, is_known: Callable[[], bool] = lambda: False) -> Iterator[None]:
         """
-        Count a sign-in by a key, unless the block ends well or by something that is not the key's fault.
+        Count a sign-in, unless the block ends well or by something that is not the fault of what was shown.
 
-        Raises: TooManyRequests; Unavailable.
+        `is_known` says whether it names something in force, and is asked once the limit is reached. An account names
+        nothing that is known here. Raises: TooManyRequests; Unavailable.
         """
-        has_token = self._has_taken(address)
-        if not has_token and self._authenticator.key_id_in(f"Bearer {key}") not in self._authenticator.ids_in_force():
-            self._refuse(address)
+        has_token = self._has_taken(name)
+        if not has_token and not is_known():
+            self._refuse(name)
         try:
             yield
         except Unauthenticated:
             if not has_token:
-                self._refuse(address)
+                self._refuse(name)
             raise
         except BaseException:
-            self._give_back(address, has_token=has_token)
+            self._give_back(name, has_token=has_token)
             raise
-        self._give_back(address, has_token=has_token)
+        self._give_back(name, has_token=has_token)
 
-    @contextmanager
-    def attempt_by_account(self, address: str) -> Iterator[None]:
-        """
-        Count a sign-in by an account, unless the block ends well or by something that is not its fault.
-
-        Raises: TooManyRequests, also for an account that would be admitted: nobody knows it yet.
-        """
-        if not self._has_taken(address):
-            self._refuse(address)
-        try:
-            yield
-        except Unauthenticated:
-            raise
-        except BaseException:
-            self._give_back(address, has_token=True)
-            raise
-        self._give_back(address, has_token=True)
-
-    def _has_taken(self, address: str) -> bool:
+    def _has_taken(self, name: str) -> bool:
         with self._lock:
-            return self._limit.has_taken(address)
+            return self._limit.has_taken(name)
 
-    def _refuse(self, address: str) -> None:
+    def _refuse(self, name: str) -> None:
         with self._lock:
-            self._limit.refuse(address)
+            self._limit.refuse(name)
 
-    def _give_back(self, address: str, *, has_token: bool) -> None:
+    def _give_back(self, name: str, *, has_token: bool) -> None:
         if has_token:
             with self._lock:
-                self._limit.give_back(address)
+                self._limit.give_back(name)
 
 
 @dataclass(frozen=True, slots=True)

@@ -122,7 +122,7 @@ def install(
     csrf.init_app(app)
     app.extensions[EXTENSION] = PagesContext(
         BrowserSessions(engine, authenticator, clock),
-        Attempts(authenticator, monotonic=monotonic),
+        Attempts(monotonic=monotonic),
         CompanyAccounts.configured(config, authenticator.tokens, clock=clock),
     )
     assets.read_all()

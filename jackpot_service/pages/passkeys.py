@@ -1,5 +1,6 @@
 """Passkeys on the page of a person: they add one, and revoke one."""
 
+from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Final
 
@@ -14,14 +15,14 @@ from jackpot_service.api.passkeys import (
     credential_of,
     site,
 )
-from jackpot_service.api.request_context import act, context, look, principal, signed
+from jackpot_service.api.request_context import act, now, principal, signed
 from jackpot_service.domain.errors import Conflict, Refused
-from jackpot_service.pages.access import PEOPLE, people
+from jackpot_service.domain.passkeys import PasskeyNotShown
+from jackpot_service.pages.access import PEOPLE, people, person
+from jackpot_service.pages.account import account_page
 from jackpot_service.pages.blueprint import blueprint
 from jackpot_service.pages.forms import new_request_id
 from jackpot_service.pages.passkey_forms import NO_ANSWER
-from jackpot_service.records import passkeys as records
-from jackpot_service.records.passkeys import ListedPasskey
 from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.passkeys import (
     RegisterPasskey,
@@ -29,51 +30,67 @@ from jackpot_service.usecases.passkeys import (
     register_passkey,
     revoke_passkey,
 )
+from jackpot_service.usecases.payloads import field_errors_in
 
 REGISTERED: Final = "Registered by its person."
 REVOKED: Final = "Revoked by its person."
 """Reasons of acts of a person about themselves, where they state none."""
 
-
-def own_passkeys() -> list[ListedPasskey]:
-    """Return the passkeys of who sees the page, the latest first."""
-    return list(look(lambda session: records.all_of(session, principal().name)))
+OTHER_FORM: Final = "This form is not as it was shown. Nothing was revoked: try again here."
 
 
 @blueprint.route("/account/passkeys", methods=["POST"])
 @people(*PEOPLE, needs_proof=True)
 def add_passkey() -> Response:
-    """Show the form by which a passkey is made, or register the one that was made."""
-    if not flask.request.form.get("credential"):
-        return _form()
+    """
+    Show the form by which a passkey of a name is made, or register the one that was made.
+
+    People with a passkey show it first. The name is read before anything is made: else a device would keep a passkey
+    that nobody knows.
+    """
+    form = flask.request.form
+    name = form.get("name", "").strip()
     try:
-        command = _command()
+        NewPasskeySchema(only=("name",)).load({"name": name})
+    except ValidationError as error:
+        return _account(name=name, name_error=_errors(error)["/name"])
+    try:
+        if not form.get("credential"):
+            return _form(name)
+        command = _command(name)
         act(lambda session: register_passkey(session, command))
+    except PasskeyNotShown:
+        account = flask.url_for("pages.show_account")
+        return flask.redirect(flask.url_for("pages.show_proof", next=account, by="passkey"), HTTPStatus.SEE_OTHER)
     except (orjson.JSONDecodeError, ValidationError):
-        return _form(NO_ANSWER, HTTPStatus.UNPROCESSABLE_ENTITY)
+        return _form(name, NO_ANSWER, HTTPStatus.UNPROCESSABLE_ENTITY)
     except (Refused, Conflict) as error:
-        return _form(error.detail, HTTPStatus.UNPROCESSABLE_ENTITY)
+        return _form(name, error.detail, HTTPStatus.UNPROCESSABLE_ENTITY)
     return _to_account()
 
 
-def _command() -> RegisterPasskey:
+def _command(name: str) -> RegisterPasskey:
     """Read the form as the API reads a body. Raises: ValidationError; JSONDecodeError."""
     form = flask.request.form
     body = NewPasskeySchema().load(
         {
             "request_id": form.get("request_id", ""),
-            "name": form.get("name", "").strip(),
+            "name": name,
             "reason": REGISTERED,
             "credential": orjson.loads(form.get("credential", "")),
         }
     )
-    return RegisterPasskey(signed(body), body["name"], credential_of(body["credential"]), site())
+    credential = credential_of(body["credential"])
+    return RegisterPasskey(signed(body), body["name"], credential, site(), by_passkey=_has_shown_passkey())
 
 
-def _form(alert: str = "", status: HTTPStatus = HTTPStatus.OK) -> Response:
-    asking = Act(principal(), context().clock())
-    options = act(lambda session: begin_registration(session, asking, site()))
-    name = flask.request.form.get("name", "")
+def _has_shown_passkey() -> bool:
+    return person().has_proved_by_passkey(at=now())
+
+
+def _form(name: str, alert: str = "", status: HTTPStatus = HTTPStatus.OK) -> Response:
+    asking = Act(principal(), now())
+    options = act(lambda session: begin_registration(session, asking, site(), by_passkey=_has_shown_passkey()))
     html = flask.render_template("passkey.html", options=options, request_id=new_request_id(), alert=alert, name=name)
     return flask.Response(html, status)
 
@@ -81,13 +98,29 @@ def _form(alert: str = "", status: HTTPStatus = HTTPStatus.OK) -> Response:
 @blueprint.route("/account/passkeys/<id:passkey_id>/revocation", methods=["POST"])
 @people(*PEOPLE, needs_proof=True)
 def revoke_own_passkey(passkey_id: str) -> Response:
-    """Revoke a passkey of who sees the page, or as an operator anybody's. Raises: UnknownPasskey; PasskeyRevoked."""
+    """
+    Revoke a passkey of who sees the page, or as an operator anybody's.
+
+    Raises: UnknownPasskey; PasskeyRevoked; LastPasskey.
+    """
     form = flask.request.form
-    body = PasskeyRevocationSchema().load(
-        {"request_id": form.get("request_id", ""), "reason": form.get("reason", "").strip() or REVOKED}
-    )
+    stated = {"request_id": form.get("request_id", ""), "reason": form.get("reason", "").strip() or REVOKED}
+    try:
+        body = PasskeyRevocationSchema().load(stated)
+    except ValidationError as error:
+        detail = _errors(error).get("/reason")
+        return _account(alert=OTHER_FORM if detail is None else f"The reason {detail}. Nothing was revoked.")
     act(lambda session: revoke_passkey(session, signed(body), passkey_id))
     return _to_account()
+
+
+def _errors(error: ValidationError) -> Mapping[str, str]:
+    """Say what is wrong with each field."""
+    return {each.pointer: each.detail for each in field_errors_in(error.messages, "")}
+
+
+def _account(**wrong: str) -> Response:
+    return flask.Response(account_page(**wrong), HTTPStatus.UNPROCESSABLE_ENTITY)
 
 
 def _to_account() -> Response:

@@ -10,6 +10,7 @@ from werkzeug.wrappers import Response
 from jackpot_service.api.entrance import TooManyRequests
 from jackpot_service.api.passkeys import site
 from jackpot_service.api.request_context import ADDRESS
+from jackpot_service.auth.authenticator import BadKeyShown
 from jackpot_service.domain.errors import Unauthenticated
 from jackpot_service.domain.passkeys import BadAssertion
 from jackpot_service.domain.principals import UserRequired
@@ -19,11 +20,21 @@ from jackpot_service.pages.context import pages
 from jackpot_service.pages.cookies import cookie
 from jackpot_service.pages.passkey_forms import (
     NO_ANSWER,
+    OldQuestion,
+    Question,
     assertion_in,
-    challenge_of_cookie,
+    question_of,
 )
 from jackpot_service.pages.problems import show_problem
-from jackpot_service.pages.sign_in_forms import TOO_MANY, WrongKey, begun, on_to_next_page, proof_form, sign_in_form
+from jackpot_service.pages.sign_in_forms import (
+    TOO_MANY,
+    WrongKey,
+    begun,
+    on_to_next_page,
+    proof_form,
+    sign_in_form,
+    who_tries,
+)
 from jackpot_service.passkeys import Assertion
 from jackpot_service.telemetry import counters
 from jackpot_service.telemetry.logs import Seldom
@@ -34,6 +45,7 @@ MISSING_KEY: Final = "Paste your key: it begins with jk_."
 WRONG_KEY: Final = "This key is not in force. Check that it was pasted whole; it begins with jk_."
 WRONG_PERSON: Final = "This key is not in force, or not your own."
 OLD_FORM: Final = "This form was of an earlier session, or your browser keeps no cookies. Paste your key again."
+OLD_PAGE: Final = "This page was open for too long. Try again: it is a new one."
 WRONG_PASSKEY: Final = "This passkey is not accepted. Try again, or use your key."
 NO_PERSON: Final = "This is the key of a machine. Pages are for people: show it with calls of the API."
 
@@ -69,7 +81,9 @@ def sign_in_with_passkey() -> Response:
     """Begin a session by a passkey, which names its person."""
     try:
         secret = _by_passkey(
-            lambda assertion: pages().sessions.begin_with_passkey(assertion, site(), challenge_of_cookie())
+            lambda assertion, question: pages().sessions.begin_with_passkey(
+                assertion, site(), question.challenge, asked_at=question.asked_at
+            )
         )
     except WrongKey as error:
         return sign_in_form(error)
@@ -109,8 +123,8 @@ def prove_with_passkey() -> Response:
     shown = person()
     try:
         _by_passkey(
-            lambda assertion: pages().sessions.prove_with_passkey(
-                shown, assertion, site(), challenge_of_cookie(shown.session.proved_at)
+            lambda assertion, question: pages().sessions.prove_with_passkey(
+                shown, assertion, site(), question.challenge, asked_at=question.asked_at
             )
         )
     except WrongKey as error:
@@ -133,17 +147,17 @@ def sign_out() -> Response:
 
 def _by_key(use: Callable[[str], T], *, wrong: str) -> T:
     """
-    Use the key of the form; one that fails counts against the address that it came from.
+    Use the key of the form; one that fails counts against where it came from, see `who_tries`.
 
     Raises: WrongKey, with `wrong` for a key that is not in force; Unavailable.
     """
     key = flask.request.form.get("key", "").strip()
     if not key or len(key) > LONGEST_KEY:
         raise WrongKey(wrong if key else MISSING_KEY)
-    return _attempted(key, use, wrong=wrong)
+    return _attempted(lambda: use(key), wrong=wrong, is_known=lambda: pages().sessions.knows_key(key))
 
 
-def _by_passkey(use: Callable[[Assertion], T]) -> T:
+def _by_passkey(use: Callable[[Assertion, Question], T]) -> T:
     """Use the assertion of the form, as `_by_key` a key. Raises: WrongKey; Unavailable."""
     try:
         assertion = assertion_in(flask.request.form)
@@ -151,20 +165,35 @@ def _by_passkey(use: Callable[[Assertion], T]) -> T:
         raise WrongKey(error.detail) from error
     if assertion is None:
         raise WrongKey(NO_ANSWER)
-    return _attempted("", lambda _: use(assertion), wrong=WRONG_PASSKEY)
+    credential_id = assertion.credential_id
+    return _attempted(
+        lambda: use(assertion, _question(assertion)),
+        wrong=WRONG_PASSKEY,
+        is_known=lambda: pages().sessions.knows_passkey(credential_id),
+    )
 
 
-def _attempted(key: str, use: Callable[[str], T], *, wrong: str) -> T:
-    """Use what was shown, and count it if it fails. Raises: as `_by_key`."""
-    address = str(flask.request.environ.get(ADDRESS, ""))
+def _question(assertion: Assertion) -> Question:
+    """Raises: WrongKey; BadKeyShown."""
     try:
-        with pages().attempts.attempt(address, key):
-            return use(key)
+        return question_of(assertion)
+    except OldQuestion as error:
+        raise WrongKey(OLD_PAGE) from error
+    except BadAssertion as error:
+        raise BadKeyShown(error.detail) from error
+
+
+def _attempted(use: Callable[[], T], *, wrong: str, is_known: Callable[[], bool]) -> T:
+    """Use what was shown, and count it if it fails. Raises: as `_by_key`."""
+    name = who_tries()
+    try:
+        with pages().attempts.attempt(name, is_known=is_known):
+            return use()
     except TooManyRequests as error:
         raise WrongKey(TOO_MANY, status=HTTPStatus.TOO_MANY_REQUESTS, retry_after_s=error.retry_after_s) from error
     except Unauthenticated as error:
         counters.count(counters.SIGN_INS_REFUSED)
-        _seldom.warning("sign-in-refused", about=address, address=address)
+        _seldom.warning("sign-in-refused", about=name, address=str(flask.request.environ.get(ADDRESS, "")))
         raise WrongKey(wrong) from error
     except UserRequired as error:
         raise WrongKey(NO_PERSON) from error

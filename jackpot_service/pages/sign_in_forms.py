@@ -7,13 +7,14 @@ from urllib.parse import urlsplit
 import flask
 from werkzeug.wrappers import Response
 
+from jackpot_service.api.request_context import ADDRESS
 from jackpot_service.auth.issuer import IssuerUnavailable
 from jackpot_service.pages.access import person, signed_in
 from jackpot_service.pages.context import pages
 from jackpot_service.pages.cookies import cookie
 from jackpot_service.pages.passkey_forms import options_of_proof, options_of_sign_in
 
-TOO_MANY: Final = "Too many sign-ins from your address have failed. Wait a minute, then try again."
+TOO_MANY: Final = "Too many sign-ins have failed from here. Wait a minute, then try again."
 
 
 class WrongKey(Exception):
@@ -44,7 +45,11 @@ def sign_in_form(error: WrongKey | None = None, *, page: str | None = None) -> R
 
 
 def proof_form(error: WrongKey | None = None, *, page: str | None = None) -> Response:
-    """Show how one shows again who one is, by the way that one has signed in; see `sign_in_form`."""
+    """
+    Show how one shows again who one is, by the way that one has signed in; see `sign_in_form`.
+
+    With `by=passkey` in the query nothing else will do.
+    """
     shown = person()
     return _form(
         "sign_in_again.html",
@@ -52,8 +57,15 @@ def proof_form(error: WrongKey | None = None, *, page: str | None = None) -> Res
         page,
         principal=shown.principal,
         by_account=shown.by_account,
+        only_passkey=flask.request.args.get("by") == "passkey",
         passkey_options=options_of_proof(shown),
     )
+
+
+def who_tries() -> str:
+    """Name whose failures count together: those of a session, and of everybody who has none at an address."""
+    shown = signed_in()
+    return str(flask.request.environ.get(ADDRESS, "")) if shown is None else f"session {shown.secret_hash.hex()[:16]}"
 
 
 def begun(secret: str, page: str | None = None) -> Response:

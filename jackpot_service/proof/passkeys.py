@@ -1,7 +1,8 @@
 """Whether passkeys are what their acts made of them, and whether every approval is signed as it was to be."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from datetime import datetime, timedelta
+from typing import Any, Final
 
 from sqlalchemy import Row
 
@@ -25,6 +26,10 @@ from jackpot_service.records.changes import assertion_of
 from jackpot_service.records.passkeys import passkey_of
 from jackpot_service.usecases.changes.registry import CARRIES_OUT, KINDS
 from jackpot_service.usecases.changes.signed_effects import challenge_of, postings_of, substance_of
+from jackpot_service.usecases.passkeys import ANSWERED_WITHIN
+
+SLACK: Final = timedelta(minutes=1)
+"""By which the clocks of servers may differ, and for which an effect may be figured before it is shown."""
 
 
 def documents(references: References) -> Iterator[Document]:
@@ -65,15 +70,22 @@ def passkeys_are_of_those_who_registered_them(references: References, entries: M
 
 
 def revocations_were_of_those_who_may(references: References, entries: Mapping[int, BookedEntry]) -> Found:
-    """Each revocation is of a passkey, after its registration, by its person or an operator, at the act's time."""
+    """
+    Each revocation is of a passkey, after its registration, at the act's time, by somebody who may.
+
+    That is an operator who is another person, or its person, who has another one in force.
+    """
     for row in references.passkey_revocations.values():
         passkey, entry = references.passkeys.get(row.passkey_id), entries.get(row.entry_seq)
         if passkey is None:
             yield _passkey_record(row.passkey_id, "was revoked, and is not there")
         elif entry is not None:
             actor = references.principals.get(entry.principal)
-            is_operator = actor is not None and actor.role == Role.OPERATOR
-            if entry.principal != passkey.principal and not is_operator:
+            if entry.principal == passkey.principal:
+                may_revoke = bool(_in_force(passkey.principal, row.entry_seq, references) - {row.passkey_id})
+            else:
+                may_revoke = actor is not None and actor.role == Role.OPERATOR
+            if not may_revoke:
                 yield _passkey_record(row.passkey_id, f"was revoked by {entry.principal}, who may not")
             if row.entry_seq <= passkey.entry_seq or row.revoked_at != entry.received_at:
                 yield _passkey_record(row.passkey_id, f"was revoked at {row.revoked_at}, when it was not")
@@ -85,6 +97,7 @@ def _passkey_record(passkey_id: str, detail: str) -> Mismatch:
 
 def approvals_are_signed(session: Session, references: References) -> Found:
     """Each approval is signed by its checker's passkey, unless it need not be: over its request and what was done."""
+    last = {row.request_id: row for row in references.change_decisions.values() if row.is_final}
     for row in references.change_decisions.values():
         request = references.change_requests.get(row.request_id)
         if row.outcome != Outcome.APPROVED or request is None:
@@ -93,21 +106,26 @@ def approvals_are_signed(session: Session, references: References) -> Found:
         if assertion is None:
             yield from _unsigned(row, request, references)
         else:
-            yield from _signed(session, row, request, assertion, references)
+            yield from _signed(session, row, request, assertion, references, last=last.get(row.request_id))
 
 
 def _unsigned(row: Row[Any], request: Row[Any], references: References) -> Found:
-    had = [
-        passkey.passkey_id
-        for passkey in references.passkeys.values()
-        if passkey.principal == row.checker and _is_in_force(passkey, row.entry_seq, references)
-    ]
+    had = _in_force(row.checker, row.entry_seq, references)
     if had:
         detail = f"{row.checker} approved it without a signature, and had passkey {min(had)}"
         yield _mismatch(Code.ASSERTION_MISSING, row, detail)
     elif change_policies.policy_at(references, request.kind, row.entry_seq).needs_passkey:
         detail = f"{row.checker} approved it without a signature, which the change policy asks for"
         yield _mismatch(Code.ASSERTION_MISSING, row, detail)
+
+
+def _in_force(person: str, seq: int, references: References) -> frozenset[str]:
+    """Return the passkeys that a person had when the act of a seq was done."""
+    return frozenset(
+        passkey.passkey_id
+        for passkey in references.passkeys.values()
+        if passkey.principal == person and _is_in_force(passkey, seq, references)
+    )
 
 
 def _is_in_force(passkey: Row[Any], seq: int, references: References) -> bool:
@@ -117,7 +135,13 @@ def _is_in_force(passkey: Row[Any], seq: int, references: References) -> bool:
 
 
 def _signed(
-    session: Session, row: Row[Any], request: Row[Any], assertion: SignedApproval, references: References
+    session: Session,
+    row: Row[Any],
+    request: Row[Any],
+    assertion: SignedApproval,
+    references: References,
+    *,
+    last: Row[Any] | None,
 ) -> Found:
     passkey = references.passkeys.get(assertion.passkey_id)
     if passkey is None or passkey.principal != row.checker or not _is_in_force(passkey, row.entry_seq, references):
@@ -127,13 +151,16 @@ def _signed(
     try:
         site = ceremonies.site_of(assertion.client_data, passkey.rp_id)
         challenge = ceremonies.challenge_in(assertion.client_data)
-        is_of_request = challenge == challenge_of(request, assertion.effect)
+        is_of_request = challenge == challenge_of(request, assertion.effect, is_emergency=row.is_emergency)
+        age = row.decided_at - datetime.fromisoformat(assertion.effect["figured_at"])
     except (BadAssertion, *UNDERIVABLE) as error:
         yield _mismatch(Code.ASSERTION_CHALLENGE, row, f"what was signed cannot be read: {error}")
         return
     if not is_of_request:
         yield _mismatch(Code.ASSERTION_CHALLENGE, row, f"{row.checker} signed another request, or another effect")
-    for why in _reasons_against_effect(session, row, request, assertion.effect, references):
+    if not -SLACK <= age < ANSWERED_WITHIN + SLACK:
+        yield _mismatch(Code.ASSERTION_CHALLENGE, row, f"{row.checker} signed what was figured at another time")
+    for why in _reasons_against_effect(session, last, request, assertion.effect, references):
         yield _mismatch(Code.ASSERTION_CHALLENGE, row, f"{row.checker} signed another effect: {why}")
     answer = Assertion(passkey.credential_id, assertion.authenticator_data, assertion.client_data, assertion.signature)
     try:
@@ -143,11 +170,11 @@ def _signed(
 
 
 def _reasons_against_effect(
-    session: Session, row: Row[Any], request: Row[Any], effect: Facts, references: References
+    session: Session, last: Row[Any] | None, request: Row[Any], effect: Facts, references: References
 ) -> Iterator[str]:
-    """Say why a signed effect is not what was done. Of several approvals the last alone does something."""
-    act = references.acts.get(row.entry_seq + 1)
-    if not row.is_final or act is None or act.decides != row.request_id or act.kind not in CARRIES_OUT:
+    """Say why a signed effect is not what was done; of several approvals the last does it, and all have signed it."""
+    act = None if last is None else references.acts.get(last.entry_seq + 1)
+    if act is None or act.decides != request.request_id or act.kind not in CARRIES_OUT:
         return  # That nothing was done is named by the check of changes.
     try:
         requested = KINDS[request.kind].read(request.payload)

@@ -14,13 +14,16 @@ class BrowserSession:
     """
     A session: whose key began it, when its person last showed who they are, and when they were last here.
 
-    `seen_at` is written once a minute at most, so it may be a minute behind.
+    `seen_at` is written once a minute at most, so it may be a minute behind. `passkey_id` is the passkey that began it,
+    and `proof_passkey_id` the one by which they showed it last; None if that was a key or an account.
     """
 
     key_id: str
     began_at: datetime
     proved_at: datetime
     seen_at: datetime
+    passkey_id: str | None
+    proof_passkey_id: str | None
 
     def seen(self, at: datetime) -> "BrowserSession":
         """Return it with its person seen at a time, unless they were seen later."""
@@ -42,15 +45,20 @@ def add(
 ) -> None:
     """Begin a session of a person who has shown who they are at a time, which may be before; perhaps by a passkey."""
     times = {"began_at": at, "proved_at": proved_at, "seen_at": at}
-    new = insert(BrowserSessionRow).values(secret_hash=secret_hash, key_id=key_id, passkey_id=passkey_id, **times)
-    session.execute(new)
+    by = {"key_id": key_id, "passkey_id": passkey_id, "proof_passkey_id": passkey_id}
+    session.execute(insert(BrowserSessionRow).values(secret_hash=secret_hash, **by, **times))
 
 
 def find(session: Session, secret_hash: bytes) -> BrowserSession | None:
-    """Return a session, which may have ended by time; None if there is none, or it, or its passkey, was ended."""
-    is_revoked = exists().where(PasskeyRevocationRow.passkey_id == BrowserSessionRow.passkey_id)
+    """Return a session, which may have ended by time; None if there is none, or it, or a passkey of it, was ended."""
+    passkeys = (BrowserSessionRow.passkey_id, BrowserSessionRow.proof_passkey_id)
+    is_revoked = exists().where(PasskeyRevocationRow.passkey_id.in_(passkeys))
     question = select(
-        BrowserSessionRow.key_id, BrowserSessionRow.began_at, BrowserSessionRow.proved_at, BrowserSessionRow.seen_at
+        BrowserSessionRow.key_id,
+        BrowserSessionRow.began_at,
+        BrowserSessionRow.proved_at,
+        BrowserSessionRow.seen_at,
+        *passkeys,
     ).where(BrowserSessionRow.secret_hash == secret_hash, ~is_revoked)
     row = session.execute(question).one_or_none()
     return None if row is None else BrowserSession(*row)
@@ -62,11 +70,10 @@ def note_seen(session: Session, secret_hash: bytes, *, at: datetime) -> None:
     session.execute(update(BrowserSessionRow).where(BrowserSessionRow.secret_hash == secret_hash).values(seen_at=at))
 
 
-def note_proof(session: Session, secret_hash: bytes, *, at: datetime) -> None:
-    """Note that a session's person has shown again who they are."""
-    session.execute(
-        update(BrowserSessionRow).where(BrowserSessionRow.secret_hash == secret_hash).values(proved_at=at, seen_at=at)
-    )
+def note_proof(session: Session, secret_hash: bytes, *, at: datetime, passkey_id: str | None = None) -> None:
+    """Note that a session's person has shown again who they are, perhaps by a passkey."""
+    proof = {"proved_at": at, "seen_at": at, "proof_passkey_id": passkey_id}
+    session.execute(update(BrowserSessionRow).where(BrowserSessionRow.secret_hash == secret_hash).values(**proof))
 
 
 def remove(session: Session, secret_hash: bytes) -> None:

@@ -75,10 +75,12 @@ def by_credential(session: Session, credential_id: bytes) -> ListedPasskey | Non
     return _listed(session, _LISTED.where(PasskeyRow.credential_id == credential_id))
 
 
-def live_of(session: Session, principal: str) -> Sequence[ListedPasskey]:
-    """Return the passkeys of a person that were not revoked, the oldest first."""
+def live_of(session: Session, principal: str, *, rp_id: str | None = None) -> Sequence[Passkey]:
+    """Return the passkeys of a person that were not revoked, for one domain or for all, the oldest first."""
     question = _LISTED.where(PasskeyRow.principal == principal, IS_LIVE).order_by(PasskeyRow.entry_seq)
-    return [_passkey(row) for row in session.execute(question)]
+    if rp_id is not None:
+        question = question.where(PasskeyRow.rp_id == rp_id)
+    return [passkey_of(row) for row in session.execute(question)]
 
 
 def all_of(session: Session, principal: str) -> Sequence[ListedPasskey]:
@@ -103,16 +105,26 @@ def holders(session: Session, names: Collection[str]) -> frozenset[str]:
     return frozenset(session.scalars(question.where(PasskeyRow.principal.in_(names), IS_LIVE)))
 
 
-def note_use(session: Session, passkey_id: str, *, sign_count: int, at: datetime) -> bool:
-    """Note a use, with the counter that was stated; returns whether it is later than the last, or nothing counts."""
+def note_use(
+    session: Session, passkey_id: str, *, sign_count: int, at: datetime, used_before: datetime | None = None
+) -> bool:
+    """
+    Note a use, with the counter that was stated; returns whether it was noted.
+
+    It is not if the counter, of an authenticator that counts, did not go up; nor if the passkey was used last at
+    `used_before` or later.
+    """
     noted = upsert(PasskeyUseRow).values(passkey_id=passkey_id, sign_count=sign_count, used_at=at)
     before = PasskeyUseRow.sign_count
+    is_later = or_(before < sign_count, and_(before == 0, noted.excluded.sign_count == 0))
+    if used_before is not None:
+        is_later = and_(is_later, PasskeyUseRow.used_at < used_before)
     noted = noted.on_conflict_do_update(
         index_elements=["passkey_id"],
         set_={"sign_count": sign_count, "used_at": func.greatest(PasskeyUseRow.used_at, at)},
-        where=or_(before < sign_count, and_(before == 0, noted.excluded.sign_count == 0)),
+        where=is_later,
     )
-    return bool(session.execute(noted).rowcount)
+    return session.scalar(noted.returning(PasskeyUseRow.passkey_id)) is not None
 
 
 def add_challenge(

@@ -1,6 +1,7 @@
 """Passkeys: registered by a person for themselves, and revoked by them, or by an operator."""
 
 import secrets
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -14,8 +15,10 @@ from jackpot_service.domain.passkeys import (
     MOST_LIVE,
     BadAssertion,
     BadRegistration,
+    LastPasskey,
     Passkey,
     PasskeyLimitReached,
+    PasskeyNotShown,
     PasskeyRevoked,
     PasskeyTaken,
     UnknownPasskey,
@@ -38,12 +41,17 @@ CHALLENGE_BYTES: Final = 32
 
 @dataclass(frozen=True, slots=True)
 class RegisterPasskey:
-    """A passkey to register: its name, and what the authenticator answered to the challenge of a site."""
+    """
+    A passkey to register: its name, and what the authenticator answered to the challenge of a site.
+
+    `by_passkey` says whether who acts has shown a passkey of theirs just before.
+    """
 
     act: Act
     name: str
     credential: NewCredential
     site: Site
+    by_passkey: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,15 +62,15 @@ class PasskeyChanged:
     is_replay: bool
 
 
-def begin_registration(session: Session, act: Act, site: Site) -> dict[str, Any]:
+def begin_registration(session: Session, act: Act, site: Site, *, by_passkey: bool = False) -> dict[str, Any]:
     """
     Return what a browser is asked for, so that an authenticator makes a passkey of who acts.
 
-    Raises: UserRequired; PasskeyLimitReached.
+    Raises: UserRequired; PasskeyNotShown; PasskeyLimitReached.
     """
     acts.require_user(act)
     person = act.principal.name
-    known = _require_room(session, person)
+    known = _require_may_add(session, person, by_passkey=by_passkey)
     challenge = secrets.token_bytes(CHALLENGE_BYTES)
     add_challenge(session, act, challenge)
     return ceremonies.creation_options(site, person, challenge, known=known)
@@ -84,22 +92,43 @@ def take_challenge(session: Session, act: Act, client_data: bytes) -> tuple[byte
     return challenge, taken if is_waiting else None
 
 
-def require_use(
-    session: Session, listed: ListedPasskey, assertion: Assertion, *, site: Site, challenge: bytes, at: datetime
-) -> None:
-    """Hold that a passkey has signed a challenge, and note its use. Raises: BadAssertion."""
+def require_signature(
+    session: Session,
+    assertion: Assertion,
+    *,
+    site: Site,
+    challenge: bytes,
+    at: datetime,
+    person: str | None = None,
+    unused_since: datetime | None = None,
+) -> Passkey:
+    """
+    Hold that a passkey in force, of a person or of anybody, has signed a challenge for a site, and note its use.
+
+    With `unused_since`, the time of the challenge, it has signed nothing else since: so a challenge that is stored
+    nowhere is good once. Raises: BadAssertion.
+    """
+    listed = records.by_credential(session, assertion.credential_id)
+    is_in_force = listed is not None and listed.revoked_at is None and listed.passkey.rp_id == site.rp_id
+    if listed is None or not is_in_force or person not in {None, listed.passkey.principal}:
+        message = f"{person or 'Nobody'} has no such passkey for {site.rp_id}."
+        raise BadAssertion(message)
     passkey = listed.passkey
     count = ceremonies.require_signed(assertion, passkey, site, challenge, sign_count=listed.sign_count)
-    if not records.note_use(session, passkey.passkey_id, sign_count=count, at=at):
-        message = "The passkey's counter went back: it was used somewhere else meanwhile."
+    if not records.note_use(session, passkey.passkey_id, sign_count=count, at=at, used_before=unused_since):
+        message = "The passkey was used meanwhile, or its counter went back."
         raise BadAssertion(message)
+    return passkey
 
 
 def register_passkey(session: Session, command: RegisterPasskey) -> PasskeyChanged:
     """
     Register a passkey of who acts.
 
-    Raises: UserRequired; RequestConflict; BadRegistration; BadAssertion; PasskeyTaken; PasskeyLimitReached.
+    The first needs no more than their key. To add another, they have shown one.
+
+    Raises: UserRequired; RequestConflict; PasskeyNotShown; BadRegistration; BadAssertion; PasskeyTaken;
+    PasskeyLimitReached.
     """
     act, new = command.act, command.credential
     acts.require_user(act)
@@ -108,7 +137,7 @@ def register_passkey(session: Session, command: RegisterPasskey) -> PasskeyChang
     replayed = acts.find_replay(session, act, EntryKind.PASSKEY_REGISTERED, request)
     if replayed is not None:
         return PasskeyChanged(require_passkey(session, replayed.after["passkey_id"]), is_replay=True)
-    _require_room(session, act.principal.name)
+    _require_may_add(session, act.principal.name, by_passkey=command.by_passkey)
     challenge, waiting = take_challenge(session, act, new.client_data)
     if waiting is None or waiting.request_id is not None:
         message = "It answers no challenge of a registration that waits. Begin anew."
@@ -138,20 +167,25 @@ def register_passkey(session: Session, command: RegisterPasskey) -> PasskeyChang
     return PasskeyChanged(require_passkey(session, passkey.passkey_id), is_replay=False)
 
 
-def _require_room(session: Session, person: str) -> list[Passkey]:
-    """Return a person's passkeys. Raises: PasskeyLimitReached."""
+def _require_may_add(session: Session, person: str, *, by_passkey: bool) -> Sequence[Passkey]:
+    """Return a person's passkeys. Raises: PasskeyLimitReached; PasskeyNotShown."""
     live = records.live_of(session, person)
     if len(live) >= MOST_LIVE:
         message = f"{person} has {len(live)} passkeys: revoke one."
         raise PasskeyLimitReached(message)
-    return [listed.passkey for listed in live]
+    if live and not by_passkey:
+        message = f"{person} has a passkey: sign in to the pages with it, and add the next at /account."
+        raise PasskeyNotShown(message)
+    return live
 
 
 def revoke_passkey(session: Session, act: Act, passkey_id: str) -> PasskeyChanged:
     """
     Put a passkey out of force, an own one or, as an operator, anybody's; the same request again changes nothing.
 
-    Raises: UserRequired; UnknownPasskey; RequestConflict; PasskeyRevoked.
+    The last one of a person is revoked by somebody else, so nobody's approvals become unsigned by their key alone.
+
+    Raises: UserRequired; UnknownPasskey; RequestConflict; PasskeyRevoked; LastPasskey.
     """
     acts.require_user(act)
     acts.lock(session)
@@ -164,6 +198,9 @@ def revoke_passkey(session: Session, act: Act, passkey_id: str) -> PasskeyChange
     if listed.revoked_at is not None:
         message = f"Passkey {passkey_id} was revoked at {listed.revoked_at}."
         raise PasskeyRevoked(message, passkey_id=passkey_id)
+    if act.principal.name == listed.passkey.principal and len(records.live_of(session, act.principal.name)) == 1:
+        message = f"{passkey_id} is the last passkey of {act.principal.name}: another person, an operator, revokes it."
+        raise LastPasskey(message)
     seq = acts.record(
         session,
         act,

@@ -401,9 +401,9 @@ def test_answers_about_passkeys_conform_to_the_description(world: World) -> None
     make_objects(world)
     client, key, held = world.app.test_client(), world.person("Bob", Role.RATES), set[str]()
 
-    def call(label: str, status: int, body: Body | None = None, **objects: str) -> Body:
+    def call(label: str, status: int, body: Body | None = None, *, by: str = key, **objects: str) -> Body:
         method, _, path = label.partition(" ")
-        headers = {"Authorization": f"Bearer {key}"}
+        headers = {"Authorization": f"Bearer {by}"}
         response = client.open(path.format(**objects), method=method, json=body, headers=headers)
         assert response.status_code == status, response.get_data(as_text=True)
         OPERATIONS[label].validate_response(response)
@@ -419,7 +419,7 @@ def test_answers_about_passkeys_conform_to_the_description(world: World) -> None
     call("POST /v1/passkeys", 422, {**body, "zzz": 1})
     assert call("GET /v1/passkeys", 200)["items"] == [made]
     call("POST /v1/change-requests/{request_id}/approval/options", 200, request_id="own-change")
-    lost = {"request_id": "p2", "reason": "lost"}
-    for status in (201, 200):
-        call("POST /v1/passkeys/{passkey_id}/revocation", status, lost, passkey_id=made["passkey_id"])
+    lost, operator = {"request_id": "p2", "reason": "lost"}, world.key(Role.OPERATOR)
+    for by, status in ((key, 403), (operator, 201), (operator, 200)):
+        call("POST /v1/passkeys/{passkey_id}/revocation", status, lost, by=by, passkey_id=made["passkey_id"])
     assert held == PASSKEYS

@@ -1,5 +1,6 @@
 """Passkeys over HTTP: registered in two steps, listed, revoked; and approvals that are signed by what browsers send."""
 
+from functools import partial
 from typing import Any, Final
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from jackpot_service.domain.facts import base64url
 from jackpot_service.domain.passkeys import MOST_LIVE
 from jackpot_service.domain.principals import Principal, Role
+from tests.support import signing_people
 from tests.support.answers import Answer, Body
 from tests.support.authenticator import USER_PRESENT, Authenticator, body_of_assertion, body_of_credential
 from tests.support.bets import bet
@@ -59,12 +61,24 @@ def test_a_passkey_is_registered_listed_and_revoked(opened: World) -> None:
     assert made["revoked_at"] is None
     assert opened.get(PASSKEYS, key=key).ok()["items"] == [made]
 
-    revoked = opened.post(f"{PASSKEYS}/{made['passkey_id']}/revocation", REASON, key=key).ok(201)
+    path, otto = f"{PASSKEYS}/{made['passkey_id']}/revocation", opened.key(Role.OPERATOR)
+    opened.post(path, REASON, key=key).problem(403, "passkey-last")
+    revoked = opened.post(path, REASON, key=otto).ok(201)
     assert revoked["revoked_at"] is not None
-    assert opened.post(f"{PASSKEYS}/{made['passkey_id']}/revocation", REASON, key=key).ok() == revoked
+    assert opened.post(path, REASON, key=otto).ok() == revoked
     body = REASON | {"request_id": "r2"}
-    opened.post(f"{PASSKEYS}/{made['passkey_id']}/revocation", body, key=key).problem(409, "passkey-revoked")
+    opened.post(path, body, key=key).problem(409, "passkey-revoked")
     opened.post(f"{PASSKEYS}/nobody/revocation", body, key=key).problem(404, "passkey-unknown")
+
+
+def test_a_key_alone_adds_no_passkey_to_one(opened: World) -> None:
+    key = bob(opened)
+    waiting = options(opened, key)["publicKey"]
+    register(opened, Authenticator(), key).ok(201)
+    opened.call("POST", f"{PASSKEYS}/options", key=key).problem(403, "passkey-not-shown")
+    credential = body_of_credential(Authenticator().make(waiting))
+    body = {"request_id": "p2", "name": "red", "reason": "mine", "credential": credential}
+    opened.post(PASSKEYS, body, key=key).problem(403, "passkey-not-shown")
 
 
 REASON: Final = {"request_id": "r1", "reason": "lost"}
@@ -77,20 +91,21 @@ def test_a_registration_that_is_sent_again_is_a_replay(opened: World) -> None:
     made = opened.post(PASSKEYS, body, key=key).ok(201)
     assert opened.post(PASSKEYS, body, key=key).ok() == made
     opened.post(PASSKEYS, body | {"name": "red"}, key=key).problem(409, "request-conflict")
-    opened.post(PASSKEYS, body | {"request_id": "p2"}, key=key).problem(422, "passkey-invalid")
+    opened.post(PASSKEYS, body | {"request_id": "p2"}, key=key).problem(403, "passkey-not-shown")
 
 
 def test_one_credential_is_registered_once(opened: World) -> None:
-    blue, key = Authenticator(), bob(opened)
-    register(opened, blue, key).ok(201)
-    register(opened, blue, key, request_id="p2").problem(409, "passkey-taken")
+    blue = Authenticator()
+    register(opened, blue, bob(opened)).ok(201)
     register(opened, blue, opened.person("Fay", Role.FINANCE), request_id="p3").problem(409, "passkey-taken")
 
 
 def test_a_person_has_so_many_and_no_more(opened: World) -> None:
-    key = bob(opened)
-    for number in range(MOST_LIVE):
-        register(opened, Authenticator(), key, request_id=f"p{number}").ok(201)
+    person = Principal("Bob", Role.FINANCE)
+    key = opened.key_of(person)
+    adding = partial(signing_people.register, person=person)
+    for _ in range(MOST_LIVE):
+        opened.transact(partial(adding, authenticator=Authenticator(), now=opened.clock()))
     opened.call("POST", f"{PASSKEYS}/options", key=key).problem(409, "passkey-limit-reached")
 
 
@@ -139,13 +154,16 @@ def test_an_approval_is_signed_and_the_answer_shows_by_what(opened: World) -> No
     opened.call("POST", f"{APPROVAL}/options", key=key).problem(409, "change-decided")
 
 
-def test_a_dry_run_is_signed_as_well_and_uses_nothing_up(opened: World) -> None:
+def test_a_dry_run_is_not_signed_and_uses_nothing_up(opened: World) -> None:
     blue, key = Authenticator(), bob(opened)
     register(opened, blue, key).ok(201)
     opened.ask("adjustment", PAYLOADS["adjustment"]).ok(201)
-    opened.post(f"{APPROVAL}?dry_run=true", {"reason": "x"}, key=key).problem(403, "passkey-required")
     assertion = sign(opened, blue, key)
-    opened.post(f"{APPROVAL}?dry_run=true", {"reason": "x", "assertion": assertion}, key=key).ok()
+    before = opened.books.counts()
+    for more in ({}, {"assertion": assertion}):
+        shown = opened.post(f"{APPROVAL}?dry_run=true", {"reason": "x", **more}, key=key).ok()
+        assert (shown["dry_run"], shown["state"], shown["effect"]["after"]["amount"]) == (True, "pending", "1")
+    assert opened.books.counts() == before
     approve(opened, key, assertion=assertion).ok()
 
 
@@ -154,6 +172,18 @@ def test_options_of_who_has_none_or_of_what_cannot_be_done_are_refused(opened: W
     opened.call("POST", f"{APPROVAL}/options", key=bob(opened)).problem(403, "passkey-required")
     path = "/v1/change-requests/nothing/approval/options"
     opened.call("POST", path, key=bob(opened)).problem(404, "change-unknown")
+
+
+def test_options_are_for_who_may_approve_and_as_they_may(opened: World) -> None:
+    opened.ask("adjustment", PAYLOADS["adjustment"]).ok(201)
+    red, ann = Authenticator(), opened.person("Ann", Role.OPERATOR)
+    register(opened, red, ann).ok(201)
+    opened.call("POST", f"{APPROVAL}/options", key=ann).problem(403, "same-user")
+    opened.call("POST", f"{APPROVAL}/options?emergency=true", key=ann).problem(403, "emergency-off")
+    opened.switch_emergency()
+    shown = options(opened, ann, f"{APPROVAL}/options?emergency=true")["publicKey"]
+    assertion = body_of_assertion(red.sign(shown))
+    approve(opened, ann, assertion=assertion, emergency=True).ok()
 
 
 def test_books_that_moved_since_it_was_signed_take_the_approval_back(opened: World) -> None:

@@ -28,7 +28,7 @@ UPDATABLE = {
     "exception_counts": {"refusals"},
     "keys": {"revoked_at", "last_used_at"},
     "passkey_uses": {"sign_count", "used_at"},
-    "browser_sessions": {"proved_at", "seen_at"},
+    "browser_sessions": {"proof_passkey_id", "proved_at", "seen_at"},
     "jobs": {
         *("state", "chunks", "size", "position", "done", "total", "attempts", "began_at", "began_with", "heartbeat_at"),
         *("ended_at", "error", "cancelled_by", "removed_at", "holder", "lease_until"),

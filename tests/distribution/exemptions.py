@@ -82,6 +82,7 @@ PROCEDURES: Final[Mapping[str, str]] = {
     "require_actor": "entries",
     "require_own_passkey": "entries",
     "require_payer": "entries",
+    "require_revoker": "entries",
     # An award with its round and its bet, its steps and its payments, by the jackpot of the new row.
     "keep_open_award": "award_steps awards open_awards payments rounds",
     "open_new_awards": "awards open_awards rounds",

@@ -141,7 +141,7 @@ def _sign(world: World) -> None:
     signed = {"reason": "checked", "assertion": body_of_assertion(blue.sign(options))}
     world.post(approval, signed, key=petra).ok()
     lost = {"request_id": "lost", "reason": "lost"}
-    world.post(f"/v1/passkeys/{made['passkey_id']}/revocation", lost, key=petra).ok(201)
+    world.post(f"/v1/passkeys/{made['passkey_id']}/revocation", lost, key=world.key(Role.OPERATOR)).ok(201)
 
 
 def _act(world: World) -> None:

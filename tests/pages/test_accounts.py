@@ -14,11 +14,14 @@ from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
 from jackpot_service.records.keys import Subject
 from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.keys import add_user, revoke_key
+from tests.pages.test_passkeys import add, assertion_of
+from tests.pages.test_passkeys import sign_in as sign_in_with_passkey
 from tests.support.answers import Answer
+from tests.support.authenticator import Authenticator
 from tests.support.code_flow import CLIENT, SECRET, CodeFlow
 from tests.support.issuer import AUDIENCE, LocalIssuer, local_issuer
 from tests.support.page_text import content_of, text_of
-from tests.support.visitor import COOKIE, Visitor
+from tests.support.visitor import COOKIE, Visitor, token_in
 from tests.support.world import World
 
 pytestmark = pytest.mark.slow
@@ -311,6 +314,12 @@ def test_ten_sign_ins_that_fail_stop_an_address(world: World, issuer: LocalIssue
     assert len(issuer.posted) == 10
 
 
+def test_accounts_that_nobody_let_in_stop_an_address(world: World, flow: CodeFlow) -> None:
+    flow.subject, app = "sub-nobody", world.start(monotonic=lambda: 0.0)
+    statuses = [signed_in(Visitor(world, app=app)).status for _ in range(11)]
+    assert statuses == [*[422] * 10, 429]
+
+
 def test_without_a_client_there_is_no_way_by_account(world: World) -> None:
     world.config = replace(world.config, oidc_client_id=None)
     world.app = world.start()
@@ -381,6 +390,29 @@ def test_an_issuer_that_does_not_ask_again_proves_nothing(
     assert (answer.status, "did not ask you again who you are" in text_of(answer.text)) == (422, True)
     assert 'href="/sign-in/again/account?next=/set-up/casinos/new"' in answer.text
     assert led_by_grave(visitor) == "/sign-in/again?next=/set-up/casinos/new&unsent=form"
+
+
+def test_a_session_by_a_passkey_is_none_by_account(world: World) -> None:
+    blue, visitor = Authenticator(origin=PUBLIC, rp_id="ledger.example"), Visitor(world)
+    signed_in(visitor)
+    add(visitor, blue)
+    elsewhere = Visitor(world)
+    assert sign_in_with_passkey(elsewhere, blue).status == 303
+    assert "Key or passkey shown" in text_of(elsewhere.open("/account").text)
+    again = elsewhere.open("/sign-in/again").text
+    assert "passkey-options" in again
+    assert 'name="key"' in again
+
+
+def test_a_passkey_shows_again_who_signed_in_by_account(world: World, issuer: LocalIssuer) -> None:
+    blue, visitor = Authenticator(origin=PUBLIC, rp_id="ledger.example"), Visitor(world)
+    signed_in(visitor)
+    add(visitor, blue)
+    issuer.answers["/.well-known/openid-configuration"] = 503
+    world.clock.advance(timedelta(minutes=16))
+    page = visitor.open("/sign-in/again").text
+    form = {"csrf_token": token_in(page), "assertion": assertion_of(blue, page), "next": "/account"}
+    assert visitor.post("/sign-in/again/passkey", form).status == 303
 
 
 def test_somebody_else_cannot_show_it_for_a_person(world: World, flow: CodeFlow, issuer: LocalIssuer) -> None:

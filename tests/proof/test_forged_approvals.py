@@ -10,11 +10,13 @@ import pytest
 from sqlalchemy.exc import DBAPIError
 
 from jackpot_service.database.transactions import Session
+from jackpot_service.domain import facts
 from jackpot_service.domain.changes import Outcome
+from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.passkeys import SignedApproval
 from jackpot_service.domain.principals import Principal, Role
 from jackpot_service.ledger.mismatches import Code
-from jackpot_service.records import changes
+from jackpot_service.records import changes, passkeys
 from jackpot_service.usecases import acts
 from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.changes import effects, requests
@@ -108,19 +110,51 @@ def test_the_database_takes_no_passkey_of_somebody_else(world: World, blue: Auth
 def test_the_database_takes_no_passkey_that_was_revoked(world: World, blue: Authenticator) -> None:
     signed = made_up(world, sign(world, blue))
     body = {"request_id": "r1", "reason": "lost"}
-    world.post(f"/v1/passkeys/{signed.passkey_id}/revocation", body, key=world.key_of(BOB)).ok(201)
+    world.post(f"/v1/passkeys/{signed.passkey_id}/revocation", body, key=world.key(Role.OPERATOR)).ok(201)
     with pytest.raises(DBAPIError, match="the passkey was revoked"):
         world.transact(lambda session: approve_in_the_process(session, world, signed))
 
 
-def test_nobody_registers_a_passkey_for_somebody_else(world: World, blue: Authenticator) -> None:
+@pytest.mark.parametrize("back", [0, 1])
+def test_the_database_takes_no_revocation_that_nobody_made(world: World, blue: Authenticator, back: int) -> None:
+    del blue
+    revoking = "INSERT INTO passkey_revocations SELECT passkey_id, now(), entry_seq - %s FROM passkeys"
+    with pytest.raises(DBAPIError, match="another person, an operator, revokes the last passkey"):
+        world.transact(lambda session: session.exec_driver_sql(revoking, (back,)))
+
+
+def test_the_database_takes_no_revocation_of_a_last_passkey_by_its_person(world: World, blue: Authenticator) -> None:
+    del blue
+    with pytest.raises(DBAPIError, match="another person, an operator, revokes the last passkey"):
+        world.transact(lambda session: revoke_in_the_process(session, world, by=BOB))
+    otto = Principal("Otto", Role.OPERATOR)
+    world.key_of(otto)
+    world.transact(lambda session: revoke_in_the_process(session, world, by=otto))
+    assert codes(world) == set()
+
+
+def revoke_in_the_process(session: Session, world: World, *, by: Principal) -> None:
+    """Revoke Bob's passkey as the use case does, but for its look at who may."""
+    act = Act(by, world.clock(), "r1", "lost")
+    acts.lock(session)
+    [passkey] = passkeys.live_of(session, BOB.name)
+    revoked = facts.facts_of_passkey_revocation(passkey_id=passkey.passkey_id, principal=BOB.name, revoked_at=act.now)
+    subject = f"passkey {passkey.passkey_id}"
+    seq = acts.record(
+        session, act, EntryKind.PASSKEY_REVOKED, subject=subject, before={"revoked_at": None}, after=revoked
+    )
+    passkeys.revoke(session, passkey.passkey_id, at=act.now, entry_seq=seq)
+
+
+@pytest.mark.parametrize("person", ["Fay", "Bob"])
+def test_nobody_registers_a_passkey_but_as_its_act_says(world: World, blue: Authenticator, person: str) -> None:
     del blue
     adding = """
         INSERT INTO passkeys
-        SELECT 'x', 'Fay', 'x', sha256('x'), public_key, 0, rp_id, entry_seq FROM passkeys
+        SELECT 'x', %s, 'x', sha256('x'), public_key, 0, rp_id, entry_seq FROM passkeys
     """
     with pytest.raises(DBAPIError, match="a person registers a passkey of their own"):
-        world.transact(lambda session: session.exec_driver_sql(adding))
+        world.transact(lambda session: session.exec_driver_sql(adding, (person,)))
 
 
 def test_a_signature_that_the_process_made_up_is_named(world: World, blue: Authenticator) -> None:

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import pytest
 import sqlalchemy
+from cryptography.hazmat.primitives.asymmetric import ec
 from sqlalchemy import text
 
 from jackpot_service.database.models import Base
@@ -14,9 +15,11 @@ from jackpot_service.database.transactions import Session, transact
 from jackpot_service.domain.changes import Outcome
 from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
 from jackpot_service.ledger.mismatches import Code
+from jackpot_service.passkeys import LOCALHOST, request_options
 from jackpot_service.proof.proof import verify
 from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.changes.requests import DecideChange, RequestChange, decide_change, request_change
+from jackpot_service.usecases.changes.signed_effects import challenge_of
 from jackpot_service.usecases.passkeys import revoke_passkey
 from tests.proof.corruption import Corruption, change, codes_after, forge, mismatches_after, remove
 from tests.races import scene
@@ -45,7 +48,7 @@ def now() -> datetime:
 
 def write(url: str) -> None:
     """
-    Write approvals that Fred signed, alone, as the first of two, and in an emergency of Olga's.
+    Write approvals that Fred signed, alone, as the first of two with Finn's, and in an emergency of Olga's.
 
     Finn approved something before he had a passkey. Oda's was revoked by Olga before she approved something.
     """
@@ -67,13 +70,20 @@ def write(url: str) -> None:
         for kind, payload in (("adjustment", ADJUSTMENT), ("rules", RULES), ("held-awards", HELD)):
             ask(engine, kind, payload, f"signed-{kind}", by=OLGA)
             approve(engine, f"signed-{kind}", by=FRED, authenticator=authenticators["Fred"])
+        approve(engine, "signed-held-awards", by=FINN, authenticator=authenticators["Finn"])
         people.switch(url, Act(SYSTEM_OPERATOR, now(), reason="nobody is there"), is_on=True)
         ask(engine, "adjustment", ADJUSTMENT, "alone", by=OLGA)
         approve(engine, "alone", by=OLGA, authenticator=authenticators["Olga"], is_emergency=True)
 
 
+def authenticator_of(person: Principal) -> Authenticator:
+    """The authenticator of a person, whose key follows from their name."""
+    name = person.name.encode()
+    return Authenticator(credential_id=name, key=ec.derive_private_key(int.from_bytes(name, "big"), ec.SECP256R1()))
+
+
 def register(engine: sqlalchemy.Engine, person: Principal) -> Authenticator:
-    authenticator = Authenticator()
+    authenticator = authenticator_of(person)
     transact(engine, partial(signing_people.register, person=person, authenticator=authenticator, now=now()))
     return authenticator
 
@@ -130,7 +140,7 @@ NOTHING: Final = ", ".join(
 CORRUPTIONS: Final = (
     change("change_decisions", NOTHING, SIGNED, "entry-digest assertion-missing"),
     change("change_decisions", NOTHING, ALONE, "entry-digest assertion-missing"),
-    change("change_decisions", f"passkey_id = {ANOTHER}", SIGNED, "entry-digest assertion-passkey"),
+    change("change_decisions", f"passkey_id = {ANOTHER}", SIGNED, "entry-digest assertion-passkey assertion-signature"),
     change("change_decisions", "passkey_id = 'nobody'", SIGNED, "entry-digest assertion-passkey"),
     change("change_decisions", "signature = sha256(signature)", SIGNED, "entry-digest assertion-signature"),
     change("change_decisions", "signature = ''", SIGNED, "entry-digest assertion-signature"),
@@ -211,7 +221,12 @@ CORRUPTIONS: Final = (
         "passkeys",
         "document-without-entry passkey-record assertion-missing",
     ),
-    change("passkey_revocations", f"passkey_id = {ANOTHER}", REVOKED, "entry-digest assertion-missing"),
+    change(
+        "passkey_revocations",
+        f"passkey_id = {ANOTHER}",
+        REVOKED,
+        "entry-digest assertion-missing assertion-passkey",
+    ),
     change("passkey_revocations", "passkey_id = 'x'", REVOKED, "entry-digest passkey-record assertion-missing"),
     change("passkey_revocations", "revoked_at = revoked_at + interval '1 us'", REVOKED, "entry-digest passkey-record"),
     change(
@@ -234,6 +249,11 @@ CORRUPTIONS: Final = (
     ),
     Corruption(
         "entries",
+        "UPDATE entries SET principal = 'Oda' WHERE jackpot_id = '-' AND kind = 'passkey_revoked'",
+        "entry-digest passkey-record",
+    ),
+    Corruption(
+        "entries",
         "UPDATE entries SET principal = 'server' WHERE jackpot_id = '-' AND kind = 'passkey_revoked'",
         "entry-digest passkey-record act-principal",
     ),
@@ -244,7 +264,47 @@ CORRUPTIONS: Final = (
 def test_what_nobody_touched_is_right(superuser: Session) -> None:
     assert verify(superuser).mismatches == ()
     counts = text("SELECT count(passkey_id), count(*) FROM change_decisions")
-    assert tuple(superuser.execute(counts).one()) == (4, 6)
+    assert tuple(superuser.execute(counts).one()) == (5, 7)
+
+
+FIRST_OF_TWO: Final = "request_id = 'signed-held-awards' AND checker = 'Fred'"
+
+
+@pytest.mark.parametrize(
+    ("where", "member", "value", "detail"),
+    [
+        (SIGNED, "{currency}", '"USD"', "moves or sets something else"),
+        (FIRST_OF_TWO, "{currency}", '"USD"', "moves or sets something else"),
+        (SIGNED, "{figured_at}", '"2020-01-01T00:00:00Z"', "at another time"),
+        (SIGNED, "{figured_at}", '"2100-01-01T00:00:00Z"', "at another time"),
+        (SIGNED, "{figured_at}", '"2026-01-01T00:00:00"', "cannot be read"),
+        (SIGNED, "{figured_at}", "7", "cannot be read"),
+    ],
+)
+def test_a_good_signature_of_another_effect_is_named(
+    superuser: Session, where: str, member: str, value: str, detail: str
+) -> None:
+    effect_of = text(f"SELECT jsonb_set(signed_effect, :member, :value) FROM change_decisions WHERE {where}")  # noqa: S608
+    effect = superuser.scalar(effect_of, {"member": member, "value": value})
+    request_id = where.split("'")[1]
+    request = superuser.execute(
+        text("SELECT * FROM change_requests WHERE request_id = :request_id"), {"request_id": request_id}
+    ).one()
+    challenge = challenge_of(request, effect, is_emergency=False)
+    fred = authenticator_of(FRED)
+    fred.counter = 100
+    signed = fred.sign(request_options(LOCALHOST, challenge))
+    mismatches = mismatches_after(
+        superuser,
+        f"""
+        UPDATE change_decisions SET signed_effect = jsonb_set(signed_effect, '{member}', '{value}'),
+            authenticator_data = '\\x{signed.authenticator_data.hex()}', client_data = '\\x{signed.client_data.hex()}',
+            signature = '\\x{signed.signature.hex()}'
+        WHERE {where}
+        """,  # noqa: S608
+    )
+    [named] = [each for each in mismatches if each.code == Code.ASSERTION_CHALLENGE]
+    assert detail in named.detail
 
 
 @pytest.mark.parametrize("corruption", CORRUPTIONS, ids=str)

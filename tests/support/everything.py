@@ -147,7 +147,7 @@ def _sign(engine: sqlalchemy.Engine) -> None:
         engine,
         partial(signing_people.approve, person=person, request_id="signed", authenticator=blue, now=scene.now()),
     )
-    transact(engine, partial(begin_registration, act=Act(person, scene.now()), site=LOCALHOST))
+    transact(engine, partial(begin_registration, act=Act(person, scene.now()), site=LOCALHOST, by_passkey=True))
 
 
 ADJUSTMENT: Final = {"amount": "1", "document": "memo 1", "cause": "count-error"}

@@ -23,13 +23,20 @@ from tests.support.authenticator import Authenticator
 def register(session: Session, *, person: Principal, authenticator: Authenticator, now: datetime) -> Passkey:
     """Have a person register a passkey of an authenticator."""
     act = people.enrol(session, Act(person, now, uuid4().hex, "a passkey"))
-    options = begin_registration(session, replace(act, request_id=None), LOCALHOST)
-    command = RegisterPasskey(act, "blue", authenticator.make(options), LOCALHOST)
+    options = begin_registration(session, replace(act, request_id=None), LOCALHOST, by_passkey=True)
+    command = RegisterPasskey(act, "blue", authenticator.make(options), LOCALHOST, by_passkey=True)
     return register_passkey(session, command).listed.passkey
 
 
 def sign(
-    session: Session, *, person: Principal, request_id: str, authenticator: Authenticator, now: datetime, **client: Any
+    session: Session,
+    *,
+    person: Principal,
+    request_id: str,
+    authenticator: Authenticator,
+    now: datetime,
+    is_emergency: bool = False,
+    **client: Any,
 ) -> Shown:
     """Have a person look at a change request, and sign it with its effect."""
     act = people.enrol(session, Act(person, now, reason="checked"))
@@ -37,7 +44,7 @@ def sign(
     assert change is not None
     effect = effect_of(session, change, act)
     assert effect is not None
-    options = begin_approval(session, act, change, effect, LOCALHOST)
+    options = begin_approval(session, act, change, effect, LOCALHOST, is_emergency=is_emergency)
     return Shown(authenticator.sign(options, **client), LOCALHOST)
 
 
@@ -51,7 +58,14 @@ def approve(
     is_emergency: bool = False,
 ) -> ChangeDecidedNow:
     """Have a person approve what they have just signed."""
-    shown = sign(session, person=person, request_id=request_id, authenticator=authenticator, now=now)
+    shown = sign(
+        session,
+        person=person,
+        request_id=request_id,
+        authenticator=authenticator,
+        now=now,
+        is_emergency=is_emergency,
+    )
     act = Act(person, now, reason="checked")
     command = DecideChange(act, request_id, Outcome.APPROVED, is_emergency=is_emergency, shown=shown)
     return decide_change(session, command)

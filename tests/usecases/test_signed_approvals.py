@@ -8,7 +8,7 @@ import pytest
 
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain.changes import Change, Outcome, SameUser
-from jackpot_service.domain.passkeys import BadAssertion, EffectMoved, Passkey, PasskeyRequired
+from jackpot_service.domain.passkeys import BadAssertion, EffectMoved, LastPasskey, Passkey, PasskeyRequired
 from jackpot_service.domain.principals import Principal, Role, UserRequired
 from jackpot_service.passkeys import LOCALHOST, Site, challenge_in
 from jackpot_service.records import changes
@@ -22,8 +22,10 @@ from tests.support.authenticator import Authenticator
 from tests.support.bets import bet
 from tests.support.every_kind import PAYLOADS
 from tests.support.fixtures import books_verify
-from tests.support.hands import FLUSH, hand
+from tests.support.hands import FLUSH, FOUR_OF_A_KIND, hand
+from tests.support.payouts import held_from
 from tests.support.people import checker_of
+from tests.support.reading import past_the_service
 from tests.support.world import World
 
 pytestmark = pytest.mark.slow
@@ -31,6 +33,7 @@ pytestmark = pytest.mark.slow
 __all__ = ["books_verify"]
 
 BOB: Final = Principal("Bob", Role.FINANCE)
+FAY: Final = Principal("Fay", Role.FINANCE)
 ANN: Final = Principal("Ann", Role.OPERATOR)
 OTTO: Final = Principal("Otto", Role.OPERATOR)
 
@@ -55,10 +58,11 @@ def register(world: World, person: Principal, authenticator: Authenticator) -> P
     )
 
 
-def sign(world: World, authenticator: Authenticator, *, by: Principal = BOB, request_id: str = "q1") -> Shown:
-    return world.transact(
-        partial(signing_people.sign, person=by, request_id=request_id, authenticator=authenticator, now=world.clock())
-    )
+def sign(
+    world: World, authenticator: Authenticator, *, by: Principal = BOB, request_id: str = "q1", **more: Any
+) -> Shown:
+    signing = partial(signing_people.sign, person=by, request_id=request_id, authenticator=authenticator, **more)
+    return world.transact(partial(signing, now=world.clock()))
 
 
 def approve(
@@ -139,6 +143,24 @@ def test_books_that_moved_so_that_it_does_something_else_take_the_approval_back(
     approve(world, sign(world, blue))
 
 
+def test_the_last_approval_does_what_all_before_have_signed(world: World) -> None:
+    world.open(base_amount="1000", settings={"payout_tiers": held_from("250", approvals=2)})
+    world.bet(bet())
+    world.settle(hand("1", FOUR_OF_A_KIND))
+    world.ask("held-awards", {"jackpot_id": "j1", "table_id": "T1", "round_id": "r1", "decision": "approve"}).ok(201)
+    blue, red = Authenticator(), Authenticator()
+    register(world, BOB, blue)
+    register(world, FAY, red)
+    approve(world, sign(world, blue))
+    another = "UPDATE change_decisions SET signed_effect = jsonb_set(signed_effect, '{currency}', '\"XXX\"')"
+    past_the_service(world.database_url, another)
+    with pytest.raises(EffectMoved, match="since Bob approved it"):
+        approve(world, sign(world, red, by=FAY), by=FAY)
+    past_the_service(world.database_url, another.replace("XXX", "EUR"))
+    approve(world, sign(world, red, by=FAY), by=FAY)
+    assert world.transact(partial(stored, request_id="q1")).decision is not None
+
+
 def owe(world: World, round_id: str) -> None:
     """Have the prize fund pay more than it holds."""
     world.bet(bet("w", stake_minor=1000), round_id=round_id)
@@ -169,21 +191,42 @@ def test_an_assertion_is_refused_after_a_quarter_of_an_hour(world: World, blue: 
 
 def test_nobody_approves_with_what_somebody_else_has_signed(world: World, blue: Authenticator) -> None:
     red = Authenticator()
-    fay = Principal("Fay", Role.FINANCE)
-    register(world, fay, red)
-    with pytest.raises(BadAssertion, match="has no such passkey"):
-        approve(world, sign(world, blue), by=fay)
+    register(world, FAY, red)
+    with pytest.raises(BadAssertion, match="answers no challenge"):
+        approve(world, sign(world, blue), by=FAY)
+    with pytest.raises(BadAssertion, match="Fay has no such passkey"):
+        approve(world, sign(world, blue, by=FAY), by=FAY)
 
 
 def test_a_passkey_that_was_revoked_signs_nothing(world: World, blue: Authenticator) -> None:
     shown = sign(world, blue)
     passkey_id = world.books.value("SELECT passkey_id FROM passkeys")
-    act = Act(OTTO, world.clock(), "revoked", "lost")
     world.key_of(OTTO)
-    world.transact(partial(revoke_passkey, act=act, passkey_id=passkey_id))
+    revoke(world, passkey_id, by=OTTO)
     with pytest.raises(BadAssertion, match="has no such passkey"):
         approve(world, shown)
     approve(world)
+
+
+def test_nobody_makes_their_own_approvals_unsigned(world: World, blue: Authenticator) -> None:
+    """Whoever has Bob's key alone revokes nothing of his that is the last, and an operator revokes not their own."""
+    del blue
+    last = register(world, BOB, Authenticator()).passkey_id
+    of_ann = register(world, ANN, Authenticator()).passkey_id
+    mine = world.books.value("SELECT passkey_id FROM passkeys ORDER BY entry_seq LIMIT 1")
+    revoke(world, mine, by=BOB)
+    for passkey_id, person in ((last, BOB), (of_ann, ANN)):
+        with pytest.raises(LastPasskey):
+            revoke(world, passkey_id, by=person)
+    with pytest.raises(PasskeyRequired):
+        approve(world)
+    revoke(world, last, by=ANN)
+    approve(world)
+
+
+def revoke(world: World, passkey_id: str, *, by: Principal) -> None:
+    act = Act(by, world.clock(), f"revoke-{passkey_id}", "lost")
+    world.transact(partial(revoke_passkey, act=act, passkey_id=passkey_id))
 
 
 def test_a_copy_of_an_authenticator_is_noticed_by_its_counter(world: World, blue: Authenticator) -> None:
@@ -198,7 +241,7 @@ def test_a_copy_of_an_authenticator_is_noticed_by_its_counter(world: World, blue
 def test_the_passkey_of_another_site_is_none_here(world: World, blue: Authenticator) -> None:
     shown = sign(world, blue)
     elsewhere = Site("jackpot.example", "https://jackpot.example")
-    with pytest.raises(BadAssertion, match="not of this site"):
+    with pytest.raises(BadAssertion, match=r"has no such passkey for jackpot\.example"):
         approve(world, Shown(shown.assertion, elsewhere))
 
 
@@ -211,7 +254,9 @@ def test_an_emergency_is_signed_by_its_maker(world: World, blue: Authenticator) 
         approve(world, by=ANN, is_emergency=True)
     with pytest.raises(SameUser):
         approve(world, sign(world, red, by=ANN), by=ANN)
-    approve(world, sign(world, red, by=ANN), by=ANN, is_emergency=True)
+    with pytest.raises(BadAssertion, match="another way to approve it"):
+        approve(world, sign(world, red, by=ANN), by=ANN, is_emergency=True)
+    approve(world, sign(world, red, by=ANN, is_emergency=True), by=ANN, is_emergency=True)
 
 
 def test_a_service_account_has_none(world: World) -> None:
@@ -240,5 +285,5 @@ def test_the_challenge_is_the_hash_of_the_request_with_its_effect(world: World, 
     change = world.transact(partial(stored, request_id="q1"))
     assertion = change.decisions[0].assertion
     assert assertion is not None
-    assert challenge_in(assertion.client_data) == challenge_of(change, assertion.effect)
+    assert challenge_in(assertion.client_data) == challenge_of(change, assertion.effect, is_emergency=False)
     assert world.books.value("SELECT count(*) FROM passkey_challenges") == 0

@@ -83,7 +83,10 @@ DECISIONS: Final = Section.of(
         "if there is none.",
     ),
     row(BadAssertion, "Ask for new options, look at the effect, and sign again; the detail names what is wrong."),
-    row(EffectMoved, "Look at the effect as it is now, and sign that."),
+    row(
+        EffectMoved,
+        "Look at the effect as it is now, and sign that; ask for the change anew if the detail says so.",
+    ),
     row(UnknownPolicy, "Ask for a version that there is.", version=whole("The version that was asked for.")),
 )
 

@@ -8,7 +8,9 @@ from jackpot_service.auth.authenticator import BadKeyShown, RoleForbidden
 from jackpot_service.auth.issuer import IssuerUnavailable
 from jackpot_service.domain.passkeys import (
     BadRegistration,
+    LastPasskey,
     PasskeyLimitReached,
+    PasskeyNotShown,
     PasskeyRevoked,
     PasskeyTaken,
     UnknownPasskey,
@@ -54,6 +56,8 @@ KEYS: Final = Section.of(
     row(KeyRevoked, "Nothing is to be done.", key_id=text("The key.")),
     row(BadRegistration, "Begin anew: `POST /v1/passkeys/options`; the detail names what is wrong."),
     row(PasskeyTaken, "Use the passkey, or another authenticator."),
+    row(PasskeyNotShown, "Sign in to the pages with a passkey, and add the next at `/account`."),
+    row(LastPasskey, "Add another passkey first, or have another person, who is an operator, revoke it."),
     row(PasskeyLimitReached, "Revoke a passkey, then register the next."),
     row(UnknownPasskey, "Check the id in `GET /v1/passkeys`.", passkey_id=text("The id.")),
     row(PasskeyRevoked, "Nothing is to be done.", passkey_id=text("The passkey.")),

@@ -110,8 +110,8 @@ class BrowserSessionRow(Base):
     """
     A person who has signed in with a browser: the cookie holds a secret, of which only the hash is here.
 
-    `proved_at` is when they last showed their key or passkey. One who signed in with a passkey has it in `passkey_id`.
-    A session that has ended is removed: the books know nothing of it.
+    `proved_at` is when they last showed their key or passkey: the passkey is in `proof_passkey_id`. One who signed in
+    with a passkey has it in `passkey_id`. A session that has ended is removed: the books know nothing of it.
     """
 
     __tablename__ = "browser_sessions"
@@ -122,3 +122,4 @@ class BrowserSessionRow(Base):
     proved_at: Mapped[datetime]
     seen_at: Mapped[datetime]
     passkey_id: Mapped[str | None]
+    proof_passkey_id: Mapped[str | None]

@@ -185,7 +185,7 @@ class DecideChange:
     A checker's decision on a change request, whose reason the act has.
 
     `confirm` repeats the figures that have to be. `is_emergency` says that the maker approves alone, which a switch
-    in the database must let. `is_dry_run` says that the caller takes all of it back, so that no decision stands.
+    in the database must let. `is_dry_run` says that it is only tried: nothing is signed, and no decision stands.
     `shown` is what a passkey has signed.
     """
 
@@ -241,7 +241,11 @@ def decide_change(session: Session, command: DecideChange) -> ChangeDecidedNow:
         looked_at = effects.look_at(session, change, command.act)
     changes.require_confirmed(change, command.confirm)
     _require_no_key_maker(session, command, looked_at.request.releases(session))
-    decision = replace(decision, assertion=signed_approvals.signed(session, command.act, change, command.shown))
+    if not command.is_dry_run:
+        assertion = signed_approvals.signed(
+            session, command.act, change, command.shown, is_emergency=command.is_emergency
+        )
+        decision = replace(decision, assertion=assertion)
     with _pointing_at_nothing():
         return _approved(session, command, change, looked_at, decision)
 
@@ -273,19 +277,20 @@ def _pointing_at_nothing() -> Iterator[None]:
 def _approved(
     session: Session, command: DecideChange, change: Change, looked_at: LookedAt, decision: Decision
 ) -> ChangeDecidedNow:
-    """Do the change, or try it if others have to approve it as well."""
+    """Do the change, or try it if others have to approve it as well, or if it is a dry run."""
     act = replace(command.act, request_id=None, decides=change.request_id)
-    if not decision.is_final:
+    if command.is_dry_run or not decision.is_final:
         waiting = effects.waiting(session, looked_at, _tried(session, act, looked_at.request), at=act.now)
-        signed_approvals.require_as_signed(decision.assertion, change, waiting)
+        if command.is_dry_run:
+            return ChangeDecidedNow(change, waiting, is_replay=False)
+        signed_approvals.require_as_signed(decision, change, waiting)
         decided = _record(session, command, change, decision)
-        return ChangeDecidedNow(change if command.is_dry_run else decided, waiting, is_replay=False)
+        return ChangeDecidedNow(decided, waiting, is_replay=False)
     decided = _record(session, command, change, decision)
     applied = looked_at.request.apply(session, act)
     done = effects.done(session, looked_at, applied)
-    signed_approvals.require_as_signed(decision.assertion, change, done)
-    if command.is_dry_run:
-        return ChangeDecidedNow(change, effects.waiting(session, looked_at, applied, at=act.now), is_replay=False)
+    for approval in (*change.decisions, decision):
+        signed_approvals.require_as_signed(approval, change, done)
     return ChangeDecidedNow(decided, done, is_replay=False)
 
 

@@ -1,5 +1,5 @@
 """
-The content that an approver signs: a change request together with its effect, and what of an effect must stay so.
+The content that an approver signs: that they approve a change request, with its effect; and what of that must stay so.
 
 Bets move the pools all the time. So an effect that is figured later is the same if it moves and sets the same. Of a
 number that was there before, that is by how much it moves; of all else, what it is. Balances and positions in the books
@@ -60,17 +60,18 @@ def postings_of(lines: Iterable[Line]) -> list[list[str]]:
     return [[account, currency, plain(amount), str(movement)] for account, currency, amount, movement in lines]
 
 
-def challenge_of(request: Any, effect: Facts) -> bytes:  # noqa: ANN401  a change, or the row of one
+def challenge_of(request: Any, effect: Facts, *, is_emergency: bool) -> bytes:  # noqa: ANN401  a change, or the row of one
     """
-    Return the challenge of an approval: the SHA-256 of the request with its effect, as canonical JSON.
+    Return the challenge of an approval: the SHA-256 of its decision, request and effect, as canonical JSON.
 
     That is UTF-8 with sorted keys and no white space, as in the digests of entries.
     """
-    return hashlib.sha256(orjson.dumps(signed_content(request, effect), option=orjson.OPT_SORT_KEYS)).digest()
+    content = signed_content(request, effect, is_emergency=is_emergency)
+    return hashlib.sha256(orjson.dumps(content, option=orjson.OPT_SORT_KEYS)).digest()
 
 
-def signed_content(request: Any, effect: Facts) -> Facts:  # noqa: ANN401  as above
-    """Return what an approver signs."""
+def signed_content(request: Any, effect: Facts, *, is_emergency: bool) -> Facts:  # noqa: ANN401  as above
+    """Return what an approver signs; `v` is the version of this form."""
     recorded = facts.facts_of_change(
         request_id=request.request_id,
         kind=request.kind,
@@ -87,7 +88,8 @@ def signed_content(request: Any, effect: Facts) -> Facts:  # noqa: ANN401  as ab
         "maker": request.maker,
         "made_at": facts.instant(request.made_at),
     }
-    return {"request": {**recorded, **about}, "effect": effect}
+    decision = {"v": 1, "act": "approve", "is_emergency": is_emergency}
+    return {**decision, "request": {**recorded, **about}, "effect": effect}
 
 
 def substance_of(effect: Facts, *, without: Collection[str]) -> list[Any]:

@@ -121,6 +121,7 @@ CREATE TABLE passkeys (
     CONSTRAINT pk_passkeys PRIMARY KEY (passkey_id),
     CONSTRAINT uq_passkeys_passkey_id_principal UNIQUE (passkey_id, principal),
     CONSTRAINT uq_passkeys_credential_id UNIQUE (credential_id),
+    CONSTRAINT uq_passkeys_entry_seq UNIQUE (entry_seq),
     CONSTRAINT fk_passkeys_principal_principals FOREIGN KEY (principal) REFERENCES principals (name),
     CONSTRAINT ck_passkeys_principal CHECK (principal <> 'cli'),
     CONSTRAINT ck_passkeys_name CHECK (length(name) BETWEEN 1 AND 100),
@@ -135,6 +136,7 @@ CREATE TABLE passkey_revocations (
     revoked_at TIMESTAMP WITH TIME ZONE NOT NULL,
     entry_seq BIGINT NOT NULL,
     CONSTRAINT pk_passkey_revocations PRIMARY KEY (passkey_id),
+    CONSTRAINT uq_passkey_revocations_entry_seq UNIQUE (entry_seq),
     CONSTRAINT fk_passkey_revocations_passkey_id_passkeys FOREIGN KEY (passkey_id) REFERENCES passkeys (passkey_id)
 );
 
@@ -170,9 +172,12 @@ CREATE TABLE browser_sessions (
     proved_at TIMESTAMP WITH TIME ZONE NOT NULL,
     seen_at TIMESTAMP WITH TIME ZONE NOT NULL,
     passkey_id TEXT COLLATE "C",
+    proof_passkey_id TEXT COLLATE "C",
     CONSTRAINT pk_browser_sessions PRIMARY KEY (secret_hash),
     CONSTRAINT fk_browser_sessions_key_id_keys FOREIGN KEY (key_id) REFERENCES keys (key_id),
     CONSTRAINT fk_browser_sessions_passkey_id_passkeys FOREIGN KEY (passkey_id) REFERENCES passkeys (passkey_id),
+    CONSTRAINT fk_browser_sessions_proof_passkey_id_passkeys FOREIGN KEY (proof_passkey_id)
+        REFERENCES passkeys (passkey_id),
     CONSTRAINT ck_browser_sessions_secret_hash CHECK (length(secret_hash) = 32)
 );
 

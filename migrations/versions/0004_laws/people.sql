@@ -46,14 +46,22 @@ CREATE FUNCTION has_passkey(person text) RETURNS boolean LANGUAGE sql STABLE SET
     )
 $$;
 
--- A passkey is registered by the person whom it shows, who is no service account.
+CREATE FUNCTION base64url(content bytea) RETURNS text LANGUAGE sql IMMUTABLE SET search_path = public, pg_temp AS $$
+    SELECT translate(encode(content, 'base64'), E'+/=\n', '-_')
+$$;
+
+-- A passkey is registered by the person whom it shows, who is no service account, as it is in the act.
 CREATE FUNCTION require_own_passkey() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
 BEGIN
     IF NOT EXISTS (
-        SELECT FROM entries JOIN principals ON principals.name = entries.principal
+        SELECT FROM entries JOIN principals ON principals.name = entries.principal JOIN acts ON acts.seq = entries.seq
         WHERE entries.jackpot_id = '-' AND entries.stripe_no = 0 AND entries.seq = NEW.entry_seq
           AND entries.kind = 'passkey_registered' AND principals.name = NEW.principal
           AND NOT principals.is_automaton AND principals.role NOT IN ('table', 'display')
+          AND acts.after = jsonb_build_object(
+              'passkey_id', NEW.passkey_id, 'principal', NEW.principal, 'name', NEW.name,
+              'credential_id', base64url(NEW.credential_id), 'public_key', base64url(NEW.public_key),
+              'sign_count', NEW.sign_count, 'rp_id', NEW.rp_id)
     ) THEN
         RAISE insufficient_privilege USING MESSAGE = 'a person registers a passkey of their own';
     END IF;
@@ -62,6 +70,32 @@ END
 $$;
 
 CREATE TRIGGER require_own_passkey BEFORE INSERT ON passkeys FOR EACH ROW EXECUTE FUNCTION require_own_passkey();
+
+-- A passkey is revoked by an operator who is another person, or by its person, who has another one in force. So nobody
+-- makes their approvals unsigned.
+CREATE FUNCTION require_revoker() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+    IF NOT EXISTS (
+        SELECT FROM entries JOIN principals ON principals.name = entries.principal JOIN acts ON acts.seq = entries.seq
+        JOIN passkeys AS p ON p.passkey_id = NEW.passkey_id
+        WHERE entries.jackpot_id = '-' AND entries.stripe_no = 0 AND entries.seq = NEW.entry_seq
+          AND entries.kind = 'passkey_revoked' AND acts.after ->> 'passkey_id' = NEW.passkey_id
+          AND CASE
+              WHEN principals.name <> p.principal THEN principals.role = 'operator'
+              ELSE EXISTS (
+                  SELECT FROM passkeys AS another
+                  WHERE another.principal = p.principal AND another.passkey_id <> p.passkey_id
+                    AND NOT EXISTS (SELECT FROM passkey_revocations AS r WHERE r.passkey_id = another.passkey_id)
+              )
+          END
+    ) THEN
+        RAISE insufficient_privilege USING MESSAGE = 'another person, an operator, revokes the last passkey of somebody';
+    END IF;
+    RETURN NEW;
+END
+$$;
+
+CREATE TRIGGER require_revoker BEFORE INSERT ON passkey_revocations FOR EACH ROW EXECUTE FUNCTION require_revoker();
 
 CREATE FUNCTION require_checker() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
 DECLARE
