@@ -143,7 +143,7 @@ define CHECK_INSTALL
     trap 'rm -rf "$$elsewhere"' EXIT; trap 'exit 130' INT TERM
     cp dist/*.whl requirements.txt requirements-client.txt requirements-embedded.txt openapi.yaml "$$elsewhere"
     mkdir "$$elsewhere/docs"
-    cp docs/errors.md "$$elsewhere/docs"
+    cp docs/errors.md docs/mismatches.md "$$elsewhere/docs"
     cd "$$elsewhere"
     pip() {
         into=$$1; shift

@@ -1,4 +1,4 @@
-"""`jackpot openapi`: the contract, and the page of errors, as files of the checkout."""
+"""`jackpot openapi`: the contract, and the pages of errors and of mismatches, as files of the checkout."""
 
 from pathlib import Path
 from typing import Final
@@ -7,22 +7,24 @@ import click
 
 from jackpot_service.api.problem_catalogue import text
 from jackpot_service.app import create_app, openapi_text
-from jackpot_service.cli import problem_rows
+from jackpot_service.cli import mismatch_page, problem_rows
 from jackpot_service.config.settings import Config
 from jackpot_service.database.connections import create_engine
 
 OPENAPI_FILE: Final = Path("openapi.yaml")
 ERRORS_FILE: Final = Path("docs", "errors.md")
+MISMATCHES_FILE: Final = Path("docs", "mismatches.md")
 
 
 @click.command("openapi")
 @click.option("--check", is_flag=True, help="Only check that the files are what the service would write.")
 def openapi(*, check: bool) -> None:
-    """Write openapi.yaml from the service's own schemas, and docs/errors.md from its catalogue of problems."""
+    """Write openapi.yaml, docs/errors.md and docs/mismatches.md from the schemas and catalogues of the service."""
     config = Config()
     written = {
         OPENAPI_FILE: openapi_text(create_app(config, create_engine(config, "postgresql+psycopg://"))),
         ERRORS_FILE: text.page(problem_rows.ROWS),
+        MISMATCHES_FILE: mismatch_page.page(),
     }
     for file, content in written.items():
         if not check:

@@ -51,7 +51,7 @@ COMMANDS: Final = {
     "whoami": Lazy("calls.keys:whoami", "Show who you are to the service, and what you may do.", _OWN),
     "db": Lazy("schema:db", "The schema, and the keys that nobody makes over HTTP.", _MACHINE),
     "demo": Lazy("service:demo", "Play rounds at demo tables, and prove the books.", _MACHINE),
-    "openapi": Lazy("contract:openapi", "Write openapi.yaml and docs/errors.md, in a checkout.", _MACHINE),
+    "openapi": Lazy("contract:openapi", "Write openapi.yaml and pages of docs, in a checkout.", _MACHINE),
     "run": Lazy("service:run", "Serve, and play at demo tables.", _MACHINE),
     "seal": Lazy("seals:seal", "Sign where the books stand.", _MACHINE),
     "serve": Lazy("service:serve", "Serve the API.", _MACHINE),

@@ -27,6 +27,7 @@ from jackpot_service.exports.jobs.kinds import Requester
 from jackpot_service.exports.jobs.requests import KINDS, CreateJob, JobUnderWay
 from jackpot_service.exports.jobs.runner import LEASE
 from jackpot_service.exports.jobs.verification import LAST, NAME, ZERO
+from jackpot_service.ledger.mismatches import Code
 from jackpot_service.pages.access import people
 from jackpot_service.pages.blueprint import blueprint
 from jackpot_service.pages.forms import new_request_id
@@ -145,6 +146,7 @@ def _state() -> Mapping[str, Any]:
         "job": job,
         "is_under_way": job is not None and not job.is_over,
         "silent_for": None if job is None else _silence(job, at),
+        "meanings": {code.value: code.meaning for code in Code},
         "may_start": principal().role in STARTERS,
         "at": at,
     }
