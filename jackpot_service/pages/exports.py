@@ -12,8 +12,7 @@ from werkzeug.wrappers import Response
 from jackpot_service.api.jobs import JobRequestSchema, JobsQuerySchema, JobView, created_by, file_answered, jobs_page
 from jackpot_service.api.problems import problem_of
 from jackpot_service.api.request_context import act, look, now, principal
-from jackpot_service.domain.errors import Conflict, Forbidden, LedgerError, Refused
-from jackpot_service.domain.errors import NotFound as NotFoundInBooks
+from jackpot_service.domain.errors import LedgerError
 from jackpot_service.domain.jobs import JobState
 from jackpot_service.exports.accounting import FORMS
 from jackpot_service.exports.jobs.journal import journal
@@ -24,6 +23,7 @@ from jackpot_service.pages.blueprint import blueprint
 from jackpot_service.pages.forms import new_request_id
 from jackpot_service.pages.links import page_address
 from jackpot_service.pages.lists import read_place
+from jackpot_service.pages.problems import DEFINITE
 from jackpot_service.pages.report_forms import PARAMETERS
 from jackpot_service.records import references
 from jackpot_service.reports.finance.registry import REPORTS
@@ -51,8 +51,6 @@ SHOWN: Final = EDGES | {
 """The parameters of a job that its card shows."""
 
 MOST_OPTIONS: Final = 200
-
-_REFUSALS: Final = (Refused, Conflict, Forbidden, NotFoundInBooks)
 
 
 @blueprint.route("/exports", methods=["GET"])
@@ -86,7 +84,7 @@ def begin_export() -> Response:
     except ValidationError as error:
         details = [each.detail for each in field_errors_in(error.messages, "")]
         return flask.Response(_page(alert=" ".join(details)), HTTPStatus.UNPROCESSABLE_ENTITY)
-    except _REFUSALS as error:
+    except DEFINITE as error:
         return flask.Response(_page(alert=_in_words(error)), problem_of(error, instance=flask.request.path).status)
     return flask.redirect(flask.url_for("pages.show_exports", _anchor=f"job-{job_id}"), HTTPStatus.SEE_OTHER)
 

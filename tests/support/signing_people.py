@@ -49,23 +49,10 @@ def sign(
 
 
 def approve(
-    session: Session,
-    *,
-    person: Principal,
-    request_id: str,
-    authenticator: Authenticator,
-    now: datetime,
-    is_emergency: bool = False,
+    session: Session, *, person: Principal, request_id: str, now: datetime, is_emergency: bool = False, **signing: Any
 ) -> ChangeDecidedNow:
-    """Have a person approve what they have just signed."""
-    shown = sign(
-        session,
-        person=person,
-        request_id=request_id,
-        authenticator=authenticator,
-        now=now,
-        is_emergency=is_emergency,
-    )
+    """Have a person approve what they have just signed, as `sign` takes it."""
+    shown = sign(session, person=person, request_id=request_id, now=now, is_emergency=is_emergency, **signing)
     act = Act(person, now, reason="checked")
     command = DecideChange(act, request_id, Outcome.APPROVED, is_emergency=is_emergency, shown=shown)
     return decide_change(session, command)
