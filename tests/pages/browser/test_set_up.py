@@ -122,6 +122,7 @@ def test_axe_finds_nothing_in_either_scheme(screens: Screens, named: World, sche
     page.get_by_label("Role").select_option("auditor")
     page.get_by_label("Reason").fill("inspection")
     page.get_by_role("button", name="Make the key").click()
+    expect(page.get_by_label("Key of the inspector")).to_be_visible()
     assert violations(page) == []
 
 
