@@ -122,7 +122,7 @@ _PAYMENTS = text(
     ),
     kept AS (
         SELECT seq, casino_id, table_id, rules_version, currency, tier, account, made_on, number, minor, value
-        FROM figures
+        FROM carried_figures
         WHERE jackpot_id = '-' AND stripe_no = 0 AND kind = 'payments' AND detail = :book
           AND seq > :after
     )

@@ -109,12 +109,12 @@ class DayPart:
 
 @dataclass(frozen=True, slots=True)
 class ReconciledDay:
-    """A day of a jackpot's book that was read for a report version, and its sums."""
+    """A day of a jackpot's book that was read for a report version, and the sums of each eighth of it."""
 
     jackpot_id: str
     report_version: int
     part: DayPart
-    sums: Sequence[Mapping[str, Any]]
+    sums: Sequence[Sequence[Mapping[str, Any]]]
 
 
 def day_to_reconcile(
@@ -171,7 +171,7 @@ def add_day(session: Session, read: ReconciledDay, *, now: datetime) -> None:
             day=read.part.day,
             starts=list(read.part.starts),
             ends=list(read.part.ends),
-            sums=list(read.sums),
+            sums=[list(eighth) for eighth in read.sums],
             read_at=now,
         )
     )
@@ -190,9 +190,9 @@ def reconciled_days(
     return [DayPart(day, tuple(starts), tuple(ends)) for day, starts, ends in session.execute(question)]
 
 
-def sums_of_day(session: Session, jackpot_id: str, *, report_version: int, day: date) -> list[dict[str, Any]]:
-    """Read the sums of a day that was reconciled."""
-    sums: list[dict[str, Any]] = session.execute(
+def sums_of_day(session: Session, jackpot_id: str, *, report_version: int, day: date) -> list[list[dict[str, Any]]]:
+    """Read the sums of each eighth of a day that was reconciled."""
+    sums: list[list[dict[str, Any]]] = session.execute(
         select(ReconciledDayRow.sums).where(
             ReconciledDayRow.jackpot_id == jackpot_id,
             ReconciledDayRow.report_version == report_version,

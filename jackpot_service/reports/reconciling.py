@@ -13,11 +13,11 @@ import structlog
 from sqlalchemy import text
 
 from jackpot_service.database.transactions import Session, read, snapshot, transact
-from jackpot_service.ledger import days, instants
+from jackpot_service.ledger import days
 from jackpot_service.records import checkpoints
 from jackpot_service.records.checkpoints import DayPart, DayToReconcile, ReconciledDay
-from jackpot_service.reports.finance import reconciled_sums
-from jackpot_service.reports.finance.period import DAY, Part, midnight
+from jackpot_service.reports.finance import period, reconciled_sums
+from jackpot_service.reports.finance.period import DAY, midnight
 from jackpot_service.reports.finance.reconciled_sums import Sum, added_up
 from jackpot_service.reports.making import resolve
 
@@ -103,15 +103,17 @@ def _keep(session: Session, day: ReconciledDay, now: datetime) -> None:
 
 
 def _read_day(session: Session, day: DayToReconcile, stop: threading.Event) -> ReconciledDay | None:
-    ends = instants.before(session, day.jackpot_id, midnight(day.day + DAY))
-    starts = instants.before(session, day.jackpot_id, midnight(day.day))
-    sums: list[Sum] = []
-    for part in Part(starts, ends).slices(SLICE):
-        if stop.is_set():
-            return None
-        sums = added_up([*sums, *reconciled_sums.read_sums(session, day.jackpot_id, day.base, part)])
-    stored = [sum_.as_json() for sum_ in sums]
-    return ReconciledDay(day.jackpot_id, reconciled_sums.REPORT_VERSION, DayPart(day.day, starts, ends), stored)
+    eighths = period.eighths(session, day.jackpot_id, day.day)
+    stored = []
+    for eighth in eighths:
+        sums: list[Sum] = []
+        for part in eighth.slices(SLICE):
+            if stop.is_set():
+                return None
+            sums = added_up([*sums, *reconciled_sums.read_sums(session, day.jackpot_id, day.base, part)])
+        stored.append([sum_.as_json() for sum_ in sums])
+    whole = DayPart(day.day, eighths[0].start, eighths[-1].end)
+    return ReconciledDay(day.jackpot_id, reconciled_sums.REPORT_VERSION, whole, stored)
 
 
 @dataclass(frozen=True, slots=True)

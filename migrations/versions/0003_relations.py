@@ -33,7 +33,7 @@ DROP FUNCTION entries_between(text, integer[], bigint[], bigint[]);
 DROP FUNCTION refunds_dead_hands(text, integer);
 DROP FUNCTION rules_split(text, integer);
 DROP FUNCTION days_with_recent(text, text[]);
-DROP VIEW figures;
+DROP VIEW figures, posted_figures, carried_figures;
 DROP FUNCTION gaming_day(timestamptz, text, time);
 DROP FUNCTION exception_id(timestamptz, text);
 DROP VIEW award_records, verdict_days, award_step_states;

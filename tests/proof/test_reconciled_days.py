@@ -72,6 +72,7 @@ def test_how_far_days_were_verified_is_noted_with_the_rest(url: str) -> None:
 FIRST: Final = "day = (SELECT min(day) FROM reconciled_days)"
 LAST: Final = "day = (SELECT max(day) FROM reconciled_days)"
 WRONG: Final = "reconciled-day"
+NOTHING_READ: Final = "'[[], [], [], [], [], [], [], []]'"
 
 CORRUPTIONS: Final = (
     change(TABLE, "starts[1] = starts[1] + 1", LAST, WRONG),
@@ -82,15 +83,16 @@ CORRUPTIONS: Final = (
     change(TABLE, "day = day + 1, read_at = read_at + interval '2 days'", LAST, WRONG),
     change(TABLE, "day = day - 1", FIRST, WRONG),
     change(TABLE, "jackpot_id = 'nowhere'", FIRST, "book-unknown"),
-    change(TABLE, "sums = '[]'", FIRST, WRONG),
-    change(TABLE, "sums = sums - 0", FIRST, WRONG),
-    change(TABLE, "sums = sums || jsonb_build_array(sums -> 0)", FIRST, WRONG),
-    change(TABLE, """sums = jsonb_set(sums, '{0,amount}', '"1"')""", LAST, WRONG),
-    change(TABLE, """sums = jsonb_set(sums, '{0,amount}', '1')""", LAST, WRONG),
-    change(TABLE, """sums = jsonb_set(sums, '{0,account}', '"nobody"')""", LAST, WRONG),
+    change(TABLE, f"sums = {NOTHING_READ}", FIRST, WRONG),
+    change(TABLE, "sums = sums #- '{3,0}'", FIRST, WRONG),
+    change(TABLE, "sums = jsonb_insert(sums, '{3,0}', sums #> '{3,0}')", FIRST, WRONG),
+    change(TABLE, "sums = jsonb_set(jsonb_set(sums, '{3}', sums -> 4), '{4}', sums -> 3)", FIRST, WRONG),
+    change(TABLE, """sums = jsonb_set(sums, '{3,0,amount}', '"1"')""", LAST, WRONG),
+    change(TABLE, """sums = jsonb_set(sums, '{3,0,amount}', '1')""", LAST, WRONG),
+    change(TABLE, """sums = jsonb_set(sums, '{3,0,account}', '"nobody"')""", LAST, WRONG),
     forge(
         TABLE,
-        "jackpot_id, report_version, day + 1, ends, ends, '[]', read_at + interval '2 days'",
+        f"jackpot_id, report_version, day + 1, ends, ends, {NOTHING_READ}, read_at + interval '2 days'",
         f"{TABLE} WHERE {LAST}",
         WRONG,
     ),
@@ -142,6 +144,8 @@ REFUSED: Final = (
     "read_at = (day + 1)::timestamp AT TIME ZONE 'UTC' - interval '1 us'",
     "report_version = 0",
     "sums = '{}'",
+    "sums = '[]'",
+    "sums = sums - 7",
     "starts[1] = NULL",
     "ends[2] = NULL",
     "starts = starts[2:]",
@@ -177,7 +181,7 @@ def test_one_that_goes_on_reads_the_days_again_that_were_reconciled_or_booked_on
     with owner.connect() as session:
         session.execute(text("SET LOCAL session_replication_role = replica"))
         for (day,) in session.execute(text("SELECT day FROM reconciled_days ORDER BY day")).all():
-            emptied = change(TABLE, "sums = '[]'", f"day = '{day}'", WRONG).statement
+            emptied = change(TABLE, f"sums = {NOTHING_READ}", f"day = '{day}'", WRONG).statement
             with session.begin_nested() as changed:
                 mismatches = mismatches_after(session, emptied, since=reached[-1].books)
                 codes_by_day.append({mismatch.code.value for mismatch in mismatches})

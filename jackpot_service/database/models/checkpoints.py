@@ -27,8 +27,9 @@ class ReconciledDayRow(Base):
     """
     A UTC day of a jackpot's book that was over, and was read one document and one entry at a time, once.
 
-    It is what was booked after `starts` up to `ends`, a seq of each stripe. `sums` are what was found, as objects of
-    side, version, account, currency, movement and amount, in the `report_version` of the reader.
+    It is what was booked after `starts` up to `ends`, a seq of each stripe. `sums` are what was found, in the
+    `report_version` of the reader: for each eighth of the day, objects of side, version, account, currency, movement
+    and amount.
     """
 
     __tablename__ = "reconciled_days"
@@ -38,7 +39,7 @@ class ReconciledDayRow(Base):
     day: Mapped[date] = primary_key()
     starts: Mapped[list[int]]
     ends: Mapped[list[int]]
-    sums: Mapped[list[dict[str, Any]]]
+    sums: Mapped[list[list[dict[str, Any]]]]
     read_at: Mapped[datetime]
 
 

@@ -24,7 +24,7 @@ from jackpot_service.reports.finance.columns import amounts, columns, counts, da
 from jackpot_service.reports.finance.figures import Key
 from jackpot_service.reports.finance.frame import Report, Scope
 from jackpot_service.reports.finance.period import BookPeriod
-from jackpot_service.reports.questions import Parameter
+from jackpot_service.reports.questions import Filters, Parameter
 
 MOVEMENTS: Final[Mapping[Movement, str]] = {
     Movement.CONTRIBUTION: "stakes",
@@ -116,10 +116,11 @@ def _accounts(session: Session, book: BookPeriod, casino_id: str) -> dict[str, _
         defaultdict[str, Decimal](lambda: ZERO),
         defaultdict[str, defaultdict[date, dict[Movement, Decimal]]](lambda: defaultdict(dict)),
     )
-    for moved in figures.movements(session, book.until_start(session)):
+    of_casino = Filters(casino_id=casino_id)
+    for moved in figures.movements(session, book.until_start(session), filters=of_casino):
         if moved.account == accounts.casino(casino_id):
             opening[moved.currency] -= moved.amount
-    for moved in figures.movements(session, book, by=(Key.GAMING_DAY,)):
+    for moved in figures.movements(session, book, by=(Key.GAMING_DAY,), filters=of_casino):
         if moved.account == accounts.casino(casino_id):
             days[moved.currency][moved.key[Key.GAMING_DAY]][moved.movement] = -moved.amount
     return {currency: _Account(opening[currency], days[currency]) for currency in sorted({*opening, *days})}

@@ -12,10 +12,8 @@ from jackpot_service.database.transactions import Session
 from jackpot_service.domain import currencies
 from jackpot_service.domain.closed_periods import KeptReport, Period
 from jackpot_service.domain.entries import REFERENCE_BOOK
-from jackpot_service.domain.rounds import first_key_at
 from jackpot_service.ledger import instants
 from jackpot_service.ledger.instants import Positions
-from jackpot_service.ledger.long_rounds import LONG
 from jackpot_service.records import checkpoints, references, rounds
 from jackpot_service.records.immutable import UnknownTable
 from jackpot_service.records.rounds import UnknownRound
@@ -226,14 +224,13 @@ def list_parameters(scope: Scope, book: BookPeriod) -> Mapping[str, Any]:
     """
     Return the parameters of a statement about all entries of a period, one by one.
 
-    `start` and `upto` bound stripe 0. Most of the period's rounds were opened after `usual_key`. `as_of` is the end.
+    `start` and `upto` bound stripe 0. `as_of` is the end.
     """
-    bounds, start = book.bounds, scope.parameters.start
+    bounds = book.bounds
     return {
         **bounds,
         "start": bounds["starts"][0],
         "upto": book.end[0],
-        "usual_key": 0 if start is None else first_key_at(start - LONG),
         "acts_end": scope.acts_end,
         "as_of": scope.parameters.end or scope.made_at,
         **scope.parameters.in_sql,

@@ -26,7 +26,7 @@ from jackpot_service.reports.finance.columns import (
     numbers,
     percents,
 )
-from jackpot_service.reports.finance.figures import Key
+from jackpot_service.reports.finance.figures import Key, Stakes
 from jackpot_service.reports.finance.frame import Report, Scope
 from jackpot_service.reports.finance.period import BookPeriod
 
@@ -151,8 +151,7 @@ def make(session: Session, scope: Scope) -> Sequence[Section]:
     currencies, positions, residue = list[Row](), list[Row](), list[Row]()
     for book in scope.books:
         before = book.until_start(session)
-        earlier, flows = _flows(session, before), _flows(session, book)
-        opening, moved = _exchanged(session, before), _exchanged(session, book)
+        (earlier, opening), (flows, moved) = _moved(session, before), _moved(session, book)
         in_force, base_positions = _InForce.at_end(session, scope, book.base), list[_Position]()
         for currency in sorted({*earlier, *flows, *opening, *moved} - {book.base}):
             key, closing = (book.jackpot_id, currency, book.base), opening[currency] + moved[currency]
@@ -170,11 +169,18 @@ def make(session: Session, scope: Scope) -> Sequence[Section]:
     )
 
 
-def _flows(session: Session, book: BookPeriod) -> defaultdict[str, _Flow]:
+def _moved(session: Session, book: BookPeriod) -> tuple[defaultdict[str, _Flow], defaultdict[str, Decimal]]:
+    """The flows of a part, and what it put where amounts change currency; its bets are summed once for both."""
+    accepted = figures.bets(session, book, by=(Key.CASINO, Key.CURRENCY))
+    return _flows(session, book, accepted), _exchanged(session, book, accepted)
+
+
+def _flows(session: Session, book: BookPeriod, accepted: Sequence[Stakes]) -> defaultdict[str, _Flow]:
     """The flows of a part, from documents, by currency."""
     flows = defaultdict[str, _Flow](_Flow)
-    for bets in figures.bets(session, book, by=(Key.CURRENCY,)):
-        flows[bets.key[Key.CURRENCY]].turnover = _Worth(bets.stakes, bets.value)
+    for bets in accepted:
+        flow = flows[bets.key[Key.CURRENCY]]
+        flow.turnover = flow.turnover.plus(_Worth(bets.stakes, bets.value))
     for back in figures.refunds(session, book, by=(Key.CURRENCY,)):
         flows[back.key[Key.CURRENCY]].refunds = _Worth(back.stakes, back.value)
     for step_sum in award_figures.exchanged(award_figures.steps(session, book)):
@@ -188,10 +194,10 @@ def _flows(session: Session, book: BookPeriod) -> defaultdict[str, _Flow]:
     return flows
 
 
-def _exchanged(session: Session, book: BookPeriod) -> defaultdict[str, Decimal]:
+def _exchanged(session: Session, book: BookPeriod, accepted: Sequence[Stakes]) -> defaultdict[str, Decimal]:
     """The sums that entries of a part put into the accounts where amounts change currency, by their currency."""
     sums = defaultdict[str, Decimal](lambda: ZERO)
-    for moved in figures.movements(session, book):
+    for moved in (*figures.postings(session, book), *figures.contributions(accepted, base=book.base)):
         if moved.account == accounts.exchange(moved.currency):
             sums[moved.currency] += moved.amount
     return sums

@@ -43,6 +43,9 @@ _LAST_BOOKED = text(
 
 DAY: Final = timedelta(days=1)
 
+EIGHTH: Final = DAY / 8
+"""Three hours: reconciled days have sums of each, so that a report reads no more than that one by one at an edge."""
+
 
 @dataclass(frozen=True, slots=True)
 class Part:
@@ -150,6 +153,13 @@ def between(session: Session, jackpot_id: str, base: str, start: Positions, end:
 def midnight(day: date) -> datetime:
     """Return the instant at which a UTC day begins."""
     return datetime.combine(day, time(), UTC)
+
+
+def eighths(session: Session, jackpot_id: str, day: date) -> list[Part]:
+    """Return the eighths of a UTC day, one after another; they are final once the day is over."""
+    begin = midnight(day)
+    edges = [instants.before(session, jackpot_id, begin + number * EIGHTH) for number in range(DAY // EIGHTH + 1)]
+    return [Part(*pair) for pair in itertools.pairwise(edges)]
 
 
 def _first_day(session: Session, jackpot_id: str, start: Positions) -> tuple[date, Positions]:

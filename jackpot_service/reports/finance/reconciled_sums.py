@@ -2,7 +2,7 @@
 The sums of both sides of a reconciliation: the amounts that documents make due, and those that entries booked.
 
 Each is read from its own source, one document and one entry at a time. A day that is over never changes, so the sums of
-such days are kept by the first to read them; partial days are read for each report.
+each eighth of it are kept by the first to read them. What is left at the edges of a period is read for each report.
 """
 
 from collections import defaultdict
@@ -22,7 +22,7 @@ from jackpot_service.domain.journal import Movement
 from jackpot_service.domain.money import ZERO, plain
 from jackpot_service.records import checkpoints
 from jackpot_service.reports.finance import award_subledger, period, subledger
-from jackpot_service.reports.finance.period import BookPeriod, Part
+from jackpot_service.reports.finance.period import DAY, EIGHTH, BookPeriod, Part, is_within
 from jackpot_service.reports.finance.subledger import Refunds, Stakes
 
 REPORT_VERSION: Final = 1
@@ -84,10 +84,19 @@ def added_up(sums: Iterable[Sum]) -> list[Sum]:
 
 def sums_of(session: Session, book: BookPeriod) -> list[Sum]:
     """Sum both sides of a period: days that were read before from their stored sums, everything else one by one."""
-    days, rest = _days_and_rest(session, book)
+    stored = _stored_parts(session, book)
+    starts = [book.start, *(part.covered.end for part in stored)]
+    ends = [*(part.covered.start for part in stored), book.end]
+    rest = [part for part in map(Part, starts, ends) if not part.is_empty]
     sums = [sum_ for part in rest for sum_ in read_sums(session, book.jackpot_id, book.base, part)]
-    if days:
-        query = {"jackpot_id": book.jackpot_id, "report_version": REPORT_VERSION, "days": days}
+    if stored:
+        query = {
+            "jackpot_id": book.jackpot_id,
+            "report_version": REPORT_VERSION,
+            "days": [part.day for part in stored],
+            "firsts": [part.eighths.start for part in stored],
+            "ends": [part.eighths.stop for part in stored],
+        }
         sums += [Sum.from_json(dict(row)) for row in session.execute(_STORED, query).mappings()]
     return added_up(sums)
 
@@ -115,10 +124,13 @@ def read_sums(session: Session, jackpot_id: str, base: str, part: Part) -> list[
 _STORED = text(
     """
     SELECT side, version, account, currency, movement, sum(CAST(amount AS numeric)) AS amount
-    FROM reconciled_days
-    CROSS JOIN LATERAL jsonb_to_recordset(reconciled_days.sums)
+    FROM unnest(CAST(:days AS date[]), CAST(:firsts AS int[]), CAST(:ends AS int[])) AS stored (day, first, upto)
+    JOIN reconciled_days AS d
+      ON d.jackpot_id = :jackpot_id AND d.report_version = :report_version AND d.day = stored.day
+    CROSS JOIN LATERAL jsonb_array_elements(d.sums) WITH ORDINALITY AS eighth (sums, number)
+    CROSS JOIN LATERAL jsonb_to_recordset(eighth.sums)
         AS one (side text, version int, account text, currency text, movement text, amount text)
-    WHERE jackpot_id = :jackpot_id AND report_version = :report_version AND day = ANY(CAST(:days AS date[]))
+    WHERE eighth.number > stored.first AND eighth.number <= stored.upto
     GROUP BY side, version, account, currency, movement
     """
 )
@@ -146,13 +158,41 @@ _BOOKED = text(
 )
 
 
-def _days_and_rest(session: Session, book: BookPeriod) -> tuple[list[date], list[Part]]:
-    """Return the whole days of a period that were read before, and the parts between them and around them."""
-    first, end = book.first_day, book.end_day or date.max
+@dataclass(frozen=True, slots=True)
+class _StoredPart:
+    """Eighths of a day that was read, in a row, and what they cover."""
+
+    day: date
+    eighths: range
+    covered: Part
+
+
+def _stored_parts(session: Session, book: BookPeriod) -> list[_StoredPart]:
+    """Return the parts of a period that were read before: whole days, and eighths of the days at its edges."""
+    first = max(book.first_day, date.min + DAY) - DAY
+    end = min(book.end_day or date.max, date.max - DAY) + DAY
     days = checkpoints.reconciled_days(session, book.jackpot_id, report_version=REPORT_VERSION, first=first, end=end)
-    starts = [book.start, *(day.ends for day in days)]
-    ends = [*(day.starts for day in days), book.end]
-    return [day.day for day in days], [part for part in map(Part, starts, ends) if not part.is_empty]
+    parts = []
+    for day in days:
+        whole = Part(day.starts, day.ends)
+        if _covers(book, whole):
+            parts.append(_StoredPart(day.day, range(DAY // EIGHTH), whole))
+        elif not (is_within(whole.end, book.start) or is_within(book.end, whole.start)):
+            parts += _stored_eighths(session, book, day.day)
+    return parts
+
+
+def _stored_eighths(session: Session, book: BookPeriod, day: date) -> Iterator[_StoredPart]:
+    """Return the eighths of a day that the period has as wholes, if it has any."""
+    eighths = period.eighths(session, book.jackpot_id, day)
+    within = [number for number, eighth in enumerate(eighths) if _covers(book, eighth)]
+    if within:
+        first, last = within[0], within[-1]
+        yield _StoredPart(day, range(first, last + 1), Part(eighths[first].start, eighths[last].end))
+
+
+def _covers(book: BookPeriod, part: Part) -> bool:
+    return is_within(book.start, part.start) and is_within(part.end, book.end)
 
 
 def _turnover(stakes: Iterable[Stakes], refunded: Iterable[Refunds], *, base: str) -> Iterator[Sum]:

@@ -70,7 +70,7 @@ def figures(
     ]
     if book.partial_days:
         having = " OR ".join(dict.fromkeys(OF_ENTRIES[kind] for kind in kinds))
-        relations.append(_figures_of_partial_days(named, f"{conditions} AND ({having})"))
+        relations.append(_figures_of_partial_days(named, kinds, f"{conditions} AND ({having})"))
     return f"""
         SELECT {columns}, sum(number) AS number, sum(minor) AS minor, sum(value) AS value
         FROM ({" UNION ALL ".join(relations)}) AS one
@@ -78,11 +78,15 @@ def figures(
     """  # noqa: S608  it adds up the relations made here
 
 
-def _figures_of_partial_days(keys: Sequence[str], condition: str) -> str:
+def _figures_of_partial_days(keys: Sequence[str], kinds: Sequence[FigureKind], condition: str) -> str:
+    if FigureKind.POSTINGS not in kinds:
+        relation = "carried_figures"
+    else:
+        relation = "posted_figures" if set(kinds) == {FigureKind.POSTINGS} else "figures"
     columns = ", ".join(cycles.OF_ENTRY if key == "cycle" else f"e.{key}" for key in keys)
     cuts = cycles.joined_cuts(":jackpot_id") if "cycle" in keys else ""
     read = ", ".join(["stripe_no", "seq", *(key for key in keys if key != "cycle"), "number", "minor", "value"])
-    entries = BETWEEN.format(columns=read, relation="figures", condition=condition)
+    entries = BETWEEN.format(columns=read, relation=relation, condition=condition)
     return f"SELECT {columns}, e.number, e.minor, e.value FROM {entries} {cuts}"  # noqa: S608  columns of figures, named in code
 
 
@@ -117,31 +121,9 @@ def postings(keys: Sequence[str], book: BookPeriod, *, filters: Filters = EVERYW
     return f"SELECT {moved} FROM ({posted}) AS posted"  # noqa: S608  it renames columns of postings
 
 
-def contributions(keys: Sequence[str], book: BookPeriod, *, filters: Filters = EVERYWHERE) -> str:
-    """Return postings of bets, made of the sums of a casino in a currency."""
-    apart = [key for key in keys if key not in MOVED]
-    columns = "".join(f"one.{key}, " for key in apart)
-    by_casino = stakes([*apart, "casino_id"], [FigureKind.BETS], book, filters=filters)
-    return f"""
-        SELECT {columns} p.account, p.currency, 'contribution' AS movement, p.amount
-        FROM ({by_casino}) AS one
-        CROSS JOIN LATERAL (VALUES
-            ('casino:' || one.casino_id, one.currency, -stakes),
-            ('fx:' || one.currency, one.currency, CASE WHEN one.currency <> :base THEN stakes ELSE 0 END),
-            ('fx:' || CAST(:base AS text), :base, CASE WHEN one.currency <> :base THEN -value ELSE 0 END),
-            ('pool:meter:players', :base, meter),
-            ('pool:reserve', :base, reserve),
-            ('pool:prize_fund', :base, prize_fund),
-            ('house:margin', :base, house)
-        ) AS p (account, currency, amount)
-    """  # noqa: S608  it surrounds a relation of stakes
-
-
-def united(keys: Sequence[str], sums: Sequence[str], relations: Sequence[str]) -> str:
-    """Return the statement that adds relations together, in the order of the keys."""
-    columns = [*keys, *(f"sum({name}) AS {name}" for name in sums)]
+def summed(keys: Sequence[str], sums: Sequence[str], relation: str) -> str:
+    """Return the statement that adds up the sums of a relation, in the order of the keys."""
+    columns = ", ".join([*keys, *(f"sum({name}) AS {name}" for name in sums)])
     places = ", ".join(str(place) for place in range(1, len(keys) + 1))
     ordered = f"GROUP BY {places} ORDER BY {places}" if keys else ""
-    read = ", ".join([*keys, *sums])
-    among = " UNION ALL ".join(f"SELECT {read} FROM ({relation}) AS one" for relation in relations)  # noqa: S608  each relation is one of this module
-    return f"SELECT {', '.join(columns)} FROM ({among}) AS one {ordered}"  # noqa: S608  columns and places, named in code
+    return f"SELECT {columns} FROM ({relation}) AS one {ordered}"  # noqa: S608  columns and places, named in code

@@ -13,120 +13,72 @@ from jackpot_service.database.transactions import Session
 from jackpot_service.reports.documents import Section
 from jackpot_service.reports.finance.columns import amounts, base_amounts, columns, instants, texts
 from jackpot_service.reports.finance.frame import LongList, Report, Scope
-from jackpot_service.reports.questions import Filters, Parameter
+from jackpot_service.reports.finance.period import BETWEEN
+from jackpot_service.reports.questions import Parameter
 
-_OF_ALL = """
-WITH booked AS (
-    SELECT e.round_key, e.step, e.stripe_no, e.seq
-    FROM entries_between(
-        :jackpot_id, CAST(:stripe_nos AS int[]), CAST(:starts AS bigint[]), CAST(:ends AS bigint[])
-    ) AS e
-    WHERE e.round_key IS NOT NULL
+# An entry of a round names the round's casino and table, so that no round is looked up to know whose it is.
+_OF_PERIOD = BETWEEN.format(
+    columns="round_key, step, stripe_no, seq",
+    relation="entries",
+    condition="""e.round_key IS NOT NULL AND {condition}
+          AND (CAST(:casino_id AS text) IS NULL OR e.casino_id = :casino_id)
+          AND (CAST(:table_id AS text) IS NULL OR e.table_id = :table_id)""",
 )
-"""
-
-# Their rounds are looked for among those of the part's time: one look, where each entry took one. Few entries belong to
-# older rounds; if these bounded the look, it might read years for one of them.
-_OF_SOMEBODY = """
-WITH of_all AS MATERIALIZED (
-    SELECT e.round_key, e.step, e.stripe_no, e.seq
-    FROM entries_between(
-        :jackpot_id, CAST(:stripe_nos AS int[]), CAST(:starts AS bigint[]), CAST(:ends AS bigint[])
-    ) AS e
-    WHERE e.round_key IS NOT NULL
-),
-theirs AS MATERIALIZED (
-    SELECT r.round_key
-    FROM rounds r
-    WHERE r.jackpot_id = :jackpot_id
-      AND (CAST(:casino_id AS text) IS NULL OR r.casino_id = :casino_id)
-      AND (CAST(:table_id AS text) IS NULL OR r.table_id = :table_id)
-      AND r.round_key BETWEEN (SELECT min(round_key) FROM of_all WHERE round_key >= :usual_key)
-                          AND (SELECT max(round_key) FROM of_all)
-    UNION ALL
-    SELECT older.round_key
-    FROM (SELECT DISTINCT round_key FROM of_all WHERE round_key < :usual_key) AS older
-    CROSS JOIN LATERAL round_of_key(:jackpot_id, older.round_key) AS r
-    WHERE (CAST(:casino_id AS text) IS NULL OR r.casino_id = :casino_id)
-      AND (CAST(:table_id AS text) IS NULL OR r.table_id = :table_id)
-),
-booked AS (
-    SELECT of_all.*
-    FROM theirs
-    JOIN of_all ON of_all.round_key = theirs.round_key
-)
-"""
 
 # The round is found by its ids: there are few tables.
 _OF_ONE_ROUND = """
-WITH named AS (
-    SELECT n.round_key
-    FROM tables t
-    CROSS JOIN LATERAL (
-        SELECT round_key
-        FROM rounds
-        WHERE jackpot_id = :jackpot_id
-          AND by_index(table_id || ' ' || round_id) = t.table_id || ' ' || CAST(:round_id AS text)
-          AND (CAST(:casino_id AS text) IS NULL OR rounds.casino_id = :casino_id)
-          AND (CAST(:table_id AS text) IS NULL OR rounds.table_id = :table_id)
-        LIMIT 1
-    ) AS n
-    WHERE t.jackpot_id = :jackpot_id
-),
-booked AS (
-    SELECT e.round_key, e.step, e.stripe_no, e.seq
-    FROM named
-    JOIN entries e ON e.jackpot_id = :jackpot_id AND e.round_key = named.round_key
-    WHERE e.seq > coalesce((CAST(:starts AS bigint[]))[e.stripe_no + 1], 0)
-      AND e.seq <= coalesce((CAST(:ends AS bigint[]))[e.stripe_no + 1], 0)
-)
+    (SELECT round_of_table.round_key
+     FROM tables t
+     CROSS JOIN LATERAL (
+         SELECT round_key
+         FROM rounds
+         WHERE jackpot_id = :jackpot_id
+           AND by_index(table_id || ' ' || round_id) = t.table_id || ' ' || CAST(:round_id AS text)
+           AND (CAST(:casino_id AS text) IS NULL OR rounds.casino_id = :casino_id)
+           AND (CAST(:table_id AS text) IS NULL OR rounds.table_id = :table_id)
+         LIMIT 1
+     ) AS round_of_table
+     WHERE t.jackpot_id = :jackpot_id) AS named
+    JOIN entries e ON e.jackpot_id = :jackpot_id AND e.round_key = named.round_key AND {condition}
+                  AND e.seq > coalesce((CAST(:starts AS bigint[]))[e.stripe_no + 1], 0)
+                  AND e.seq <= coalesce((CAST(:ends AS bigint[]))[e.stripe_no + 1], 0)
 """
 
+_HAS_REFUNDS = "e.movements @> ARRAY['reversal']"
+
 _TOUCHED = """
-touched_rounds AS (
+WITH touched_rounds AS (
     SELECT r.casino_id, r.table_id, r.round_id, r.round_key, r.opened_at, r.rules_version, r.rate_sheet,
            r.game_number, touched.steps, touched.entries
     FROM (
         SELECT round_key, array_agg(step ORDER BY step) AS steps,
                string_agg(stripe_no || '.' || seq, ' ' ORDER BY step) AS entries
-        FROM booked
+        FROM (SELECT e.round_key, e.step, e.stripe_no, e.seq FROM {booked}) AS booked
         GROUP BY round_key
     ) AS touched
     CROSS JOIN LATERAL round_of_key(:jackpot_id, touched.round_key) AS r
 )
 """
 
-# A round ends once: its ending is looked up (LIMIT). So is the entry that first said its game number.
+# Its entries up to the end say its state, and whether its game number was said by then.
 _LIST_ROUNDS = """
 SELECT of.casino_id, of.table_id, of.round_id, CAST(of.round_key AS text) AS round_key,
-       said.game_number, coalesce(ended.state, closed.state, 'open') AS state, of.opened_at,
-       ended.booked_at AS ended_at, sums.currency, coalesce(sums.bets, 0) AS bets, sums.stakes,
+       CASE WHEN was.named THEN of.game_number END AS game_number,
+       CASE WHEN was.settled THEN 'settled' WHEN was.ended_at IS NOT NULL THEN 'cancelled'
+            WHEN was.closed THEN 'closed' ELSE 'open' END AS state,
+       of.opened_at, was.ended_at, sums.currency, coalesce(sums.bets, 0) AS bets, sums.stakes,
        coalesce(sums.value, 0) AS value, sums.refunds,
        coalesce(sums.refunds_value, 0) AS refunds_value, coalesce(sums.awards, 0) AS awards, sums.awarded,
        coalesce(sums.awards_cost, 0) AS awards_cost, of.rules_version, of.rate_sheet, of.entries
 FROM touched_rounds AS of
-LEFT JOIN LATERAL (
-    SELECT CASE e.kind WHEN 'result' THEN 'settled' ELSE 'cancelled' END AS state, e.booked_at
+CROSS JOIN LATERAL (
+    SELECT bool_or(e.kind = 'result') AS settled, bool_or(e.kind = 'closing') AS closed,
+           max(e.booked_at) FILTER (WHERE e.kind IN ('result', 'cancellation')) AS ended_at,
+           bool_or(of.game_number IS NOT NULL AND e.facts ->> 'game_number' IS NOT NULL) AS named
     FROM entries e
-    WHERE e.jackpot_id = :jackpot_id AND e.round_key = of.round_key AND e.kind IN ('result', 'cancellation')
+    WHERE e.jackpot_id = :jackpot_id AND e.round_key = of.round_key
       AND e.seq <= coalesce((CAST(:ends AS bigint[]))[e.stripe_no + 1], 0)
-    LIMIT 1
-) AS ended ON true
-LEFT JOIN LATERAL (
-    SELECT 'closed' AS state
-    FROM entries e
-    WHERE e.jackpot_id = :jackpot_id AND e.round_key = of.round_key AND e.kind = 'closing'
-      AND e.seq <= coalesce((CAST(:ends AS bigint[]))[e.stripe_no + 1], 0)
-    LIMIT 1
-) AS closed ON true
-LEFT JOIN LATERAL (
-    SELECT of.game_number
-    FROM entries e
-    WHERE of.game_number IS NOT NULL AND e.jackpot_id = :jackpot_id AND e.round_key = of.round_key
-      AND e.facts ->> 'game_number' IS NOT NULL
-      AND e.seq <= coalesce((CAST(:ends AS bigint[]))[e.stripe_no + 1], 0)
-    LIMIT 1
-) AS said ON true
+) AS was
 LEFT JOIN LATERAL (
     SELECT done.currency, sum(done.bets) AS bets, sum(done.stakes) * units.one AS stakes,
            sum(done.stakes) * units.one * units.rate AS value, sum(done.refunds) AS refunds,
@@ -138,15 +90,16 @@ LEFT JOIN LATERAL (
         WHERE b.jackpot_id = :jackpot_id AND b.round_key = of.round_key AND b.step = ANY (of.steps)
         UNION ALL
         SELECT p.currency, 0, 0, p.amount, 0, 0, 0
-        FROM unnest(of.steps) AS touched (step)
-        CROSS JOIN LATERAL entry_of_step(:jackpot_id, of.round_key, touched.step) AS e
+        FROM entries e
         CROSS JOIN LATERAL unnest(e.accounts, e.currencies, e.amounts, e.movements)
             AS p (account, currency, amount, movement)
-        WHERE p.movement = 'reversal' AND p.account = 'casino:' || of.casino_id
+        WHERE e.jackpot_id = :jackpot_id AND e.round_key = of.round_key AND e.step = ANY (of.steps)
+          AND e.movements @> ARRAY['reversal']
+          AND p.movement = 'reversal' AND p.account = 'casino:' || of.casino_id
         UNION ALL
         SELECT a.currency, 0, 0, 0, 1, a.amount_minor, a.cost
         FROM entries s
-        JOIN awards a ON a.jackpot_id = s.jackpot_id AND a.round_key = s.round_key AND a.correction = 0
+        JOIN awards a ON a.jackpot_id = :jackpot_id AND a.round_key = s.round_key AND a.correction = 0
         WHERE s.jackpot_id = :jackpot_id AND s.round_key = of.round_key AND s.kind = 'result'
           AND s.step = ANY (of.steps)
     ) AS done
@@ -239,10 +192,14 @@ ACTS = columns(
 
 def make(session: Session, scope: Scope) -> Sequence[Section]:
     """List entries of the period: round by round, in the order of their opening, then bet by bet, then acts."""
-    touched = f"{_booked(scope.parameters)}, {_TOUCHED}"
+    booked = _OF_PERIOD if scope.parameters.round_id is None else _OF_ONE_ROUND
     rounds, accepted, refunded = (
-        touched + statement
-        for statement in (_LIST_ROUNDS, _LIST_BETS.format(step="step"), _LIST_BETS.format(step="refund_step"))
+        _TOUCHED.format(booked=booked.format(condition=condition)) + statement
+        for condition, statement in (
+            ("true", _LIST_ROUNDS),
+            ("e.kind = 'bets'", _LIST_BETS.format(step="step")),
+            (_HAS_REFUNDS, _LIST_BETS.format(step="refund_step")),
+        )
     )
     return (
         LongList(session, rounds, scope, ROUNDS).section("rounds", "Rounds, by currency of their bets"),
@@ -250,13 +207,6 @@ def make(session: Session, scope: Scope) -> Sequence[Section]:
         LongList(session, refunded, scope, BETS).section("refunds", "Bets that were refunded, as accepted"),
         LongList(session, _LIST_ACTS, scope, ACTS).section("acts", "Booked by acts, some of them about a round"),
     )
-
-
-def _booked(filters: Filters) -> str:
-    """Return the relation of a period's entries of rounds, of those that the filters are for."""
-    if filters.round_id is not None:
-        return _OF_ONE_ROUND
-    return _OF_ALL if filters.casino_id is None and filters.table_id is None else _OF_SOMEBODY
 
 
 REPORT = Report(

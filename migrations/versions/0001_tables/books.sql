@@ -92,6 +92,10 @@ CREATE INDEX ix_entries_of_awards ON entries (jackpot_id, stripe_no, seq)
        OR kind IN ('round_corrected', 'awards_approved', 'awards_rejected', 'awards_reinstated',
                    'award_stopped', 'awards_released', 'award_forfeited');
 
+-- For sums of refunds: few entries have any.
+CREATE INDEX ix_entries_of_refunds ON entries (jackpot_id, stripe_no, seq)
+    WHERE movements @> ARRAY['reversal'] OR kind = 'round_corrected';
+
 -- For rounds that were open at an instant and have ended since: the index holds the life of each that lived long.
 CREATE INDEX ix_entries_of_long_rounds ON entries USING gist (
     tstzrange(least(to_timestamp((round_key >> 21) / 1000::double precision), booked_at), booked_at, '[]')

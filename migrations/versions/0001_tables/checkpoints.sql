@@ -9,7 +9,7 @@ CREATE TABLE closed_periods (
     CONSTRAINT ck_closed_periods_order CHECK (ends_at > starts_at)
 );
 
--- A day is reconciled once it is over.
+-- A day is reconciled once it is over; each three hours of it have sums of their own.
 CREATE TABLE reconciled_days (
     jackpot_id TEXT COLLATE "C" NOT NULL,
     report_version INTEGER NOT NULL,
@@ -22,7 +22,8 @@ CREATE TABLE reconciled_days (
     CONSTRAINT ck_reconciled_days_report_version CHECK (report_version >= 1),
     CONSTRAINT ck_reconciled_days_positions CHECK (cardinality(starts) = cardinality(ends) AND cardinality(ends) >= 1
         AND array_position(starts, NULL) IS NULL AND array_position(ends, NULL) IS NULL),
-    CONSTRAINT ck_reconciled_days_sums CHECK (jsonb_typeof(sums) = 'array'),
+    CONSTRAINT ck_reconciled_days_sums
+        CHECK (jsonb_path_exists(sums, 'strict $ ? (@.type() == "array" && @.size() == 8)')),
     CONSTRAINT ck_reconciled_days_over CHECK (read_at >= (day + 1)::timestamp AT TIME ZONE 'UTC')
 );
 

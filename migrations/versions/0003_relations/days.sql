@@ -2,9 +2,8 @@
 CREATE FUNCTION gaming_day(at timestamptz, zone text, day_starts time) RETURNS date LANGUAGE sql STABLE
     RETURN coalesce((at AT TIME ZONE zone) - day_starts, at AT TIME ZONE 'UTC')::date;
 
--- One row a figure; every posting is one too, but those of bets: rules say where bets go. Postings of acts are at no
--- table. Both parts have columns of the very same types, so that a question about one kind does not read the other.
-CREATE VIEW figures AS
+-- One row a figure that an entry carries.
+CREATE VIEW carried_figures AS
 SELECT e.jackpot_id, e.stripe_no, e.seq, e.kind AS entry_kind, e.movements,
        (e.booked_at AT TIME ZONE 'UTC')::date AS day, gaming_day(e.booked_at, c.zone, c.day_starts) AS gaming_day,
        e.casino_id, e.table_id, e.rules_version, f.kind, coalesce(f.currency, '') AS currency,
@@ -12,18 +11,26 @@ SELECT e.jackpot_id, e.stripe_no, e.seq, e.kind AS entry_kind, e.movements,
        coalesce(f.made_on, (e.booked_at AT TIME ZONE 'UTC')::date) AS made_on, f.number, f.minor, f.value
 FROM entries e
 LEFT JOIN casinos c ON c.casino_id = e.casino_id
-CROSS JOIN LATERAL unnest(e.figures) AS f
-UNION ALL
-SELECT e.jackpot_id, e.stripe_no, e.seq, e.kind, e.movements,
-       (e.booked_at AT TIME ZONE 'UTC')::date, gaming_day(e.booked_at, c.zone, c.day_starts),
-       e.casino_id, CASE WHEN e.round_key IS NOT NULL THEN e.table_id ELSE '' END, e.rules_version,
-       'postings'::text COLLATE "C", p.currency COLLATE "C",
-       p.account COLLATE "C", ''::text COLLATE "C", p.movement COLLATE "C",
-       (e.booked_at AT TIME ZONE 'UTC')::date, 1::bigint, 0::numeric, p.amount
+CROSS JOIN LATERAL unnest(e.figures) AS f;
+
+-- One row a posting but those of bets: rules say where bets go. Postings of acts are at no table.
+CREATE VIEW posted_figures AS
+SELECT e.jackpot_id, e.stripe_no, e.seq, e.kind AS entry_kind, e.movements,
+       (e.booked_at AT TIME ZONE 'UTC')::date AS day, gaming_day(e.booked_at, c.zone, c.day_starts) AS gaming_day,
+       e.casino_id, CASE WHEN e.round_key IS NOT NULL THEN e.table_id ELSE '' END AS table_id, e.rules_version,
+       'postings'::text COLLATE "C" AS kind, p.currency COLLATE "C" AS currency, p.account COLLATE "C" AS account,
+       ''::text COLLATE "C" AS tier, p.movement COLLATE "C" AS detail,
+       (e.booked_at AT TIME ZONE 'UTC')::date AS made_on, 1::bigint AS number, 0::numeric AS minor, p.amount AS value
 FROM entries e
 LEFT JOIN casinos c ON c.casino_id = e.casino_id
 CROSS JOIN LATERAL unnest(e.accounts, e.currencies, e.amounts, e.movements) AS p (account, currency, amount, movement)
-WHERE e.kind <> 'bets';
+WHERE e.kind <> 'bets' AND e.movements <> '{}';
+
+-- Both have columns of the very same types, so that a question about one kind does not read the other.
+CREATE VIEW figures AS
+SELECT * FROM carried_figures
+UNION ALL
+SELECT * FROM posted_figures;
 
 -- Figures of some kinds of a jackpot: its past days, those since, and what is not yet in them, as rows of one form. An
 -- entry is of the cycle of the last cut that it stands after: mostly of the newest, which is looked up once a stripe. The

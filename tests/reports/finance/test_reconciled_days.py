@@ -124,8 +124,11 @@ def test_what_was_kept_is_what_was_booked_between_its_midnights(played: World) -
     assert days[0]["ends"] == days[1]["starts"]
     assert sum(days[0]["starts"]) == 0
     assert all(at(5, 12) < day["read_at"] < at(5, 12, 1) for day in days)
-    turnover = {sum_["account"]: sum_["amount"] for sum_ in days[0]["sums"] if sum_["side"] == "turnover"}
-    assert turnover == dict.fromkeys(reconciled_sums.SPLIT, "5.17")
+    turnovers = [
+        {sum_["account"]: sum_["amount"] for sum_ in eighth if sum_["side"] == "turnover"} for eighth in days[0]["sums"]
+    ]
+    at_noon, at_six = (dict.fromkeys(reconciled_sums.SPLIT, value) for value in ("2.17", "3"))
+    assert turnovers == [{}, {}, {}, {}, at_noon, {}, at_six, {}]
 
 
 def test_nothing_can_be_booked_in_a_day_that_was_read(played: World) -> None:
