@@ -107,7 +107,9 @@ class BookEndSchema(AnswerSchema):
     positions = fields.List(
         fields.Integer(), required=True, metadata={"description": "The seq of each stripe's last entry, by stripe."}
     )
-    reconciled_to = described(fields.Date, "The last UTC day that was reconciled; null if none was.", allow_none=True)
+    reconciled_to = described(
+        fields.Date, "The last UTC day that was reconciled, at least in part; null if none was.", allow_none=True
+    )
 
 
 class StripeHeadSchema(AnswerSchema):

@@ -50,6 +50,7 @@ _SETTINGS: Final = {
     "unix_socket_permissions": "0700",
     "max_connections": "200",
     "shared_buffers": "256MB",
+    "work_mem": "16MB",  # A day's figures are sorted in memory, when a report sums what no day holds yet.
     "timezone": "UTC",
     "log_timezone": "UTC",
     "log_line_prefix": "%m [%p] %d ",

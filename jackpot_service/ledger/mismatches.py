@@ -69,7 +69,10 @@ class Code(StrEnum):
 
     RECONCILED_DAY = (
         "reconciled-day",
-        "A day that was reconciled is not what was booked in it, or does not say what its documents and entries make.",
+        (
+            "Three hours that were reconciled are not what was booked in them, or do not say what their documents and "
+            "entries make."
+        ),
     )
 
     # The records of entries, and those without one.

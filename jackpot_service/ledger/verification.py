@@ -29,7 +29,7 @@ class Verified:
 
     `acts` is the seq of the last act then. `held` is what `awards:held` held, less what the held awards of the verified
     rounds cost: zero when all rounds are. `is_whole` says that they are, and that their settlements were compared.
-    `reconciled_to` is the last day that was reconciled, and verified.
+    `reconciled_to` is the last day that was reconciled, as a whole or in part, and verified.
     """
 
     stripes: Mapping[int, VerifiedStripe] = field(default_factory=dict)

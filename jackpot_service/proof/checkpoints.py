@@ -26,9 +26,9 @@ from jackpot_service.records import checkpoints
 from jackpot_service.records import checkpoints as records
 from jackpot_service.records.checkpoints import DayPart
 from jackpot_service.reports.documents import sha256_of
-from jackpot_service.reports.finance import frame, period, reconciled_sums, registry
+from jackpot_service.reports.finance import frame, reconciled_sums, registry
 from jackpot_service.reports.finance.frame import Report
-from jackpot_service.reports.finance.period import DAY, EIGHTH, Part, is_same, midnight
+from jackpot_service.reports.finance.period import EIGHTH, Part, begin_of, is_same
 from jackpot_service.reports.questions import Parameters
 from jackpot_service.signing import PublicKey, public_key_of
 
@@ -40,12 +40,12 @@ def closed_periods_hold(session: Session, rows: Iterable[Row[Any]], *, not_compa
     Reports of another version than the kept one cannot be compared, but counted.
     """
     begins = None
-    for closed in map(checkpoints.period_of, rows):
-        if closed.period.start != begins:
-            yield _in_period(closed, f"begins at {instant(closed.period.start)}, not at {instant(begins)}")
-        begins = closed.period.end
-        yield from _is_over(session, closed)
-        yield from _reports_are(session, closed, not_compared)
+    for period in map(checkpoints.period_of, rows):
+        if period.period.start != begins:
+            yield _in_period(period, f"begins at {instant(period.period.start)}, not at {instant(begins)}")
+        begins = period.period.end
+        yield from _is_over(session, period)
+        yield from _reports_are(session, period, not_compared)
 
 
 def _is_over(session: Session, closed: ClosedPeriod) -> Found:
@@ -84,7 +84,7 @@ def _in_period(closed: ClosedPeriod, detail: str) -> Mismatch:
 
 
 def reconciled_days_of(session: Session, book: str) -> Sequence[DayPart]:
-    """The days of a book that reports add up, in their order."""
+    """The eighths of a book's days that reports add up, in their order."""
     return checkpoints.reconciled_days(session, book, report_version=reconciled_sums.REPORT_VERSION)
 
 
@@ -97,44 +97,41 @@ def reconciled_days_hold(
     on_day: Callable[[], None] = lambda: None,
 ) -> Found:
     """
-    Each day is what was booked in it, and comes to what was kept; nobody reads those of other report versions.
+    Each eighth is what was booked in it, and comes to what was stored; nobody reads those of other report versions.
 
     Where the book was verified before, the days are read again that were reconciled since, or on which something was
-    booked since. `on_day` is called after each.
+    booked since; also the last that was verified, of which there may be more. `on_day` is called after each eighth.
     """
     if not days:
         return
     first = date.min if since == NOTHING else first_day(session, jackpot.jackpot_id, jackpot.stripes, since)
     for stored in days:
-        if stored.day > since.reconciled_to or (first is not None and stored.day >= first):
-            mismatches = _mismatches_of_day(session, jackpot, stored)
-            yield from unless_refused(session, mismatches, partial(_on_day, jackpot.jackpot_id, stored.day))
+        if stored.day >= since.reconciled_to or (first is not None and stored.day >= first):
+            mismatches = _mismatches_of_part(session, jackpot, stored)
+            yield from unless_refused(session, mismatches, partial(_in_part, jackpot.jackpot_id, stored))
         on_day()
 
 
-def _mismatches_of_day(session: Session, jackpot: Jackpot, stored: DayPart) -> Found:
-    book, eighths = jackpot.jackpot_id, period.eighths(session, jackpot.jackpot_id, stored.day)
-    expected = Part(eighths[0].start, eighths[-1].end)
-    if not instants.is_over(session, book, midnight(stored.day + DAY)):
-        yield _on_day(book, stored.day, "was read, and is not over")
+def _mismatches_of_part(session: Session, jackpot: Jackpot, stored: DayPart) -> Found:
+    book, begins = jackpot.jackpot_id, begin_of(stored.day, stored.eighth)
+    ends = begins + EIGHTH
+    expected = Part(instants.before(session, book, begins), instants.before(session, book, ends))
+    if not instants.is_over(session, book, ends):
+        yield _in_part(book, stored, "was read, and is not over")
     if not (is_same(stored.starts, expected.start) and is_same(stored.ends, expected.end)):
-        yield _on_day(book, stored.day, f"was read after {stored.starts} up to {stored.ends}, and is {expected}")
+        yield _in_part(book, stored, f"was read after {stored.starts} up to {stored.ends}, and is {expected}")
         return
-    version = reconciled_sums.REPORT_VERSION
-    sums: object = checkpoints.sums_of_day(session, book, report_version=version, day=stored.day)
-    stored_eighths = sums if isinstance(sums, list) else [sums] * len(eighths)
-    for number, (stored_sums, eighth) in enumerate(zip(stored_eighths, eighths, strict=True)):
-        listed = stored_sums if isinstance(stored_sums, list) else [stored_sums]
-        made = reconciled_sums.read_sums(session, book, jackpot.base, eighth)
-        for was, is_ in zip_longest(listed, (sum_.as_json() for sum_ in made)):
-            if not is_written_alike(was, is_):
-                hours = f"from {number * EIGHTH} on"
-                yield _on_day(book, stored.day, f"was kept {hours} as {was}; its documents and entries make {is_}")
-                return
+    made = reconciled_sums.read_sums(session, book, jackpot.base, expected)
+    sums: object = checkpoints.sums_of_part(session, book, stored, report_version=reconciled_sums.REPORT_VERSION)
+    for was, is_ in zip_longest(sums if isinstance(sums, list) else [sums], (sum_.as_json() for sum_ in made)):
+        if not is_written_alike(was, is_):
+            yield _in_part(book, stored, f"was kept as {was}, and its documents and entries make {is_}")
+            return
 
 
-def _on_day(book: str, day: date, detail: str) -> Mismatch:
-    return Mismatch(Code.RECONCILED_DAY, book, f"reconciled day {day}", detail)
+def _in_part(book: str, part: DayPart, detail: str) -> Mismatch:
+    place = f"reconciled day {part.day}, from {begin_of(part.day, part.eighth):%H:%M}"
+    return Mismatch(Code.RECONCILED_DAY, book, place, detail)
 
 
 # Of each stripe that was sealed: where it ends now, and the head of the entry at which it was sealed.

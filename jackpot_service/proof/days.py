@@ -5,7 +5,7 @@ The database sums them again: it sorts and hashes on disk what does not fit, so 
 wrong. Whether the figures are what bets and documents make due is for the checks of entries, see `proof.figures`.
 """
 
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import UTC, date, datetime, time
 from functools import partial
 from typing import Any
 
@@ -98,7 +98,7 @@ def check(session: Session, book: str, stripes: tuple[BookedStripe, ...], since:
         }
         yield from _from(session, book, _DIFFERING, first, **parameters)
         yield from _not_beyond(book, stripes)
-    unseen = date.min if since.reconciled_to == date.min else since.reconciled_to + timedelta(days=1)
+    unseen = since.reconciled_to  # Of the last day more may have been reconciled since.
     yield from _from(session, book, _PAST_DIFFERING, unseen if first is None else min(first, unseen))
 
 

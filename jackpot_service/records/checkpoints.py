@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import date, datetime
 from decimal import Decimal
 from typing import Any
 
@@ -62,17 +62,18 @@ def period_of(row: Row[Any]) -> ClosedPeriod:
     return ClosedPeriod(Period(row.starts_at, row.ends_at), reports, row.entry_seq)
 
 
-# The first entry after the last day that was read is of the next: days without an entry have no row.
+# The first entry after the last eighth that was read is of the next: those without an entry have no row.
 _TO_RECONCILE = text(
     """
-    SELECT jackpots.jackpot_id, jackpots.base, (next.booked_at AT TIME ZONE 'UTC')::date AS day
+    SELECT jackpots.jackpot_id, jackpots.base, (next.booked_at AT TIME ZONE 'UTC')::date AS day,
+           CAST(extract(hour FROM next.booked_at AT TIME ZONE 'UTC') AS int) / 3 AS eighth
     FROM jackpots
     LEFT JOIN LATERAL (
         SELECT ends
         FROM reconciled_days
         WHERE reconciled_days.jackpot_id = jackpots.jackpot_id AND report_version = :report_version
           AND (CAST(:read_by AS timestamptz) IS NULL OR read_at <= :read_by)
-        ORDER BY day DESC
+        ORDER BY day DESC, eighth DESC
         LIMIT 1
     ) AS last ON true
     CROSS JOIN LATERAL (
@@ -91,36 +92,38 @@ _TO_RECONCILE = text(
 
 @dataclass(frozen=True, slots=True)
 class DayToReconcile:
-    """A UTC day of a jackpot's book, and the jackpot's base currency."""
+    """An eighth of a UTC day of a jackpot's book, and the jackpot's base currency."""
 
     jackpot_id: str
     base: str
     day: date
+    eighth: int
 
 
 @dataclass(frozen=True, slots=True)
 class DayPart:
-    """A day that was read: what was booked after `starts` up to `ends`, a seq of each stripe."""
+    """An eighth of a day that was read: what was booked after `starts` up to `ends`, a seq of each stripe."""
 
     day: date
+    eighth: int
     starts: Positions
     ends: Positions
 
 
 @dataclass(frozen=True, slots=True)
 class ReconciledDay:
-    """A day of a jackpot's book that was read for a report version, and the sums of each eighth of it."""
+    """An eighth of a day of a jackpot's book that was read for a report version, and its sums."""
 
     jackpot_id: str
     report_version: int
     part: DayPart
-    sums: Sequence[Sequence[Mapping[str, Any]]]
+    sums: Sequence[Mapping[str, Any]]
 
 
 def day_to_reconcile(
     session: Session, *, report_version: int, before: datetime, without: Collection[str] = ()
 ) -> DayToReconcile | None:
-    """The first day before an instant that was not read yet, of all jackpots but some."""
+    """The first eighth of a day before an instant that was not read yet, of all jackpots but some."""
     days = _to_reconcile(session, report_version=report_version, before=before, without=list(without), most=1)
     return next(days, None)
 
@@ -128,7 +131,7 @@ def day_to_reconcile(
 def days_to_reconcile(
     session: Session, *, report_version: int, before: datetime, read_by: datetime | None = None
 ) -> list[DayToReconcile]:
-    """The first such day of each jackpot that has any, the oldest first; days that were read after `read_by` wait."""
+    """The first such eighth of each jackpot that has any, the oldest first; those read after `read_by` wait."""
     return list(_to_reconcile(session, report_version=report_version, before=before, read_by=read_by))
 
 
@@ -145,8 +148,8 @@ class LastDay:
     read_at: datetime
 
 
-def last_day(session: Session, jackpot_id: str, *, report_version: int, at: datetime) -> LastDay | None:
-    """The last day of a jackpot that was read by an instant, and was over then; None if there is none."""
+def last_day(session: Session, jackpot_id: str, *, report_version: int, at: datetime, before: date) -> LastDay | None:
+    """The last day of a jackpot before another one of which all that was read was read by an instant; None if none."""
     row = ReconciledDayRow
     last = session.execute(
         select(row.day, row.read_at)
@@ -154,24 +157,25 @@ def last_day(session: Session, jackpot_id: str, *, report_version: int, at: date
             row.jackpot_id == jackpot_id,
             row.report_version == report_version,
             row.read_at <= at,
-            row.day < at.astimezone(UTC).date(),
+            row.day < before,
         )
-        .order_by(row.day.desc())
+        .order_by(row.day.desc(), row.eighth.desc())
         .limit(1)
     ).one_or_none()
     return None if last is None else LastDay(*last)
 
 
 def add_day(session: Session, read: ReconciledDay, *, now: datetime) -> None:
-    """Write what a day came to."""
+    """Write what an eighth of a day came to."""
     session.execute(
         insert(ReconciledDayRow).values(
             jackpot_id=read.jackpot_id,
             report_version=read.report_version,
             day=read.part.day,
+            eighth=read.part.eighth,
             starts=list(read.part.starts),
             ends=list(read.part.ends),
-            sums=[list(eighth) for eighth in read.sums],
+            sums=list(read.sums),
             read_at=now,
         )
     )
@@ -180,23 +184,24 @@ def add_day(session: Session, read: ReconciledDay, *, now: datetime) -> None:
 def reconciled_days(
     session: Session, jackpot_id: str, *, report_version: int, first: date = date.min, end: date = date.max
 ) -> list[DayPart]:
-    """The days of a jackpot that were read, from one up to another, which is not included; without their sums."""
+    """The eighths that were read of a jackpot's days, from one up to another, not included; without their sums."""
     row = ReconciledDayRow
     question = (
-        select(row.day, row.starts, row.ends)
+        select(row.day, row.eighth, row.starts, row.ends)
         .where(row.jackpot_id == jackpot_id, row.report_version == report_version, row.day >= first, row.day < end)
-        .order_by(row.day)
+        .order_by(row.day, row.eighth)
     )
-    return [DayPart(day, tuple(starts), tuple(ends)) for day, starts, ends in session.execute(question)]
+    return [DayPart(day, eighth, tuple(starts), tuple(ends)) for day, eighth, starts, ends in session.execute(question)]
 
 
-def sums_of_day(session: Session, jackpot_id: str, *, report_version: int, day: date) -> list[list[dict[str, Any]]]:
-    """Read the sums of each eighth of a day that was reconciled."""
-    sums: list[list[dict[str, Any]]] = session.execute(
+def sums_of_part(session: Session, jackpot_id: str, part: DayPart, *, report_version: int) -> list[dict[str, Any]]:
+    """Read the sums of an eighth of a day that was reconciled."""
+    sums: list[dict[str, Any]] = session.execute(
         select(ReconciledDayRow.sums).where(
             ReconciledDayRow.jackpot_id == jackpot_id,
             ReconciledDayRow.report_version == report_version,
-            ReconciledDayRow.day == day,
+            ReconciledDayRow.day == part.day,
+            ReconciledDayRow.eighth == part.eighth,
         )
     ).scalar_one()
     return sums

@@ -80,7 +80,7 @@ class SealHead:
 
 @dataclass(frozen=True, slots=True)
 class BookEnd:
-    """The end of a jackpot's book: the last seq of each stripe, by its number, and the last reconciled day."""
+    """The end of a jackpot's book: the last seq of each stripe, by its number, and the last day reconciled in part."""
 
     jackpot_id: str
     positions: Positions

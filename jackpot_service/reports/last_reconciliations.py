@@ -1,8 +1,8 @@
 """
 The last reconciliation of each book, from the sums of the days that were read: no document is read for it again.
 
-A job worker reads each day that is over, once (see `reconciling`). The comparison of all days up to the last one that
-was read is the report `reconciliation` as of their end, to the digit, with all of its sections.
+A job worker reads all that is over, once (see `reconciling`). The comparison of all days up to the last one that was
+read as a whole is the report `reconciliation` as of their end, to the digit, with all of its sections.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,9 +19,9 @@ from jackpot_service.reports.documents import Section
 from jackpot_service.reports.finance import frame, reconciled_sums, reconciliation
 from jackpot_service.reports.finance.period import DAY, midnight
 from jackpot_service.reports.questions import Parameters
-from jackpot_service.reports.reconciling import AFTER_MIDNIGHT
+from jackpot_service.reports.reconciling import AFTER
 
-EARLIEST: Final = datetime.min.replace(tzinfo=UTC) + AFTER_MIDNIGHT
+EARLIEST: Final = datetime.min.replace(tzinfo=UTC) + AFTER
 """Before this instant there is no day that could be over."""
 
 SUMMARY: Final = "summary"
@@ -86,7 +86,7 @@ def reconciliations(
         for day in checkpoints.days_to_reconcile(
             session,
             report_version=reconciled_sums.REPORT_VERSION,
-            before=midnight((max(at, EARLIEST) - AFTER_MIDNIGHT).astimezone(UTC).date()),
+            before=midnight((max(at, EARLIEST) - AFTER).astimezone(UTC).date()),
             read_by=at,
         )
     }
@@ -96,7 +96,11 @@ def reconciliations(
 
 def _reconciliation(session: Session, jackpot_id: str, waits_since: date | None, *, at: datetime) -> Reconciliation:
     base = references.require_base(session, jackpot_id)
-    last = checkpoints.last_day(session, jackpot_id, report_version=reconciled_sums.REPORT_VERSION, at=at)
+    today = at.astimezone(UTC).date()
+    before = today if waits_since is None else min(waits_since, today)
+    last = checkpoints.last_day(
+        session, jackpot_id, report_version=reconciled_sums.REPORT_VERSION, at=at, before=before
+    )
     if last is None:
         return Reconciliation(jackpot_id, base, None, None, 0, (), waits_since)
     compared, variances = _compared(session, jackpot_id, last)

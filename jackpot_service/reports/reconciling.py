@@ -1,9 +1,13 @@
-"""Reconciling days that are over, one at a time: a report of a month then has only its partial days to read."""
+"""
+Reconciling days, an eighth at a time, each when it is over: a report then has only the edges of its period to read.
+
+When the last eighth of a day that has entries was read, the day's figures are summed over its stripes, too.
+"""
 
 import threading
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, time, timedelta
+from datetime import UTC, date, datetime, timedelta
 from functools import partial
 from time import monotonic
 from typing import Final
@@ -13,16 +17,16 @@ import structlog
 from sqlalchemy import text
 
 from jackpot_service.database.transactions import Session, read, snapshot, transact
-from jackpot_service.ledger import days
+from jackpot_service.ledger import days, instants
 from jackpot_service.records import checkpoints
 from jackpot_service.records.checkpoints import DayPart, DayToReconcile, ReconciledDay
-from jackpot_service.reports.finance import period, reconciled_sums
-from jackpot_service.reports.finance.period import DAY, midnight
+from jackpot_service.reports.finance import reconciled_sums
+from jackpot_service.reports.finance.period import DAY, EIGHTH, Part, begin_of, is_same, midnight
 from jackpot_service.reports.finance.reconciled_sums import Sum, added_up
 from jackpot_service.reports.making import resolve
 
-AFTER_MIDNIGHT: Final = timedelta(hours=1)
-"""How long a day has been over when it is read: by then busy books are past it, and nothing has to be locked for it."""
+AFTER: Final = timedelta(hours=1)
+"""How long an eighth has been over when it is read: by then busy books are past it, and nothing is locked for it."""
 
 SLICE: Final = 20_000
 """About so many entries are read between two looks at whether to stop: a second's work."""
@@ -31,7 +35,7 @@ LONGEST_REST_S: Final = 2.0
 """It rests as long as it worked on the last day, but no longer than this: a job waits for it."""
 
 LOOK_EVERY_S: Final = 30.0
-"""How long it looks for no day after it found none: they come once a day, and a look is in the way of bets."""
+"""How long it looks for none after it found none: they come eight times a day, and a look is in the way of bets."""
 
 FIRST_PAUSE_S: Final = 60.0
 """How long a jackpot is left alone of which a day could not be read; each time twice as long, up to the longest."""
@@ -46,11 +50,11 @@ _NOW = text("SELECT clock_timestamp()")
 
 
 class DayUnread(Exception):
-    """A day could not be read; the cause says why."""
+    """An eighth of a day could not be read; the cause says why."""
 
     def __init__(self, day: DayToReconcile) -> None:
         self.day = day
-        super().__init__(f"{day.jackpot_id}, {day.day}")
+        super().__init__(f"{day.jackpot_id}, {begin_of(day.day, day.eighth)}")
 
 
 def reconcile_next(
@@ -61,9 +65,9 @@ def reconcile_next(
     stop: threading.Event | None = None,
 ) -> DayToReconcile | None:
     """
-    Read the first day that waits, of all jackpots but some, and store its sums; None if there was none to store.
+    Read the first eighth that waits, of all jackpots but some, and store its sums; None if there was none to store.
 
-    Of several processes one does it, under a lock until the sums are stored. The day is over by the database's clock,
+    Of several processes one does it, under a lock until the sums are stored. It is over by the database's clock,
     unless `now` is given, and nothing can be booked in it any more. It is left when `stop` is set.
 
     Raises: Unavailable; DayUnread for an error while the day is read.
@@ -72,7 +76,7 @@ def reconcile_next(
         if not alone.scalar(_IS_ALONE):
             return None
         now = now or read(engine, lambda session: session.execute(_NOW).scalar_one())
-        before = datetime.combine((now - AFTER_MIDNIGHT).astimezone(UTC), time(), UTC)
+        before = begin_of_eighth(now - AFTER)
         oldest = read(
             engine,
             partial(
@@ -85,35 +89,51 @@ def reconcile_next(
         if oldest is None:
             return None
         try:
-            resolve(engine, oldest.jackpot_id, midnight(oldest.day + DAY), now=now)
+            midnight_after = midnight(oldest.day + DAY)
+            end = midnight_after if midnight_after <= before else begin_of(oldest.day, oldest.eighth + 1)
+            resolve(engine, oldest.jackpot_id, end, now=now)
             with snapshot(engine) as session:
-                day = _read_day(session, oldest, stop or threading.Event())
-            if day is None:
+                read_part = _read_part(session, oldest, stop or threading.Event())
+                is_last = end == midnight_after and _is_last_of_day(session, read_part)
+            if read_part is None:
                 return None
             days.catch_up(engine, oldest.jackpot_id)
-            transact(engine, partial(_keep, day=day, now=now))
+            past = oldest.day if is_last else oldest.day - DAY
+            transact(engine, partial(_keep, read_part=read_part, past=past, now=now))
         except Exception as error:
             raise DayUnread(oldest) from error
         return oldest
 
 
-def _keep(session: Session, day: ReconciledDay, now: datetime) -> None:
-    days.keep_past(session, day.jackpot_id, day.part.day)
-    checkpoints.add_day(session, read=day, now=now)
+def begin_of_eighth(instant: datetime) -> datetime:
+    """Return when the eighth of a UTC day began that an instant is in."""
+    day = midnight(instant.astimezone(UTC).date())
+    return day + (instant - day) // EIGHTH * EIGHTH
 
 
-def _read_day(session: Session, day: DayToReconcile, stop: threading.Event) -> ReconciledDay | None:
-    eighths = period.eighths(session, day.jackpot_id, day.day)
-    stored = []
-    for eighth in eighths:
-        sums: list[Sum] = []
-        for part in eighth.slices(SLICE):
-            if stop.is_set():
-                return None
-            sums = added_up([*sums, *reconciled_sums.read_sums(session, day.jackpot_id, day.base, part)])
-        stored.append([sum_.as_json() for sum_ in sums])
-    whole = DayPart(day.day, eighths[0].start, eighths[-1].end)
-    return ReconciledDay(day.jackpot_id, reconciled_sums.REPORT_VERSION, whole, stored)
+def _keep(session: Session, read_part: ReconciledDay, past: date, now: datetime) -> None:
+    days.keep_past(session, read_part.jackpot_id, past)
+    checkpoints.add_day(session, read=read_part, now=now)
+
+
+def _read_part(session: Session, waits: DayToReconcile, stop: threading.Event) -> ReconciledDay | None:
+    starts = instants.before(session, waits.jackpot_id, begin_of(waits.day, waits.eighth))
+    ends = instants.before(session, waits.jackpot_id, begin_of(waits.day, waits.eighth + 1))
+    sums: list[Sum] = []
+    for part in Part(starts, ends).slices(SLICE):
+        if stop.is_set():
+            return None
+        sums = added_up([*sums, *reconciled_sums.read_sums(session, waits.jackpot_id, waits.base, part)])
+    stored = [sum_.as_json() for sum_ in sums]
+    part_of_day = DayPart(waits.day, waits.eighth, starts, ends)
+    return ReconciledDay(waits.jackpot_id, reconciled_sums.REPORT_VERSION, part_of_day, stored)
+
+
+def _is_last_of_day(session: Session, read_part: ReconciledDay | None) -> bool:
+    """Whether nothing of its day, which is over, comes after what was read."""
+    return read_part is not None and is_same(
+        read_part.part.ends, instants.before(session, read_part.jackpot_id, midnight(read_part.part.day + DAY))
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +146,7 @@ class _Pause:
 
 @dataclass(slots=True)
 class Days:
-    """Reconciles days, one at a time, until `stop` is set; `clock` is the database's unless one is given."""
+    """Reconciles days, an eighth at a time, until `stop` is set; `clock` is the database's unless one is given."""
 
     engine: sqlalchemy.Engine
     stop: threading.Event
@@ -137,7 +157,7 @@ class Days:
     _pauses: dict[str, _Pause] = field(default_factory=dict, init=False)
 
     def reconcile_next(self) -> bool:
-        """Reconcile the first day that waits; returns whether there was one. Raises: Unavailable."""
+        """Reconcile the first eighth that waits; returns whether there was one. Raises: Unavailable."""
         self.stop.wait(min(self._rest_s, LONGEST_REST_S))
         began, self._rest_s = self.monotonic(), 0
         if began < self._next_look:
@@ -166,4 +186,4 @@ class Days:
 
 
 def _named(day: DayToReconcile) -> dict[str, str]:
-    return {"jackpot_id": day.jackpot_id, "day": day.day.isoformat()}
+    return {"jackpot_id": day.jackpot_id, "day": day.day.isoformat(), "from": f"{begin_of(day.day, day.eighth):%H:%M}"}

@@ -262,9 +262,4 @@ EXEMPTIONS: Final = (
         _TWO_BOOKS,
         {Rule.UNRESTRICTED: "bets rounds", Rule.ONE_JACKPOT: "2 jackpots"},
     ),
-    Exemption(
-        "SELECT e.round_key, e.step, e.stripe_no, e.seq FROM entries_between(",
-        _REPORT,
-        {Rule.UNRESTRICTED: "awards"},
-    ),
 )

@@ -51,5 +51,4 @@ class Base(DeclarativeBase):
         list[Decimal]: ARRAY(Numeric),
         dict[str, Any]: JSONB(none_as_null=True),
         list[dict[str, Any]]: JSONB,
-        list[list[dict[str, Any]]]: JSONB,
     }

@@ -25,11 +25,11 @@ class ClosedPeriodRow(Base):
 
 class ReconciledDayRow(Base):
     """
-    A UTC day of a jackpot's book that was over, and was read one document and one entry at a time, once.
+    An eighth of a UTC day of a jackpot's book that was over, and was read one document and one entry at a time, once.
 
-    It is what was booked after `starts` up to `ends`, a seq of each stripe. `sums` are what was found, in the
-    `report_version` of the reader: for each eighth of the day, objects of side, version, account, currency, movement
-    and amount.
+    The first `eighth` is 0, and begins at midnight; each is three hours long. It is what was booked after `starts` up
+    to `ends`, a seq of each stripe. `sums` are what was found, in the `report_version` of the reader: objects of side,
+    version, account, currency, movement and amount.
     """
 
     __tablename__ = "reconciled_days"
@@ -37,9 +37,10 @@ class ReconciledDayRow(Base):
     jackpot_id: Mapped[str] = primary_key()
     report_version: Mapped[Count] = primary_key()
     day: Mapped[date] = primary_key()
+    eighth: Mapped[Count] = primary_key()
     starts: Mapped[list[int]]
     ends: Mapped[list[int]]
-    sums: Mapped[list[list[dict[str, Any]]]]
+    sums: Mapped[list[dict[str, Any]]]
     read_at: Mapped[datetime]
 
 

@@ -5,11 +5,10 @@ The first step of an award was taken by its settlement, and counts from that ent
 that booked something in the jackpot's book, and count from those entries on.
 """
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from itertools import groupby
-from operator import attrgetter
 
 from sqlalchemy import text
 
@@ -53,9 +52,9 @@ _HELD = text(
 
 _MADE = text(
     """
-    SELECT bet_id, tier, amount_minor, currency, cost, funded_by
+    SELECT round_key, bet_id, tier, amount_minor, currency, cost, funded_by
     FROM awards
-    WHERE jackpot_id = :jackpot_id AND round_key = :round_key AND correction = 0
+    WHERE jackpot_id = :jackpot_id AND round_key = ANY(CAST(:round_keys AS bigint[])) AND correction = 0
     """
 )
 
@@ -86,17 +85,22 @@ def at_end(session: Session, book: BookPeriod) -> Sequence[HeldAward]:
 
 def costs_by_origin(session: Session, book: BookPeriod) -> dict[Account, Decimal]:
     """Sum the cost of the awards held at the end, by the account that it was taken from."""
+    held = at_end(session, book)
+    origins = _origins(session, book.jackpot_id, sorted({award.round_key for award in held}))
     costs: dict[Account, Decimal] = {}
-    for round_key, awards in groupby(at_end(session, book), attrgetter("round_key")):
-        origins = _origins(session, book.jackpot_id, round_key)
-        for award in awards:
-            for account, amount in origins[award.key].items():
-                costs[account] = costs.get(account, ZERO) + amount
+    for award in held:
+        for account, amount in origins[award.round_key][award.key].items():
+            costs[account] = costs.get(account, ZERO) + amount
     return costs
 
 
-def _origins(session: Session, jackpot_id: str, round_key: int) -> dict[AwardKey, held_awards.Origin]:
-    awards = [MadeAward(*row) for row in session.execute(_MADE, {"jackpot_id": jackpot_id, "round_key": round_key})]
-    entries = replay.entries_of_rounds(session, jackpot_id, after=round_key - 1, upto=round_key)
-    settled = next(entry for entry in entries if entry.kind == EntryKind.RESULT)
-    return held_awards.origins(awards, settled.postings())
+def _origins(
+    session: Session, jackpot_id: str, round_keys: Sequence[int]
+) -> dict[int, dict[AwardKey, held_awards.Origin]]:
+    """Return what each settlement of some rounds took for each of its awards, by the round."""
+    made = defaultdict[int, list[MadeAward]](list)
+    for round_key, *award in session.execute(_MADE, {"jackpot_id": jackpot_id, "round_keys": round_keys}):
+        made[round_key].append(MadeAward(*award))
+    entries = replay.entries_within(session, jackpot_id, lambda key: key.in_(round_keys))
+    settled = {entry.round_key: entry for entry in entries if entry.kind == EntryKind.RESULT}
+    return {key: held_awards.origins(made[key], settled[key].postings()) for key in round_keys}

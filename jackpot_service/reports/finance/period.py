@@ -44,7 +44,7 @@ _LAST_BOOKED = text(
 DAY: Final = timedelta(days=1)
 
 EIGHTH: Final = DAY / 8
-"""Three hours: reconciled days have sums of each, so that a report reads no more than that one by one at an edge."""
+"""Three hours: so much is reconciled at a time, so that a report reads no more than that at an edge."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,11 +155,9 @@ def midnight(day: date) -> datetime:
     return datetime.combine(day, time(), UTC)
 
 
-def eighths(session: Session, jackpot_id: str, day: date) -> list[Part]:
-    """Return the eighths of a UTC day, one after another; they are final once the day is over."""
-    begin = midnight(day)
-    edges = [instants.before(session, jackpot_id, begin + number * EIGHTH) for number in range(DAY // EIGHTH + 1)]
-    return [Part(*pair) for pair in itertools.pairwise(edges)]
+def begin_of(day: date, eighth: int) -> datetime:
+    """Return the instant at which an eighth of a UTC day begins; the first is 0."""
+    return midnight(day) + eighth * EIGHTH
 
 
 def _first_day(session: Session, jackpot_id: str, start: Positions) -> tuple[date, Positions]:

@@ -1,8 +1,8 @@
 """
 The sums of both sides of a reconciliation: the amounts that documents make due, and those that entries booked.
 
-Each is read from its own source, one document and one entry at a time. A day that is over never changes, so the sums of
-each eighth of it are kept by the first to read them. What is left at the edges of a period is read for each report.
+Each is read from its own source, one document and one entry at a time. Three hours that are over never change, so their
+sums are kept by the first to read them. What is left at the edges of a period is read for each report.
 """
 
 from collections import defaultdict
@@ -21,8 +21,9 @@ from jackpot_service.domain.accounts import Account
 from jackpot_service.domain.journal import Movement
 from jackpot_service.domain.money import ZERO, plain
 from jackpot_service.records import checkpoints
+from jackpot_service.records.checkpoints import DayPart
 from jackpot_service.reports.finance import award_subledger, period, subledger
-from jackpot_service.reports.finance.period import DAY, EIGHTH, BookPeriod, Part, is_within
+from jackpot_service.reports.finance.period import DAY, BookPeriod, Part, is_within
 from jackpot_service.reports.finance.subledger import Refunds, Stakes
 
 REPORT_VERSION: Final = 1
@@ -84,19 +85,13 @@ def added_up(sums: Iterable[Sum]) -> list[Sum]:
 
 def sums_of(session: Session, book: BookPeriod) -> list[Sum]:
     """Sum both sides of a period: days that were read before from their stored sums, everything else one by one."""
-    stored = _stored_parts(session, book)
-    starts = [book.start, *(part.covered.end for part in stored)]
-    ends = [*(part.covered.start for part in stored), book.end]
+    stored = _stored(session, book)
+    starts, ends = [book.start, *(part.ends for part in stored)], [*(part.starts for part in stored), book.end]
     rest = [part for part in map(Part, starts, ends) if not part.is_empty]
     sums = [sum_ for part in rest for sum_ in read_sums(session, book.jackpot_id, book.base, part)]
     if stored:
-        query = {
-            "jackpot_id": book.jackpot_id,
-            "report_version": REPORT_VERSION,
-            "days": [part.day for part in stored],
-            "firsts": [part.eighths.start for part in stored],
-            "ends": [part.eighths.stop for part in stored],
-        }
+        parts = {"days": [part.day for part in stored], "eighths": [part.eighth for part in stored]}
+        query = {"jackpot_id": book.jackpot_id, "report_version": REPORT_VERSION, **parts}
         sums += [Sum.from_json(dict(row)) for row in session.execute(_STORED, query).mappings()]
     return added_up(sums)
 
@@ -124,13 +119,11 @@ def read_sums(session: Session, jackpot_id: str, base: str, part: Part) -> list[
 _STORED = text(
     """
     SELECT side, version, account, currency, movement, sum(CAST(amount AS numeric)) AS amount
-    FROM unnest(CAST(:days AS date[]), CAST(:firsts AS int[]), CAST(:ends AS int[])) AS stored (day, first, upto)
-    JOIN reconciled_days AS d
-      ON d.jackpot_id = :jackpot_id AND d.report_version = :report_version AND d.day = stored.day
-    CROSS JOIN LATERAL jsonb_array_elements(d.sums) WITH ORDINALITY AS eighth (sums, number)
-    CROSS JOIN LATERAL jsonb_to_recordset(eighth.sums)
+    FROM unnest(CAST(:days AS date[]), CAST(:eighths AS int[])) AS part (day, eighth)
+    JOIN reconciled_days AS d ON d.jackpot_id = :jackpot_id AND d.report_version = :report_version
+                             AND d.day = part.day AND d.eighth = part.eighth
+    CROSS JOIN LATERAL jsonb_to_recordset(d.sums)
         AS one (side text, version int, account text, currency text, movement text, amount text)
-    WHERE eighth.number > stored.first AND eighth.number <= stored.upto
     GROUP BY side, version, account, currency, movement
     """
 )
@@ -158,41 +151,12 @@ _BOOKED = text(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _StoredPart:
-    """Eighths of a day that was read, in a row, and what they cover."""
-
-    day: date
-    eighths: range
-    covered: Part
-
-
-def _stored_parts(session: Session, book: BookPeriod) -> list[_StoredPart]:
-    """Return the parts of a period that were read before: whole days, and eighths of the days at its edges."""
+def _stored(session: Session, book: BookPeriod) -> list[DayPart]:
+    """Return the eighths of days that the period has as wholes, as far as they were read before."""
     first = max(book.first_day, date.min + DAY) - DAY
     end = min(book.end_day or date.max, date.max - DAY) + DAY
-    days = checkpoints.reconciled_days(session, book.jackpot_id, report_version=REPORT_VERSION, first=first, end=end)
-    parts = []
-    for day in days:
-        whole = Part(day.starts, day.ends)
-        if _covers(book, whole):
-            parts.append(_StoredPart(day.day, range(DAY // EIGHTH), whole))
-        elif not (is_within(whole.end, book.start) or is_within(book.end, whole.start)):
-            parts += _stored_eighths(session, book, day.day)
-    return parts
-
-
-def _stored_eighths(session: Session, book: BookPeriod, day: date) -> Iterator[_StoredPart]:
-    """Return the eighths of a day that the period has as wholes, if it has any."""
-    eighths = period.eighths(session, book.jackpot_id, day)
-    within = [number for number, eighth in enumerate(eighths) if _covers(book, eighth)]
-    if within:
-        first, last = within[0], within[-1]
-        yield _StoredPart(day, range(first, last + 1), Part(eighths[first].start, eighths[last].end))
-
-
-def _covers(book: BookPeriod, part: Part) -> bool:
-    return is_within(book.start, part.start) and is_within(part.end, book.end)
+    parts = checkpoints.reconciled_days(session, book.jackpot_id, report_version=REPORT_VERSION, first=first, end=end)
+    return [part for part in parts if is_within(book.start, part.starts) and is_within(part.ends, book.end)]
 
 
 def _turnover(stakes: Iterable[Stakes], refunded: Iterable[Refunds], *, base: str) -> Iterator[Sum]:

@@ -61,7 +61,7 @@ def make(session: Session, scope: Scope) -> Sequence[Section]:
             (contributions, list(_by_rate(session, book, sums, Movement.CONTRIBUTION))),
             (reversals, list(_by_rate(session, book, sums, Movement.REVERSAL))),
             (ledgers, list(_by_account(book, sums))),
-            (held, [_held(session, book)]),
+            (held, [_held(session, book, sums)]),
         )
         for section, rows in rows_by_section:
             section.extend(rows)
@@ -124,17 +124,13 @@ def _account_in_documents(sum_: Sum) -> Account | None:
     return sum_.account if determined or sum_.account == accounts.AWARDS_HELD else None
 
 
-def _held(session: Session, book: BookPeriod) -> Row:
+def _held(session: Session, book: BookPeriod, sums: Iterable[Sum]) -> Row:
     """Compare the cost of the awards that are held at the end with the balance of their account."""
     held = held_awards.at_end(session, book)
-    balance = sum(
-        (
-            moved.amount
-            for moved in figures.postings(session, book.until_end(session))
-            if moved.account == accounts.AWARDS_HELD
-        ),
-        ZERO,
-    )
+    before = figures.postings(session, book.until_start(session))
+    opening = sum((moved.amount for moved in before if moved.account == accounts.AWARDS_HELD), ZERO)
+    booked = (sum_ for sum_ in sums if sum_.side is Side.JOURNAL and sum_.account == accounts.AWARDS_HELD)
+    balance = opening + sum((sum_.amount for sum_ in booked), ZERO)
     costs = sum((held_award.cost for held_award in held), ZERO)
     return (book.jackpot_id, accounts.AWARDS_HELD, book.base, len(held), *compared(costs, balance))
 

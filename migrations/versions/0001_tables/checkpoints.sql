@@ -9,22 +9,24 @@ CREATE TABLE closed_periods (
     CONSTRAINT ck_closed_periods_order CHECK (ends_at > starts_at)
 );
 
--- A day is reconciled once it is over; each three hours of it have sums of their own.
+-- Each eighth of a day, three hours, is reconciled once it is over.
 CREATE TABLE reconciled_days (
     jackpot_id TEXT COLLATE "C" NOT NULL,
     report_version INTEGER NOT NULL,
     day DATE NOT NULL,
+    eighth INTEGER NOT NULL,
     starts BIGINT[] NOT NULL,
     ends BIGINT[] NOT NULL,
     sums JSONB NOT NULL,
     read_at TIMESTAMP WITH TIME ZONE NOT NULL,
-    CONSTRAINT pk_reconciled_days PRIMARY KEY (jackpot_id, report_version, day),
+    CONSTRAINT pk_reconciled_days PRIMARY KEY (jackpot_id, report_version, day, eighth),
     CONSTRAINT ck_reconciled_days_report_version CHECK (report_version >= 1),
     CONSTRAINT ck_reconciled_days_positions CHECK (cardinality(starts) = cardinality(ends) AND cardinality(ends) >= 1
         AND array_position(starts, NULL) IS NULL AND array_position(ends, NULL) IS NULL),
-    CONSTRAINT ck_reconciled_days_sums
-        CHECK (jsonb_path_exists(sums, 'strict $ ? (@.type() == "array" && @.size() == 8)')),
-    CONSTRAINT ck_reconciled_days_over CHECK (read_at >= (day + 1)::timestamp AT TIME ZONE 'UTC')
+    CONSTRAINT ck_reconciled_days_sums CHECK (jsonb_typeof(sums) = 'array'),
+    CONSTRAINT ck_reconciled_days_eighth CHECK (eighth BETWEEN 0 AND 7),
+    CONSTRAINT ck_reconciled_days_over
+        CHECK (read_at >= (day + (eighth + 1) * interval '3 hours') AT TIME ZONE 'UTC')
 );
 
 CREATE TABLE seals (

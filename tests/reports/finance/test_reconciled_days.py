@@ -30,10 +30,15 @@ from tests.support.world import World
 pytestmark = pytest.mark.long
 
 
+def read_eighths(world: World) -> list[tuple[str, date, int]]:
+    """Reconcile whatever is to be reconciled by now; returns the eighths of days that were read, in that order."""
+    reading = partial(reconcile_next, world.engine, now=world.clock())
+    return [(read.jackpot_id, read.day, read.eighth) for read in iter(reading, None)]
+
+
 def read_days(world: World) -> list[tuple[str, date]]:
     """Reconcile whatever is to be reconciled by now; returns the days that were read, in that order."""
-    reading = partial(reconcile_next, world.engine, now=world.clock())
-    return [(read.jackpot_id, read.day) for read in iter(reading, None)]
+    return list(dict.fromkeys((jackpot_id, day) for jackpot_id, day, _ in read_eighths(world)))
 
 
 def reconciled(world: World, **query: object) -> Body:
@@ -50,7 +55,7 @@ def codes(world: World) -> set[str]:
 
 
 def stored_days(world: World) -> Sequence[Mapping[str, Any]]:
-    return world.books.rows("SELECT * FROM reconciled_days ORDER BY day, jackpot_id")
+    return world.books.rows("SELECT * FROM reconciled_days ORDER BY day, eighth, jackpot_id")
 
 
 @pytest.fixture
@@ -70,22 +75,30 @@ def played(world: World) -> World:
     return world
 
 
-def test_each_day_with_an_entry_is_read_once_when_it_has_been_over_for_an_hour(world: World) -> None:
-    world.clock.at = at(1, 23)
+def test_each_eighth_with_an_entry_is_read_once_when_it_has_been_over_for_an_hour(world: World) -> None:
+    first, second, ninth = (date(2026, 12, day) for day in (1, 2, 9))
+    world.clock.at = at(1, 10)
     world.open()
-    assert read_days(world) == []
-    world.clock.at = at(2, 0, 59)
-    assert read_days(world) == []
-    world.clock.at = at(2, 1)
-    assert read_days(world) == [("j1", date(2026, 12, 1))]
+    world.clock.at = at(1, 12, 59)
+    assert read_eighths(world) == []
+    world.clock.at = at(1, 13)
     world.bet(bet())
+    assert read_eighths(world) == [("j1", first, 3)]
+    world.clock.at = at(1, 23)
+    world.bet(bet("late"))
+    assert read_eighths(world) == [("j1", first, 4)]
+    world.clock.at = at(2, 0, 59)
+    assert read_eighths(world) == []
+    world.clock.at = at(2, 1)
+    assert read_eighths(world) == [("j1", first, 7)]
+    world.bet(bet("next"))
     world.clock.at = at(9, 12)
     world.open(jackpot_id="j2", tables=("T2",))
 
-    assert read_days(world) == [("j1", date(2026, 12, 2))]
-    assert read_days(world) == []
-    world.clock.at = at(10, 1)
-    assert read_days(world) == [("j2", date(2026, 12, 9))]
+    assert read_eighths(world) == [("j1", second, 0)]
+    assert read_eighths(world) == []
+    world.clock.at = at(9, 16)
+    assert read_eighths(world) == [("j2", ninth, 4)]
 
 
 @pytest.mark.parametrize(
@@ -118,17 +131,17 @@ def test_days_are_read_in_their_order_whatever_jackpot_they_are_of(world: World)
 def test_what_was_kept_is_what_was_booked_between_its_midnights(played: World) -> None:
     read_days(played)
 
-    days = stored_days(played)
+    stored = stored_days(played)
 
-    assert [day["day"] for day in days] == [date(2026, 12, 1), date(2026, 12, 2)]
-    assert days[0]["ends"] == days[1]["starts"]
-    assert sum(days[0]["starts"]) == 0
-    assert all(at(5, 12) < day["read_at"] < at(5, 12, 1) for day in days)
+    of_days = [(part["day"], part["eighth"]) for part in stored]
+    assert of_days == [(date(2026, 12, day), eighth) for day in (1, 2) for eighth in (4, 6)]
+    assert all(part["ends"] == after["starts"] for part, after in pairwise(stored))
+    assert sum(stored[0]["starts"]) == 0
+    assert all(at(5, 12) < part["read_at"] < at(5, 12, 1) for part in stored)
     turnovers = [
-        {sum_["account"]: sum_["amount"] for sum_ in eighth if sum_["side"] == "turnover"} for eighth in days[0]["sums"]
+        {sum_["account"]: sum_["amount"] for sum_ in part["sums"] if sum_["side"] == "turnover"} for part in stored[:2]
     ]
-    at_noon, at_six = (dict.fromkeys(reconciled_sums.SPLIT, value) for value in ("2.17", "3"))
-    assert turnovers == [{}, {}, {}, {}, at_noon, {}, at_six, {}]
+    assert turnovers == [dict.fromkeys(reconciled_sums.SPLIT, value) for value in ("2.17", "3")]
 
 
 def test_nothing_can_be_booked_in_a_day_that_was_read(played: World) -> None:
@@ -156,7 +169,7 @@ PERIODS: Final[Mapping[str, Mapping[str, object]]] = {
 def test_a_report_says_the_same_before_and_after_days_were_read(played: World, period: str) -> None:
     before = reconciled(played, **PERIODS[period])
 
-    assert len(read_days(played)) == 2
+    assert len(read_eighths(played)) == 4
 
     assert reconciled(played, **PERIODS[period]) == before
 
@@ -172,11 +185,11 @@ def test_a_day_that_was_read_is_not_read_again_but_by_who_verifies(played: World
 
 
 def test_in_another_version_days_are_read_again(played: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    read, before = read_days(played), reconciled(played)
+    read, before = read_eighths(played), reconciled(played)
     with monkeypatch.context() as later:
         later.setattr(reconciled_sums, "REPORT_VERSION", reconciled_sums.REPORT_VERSION + 1)
 
-        assert read_days(played) == read
+        assert read_eighths(played) == read
 
         assert reconciled(played) == before
         assert codes(played) == set()
@@ -194,7 +207,7 @@ def test_stripes_that_are_added_later_had_nothing_on_days_before(played: World) 
 
     assert read_days(played) == [("j1", date(2026, 12, 5))]
 
-    assert [len(day["ends"]) for day in stored_days(played)] == [4, 4, 5]
+    assert [len(part["ends"]) for part in stored_days(played)] == [4, 4, 4, 4, 5]
     assert reconciled(played, end=at(5, 12)) == before
     assert rows(played, "reconciliation", "summary")[0]["differing"] == 0
 
@@ -217,17 +230,17 @@ def test_whatever_happens_a_report_says_what_one_does_that_reads_everything(
     play, chance = Play(world, seed), random.Random(seed)
     play.open()
     times = [world.clock()]
-    read: list[tuple[str, date]] = []
+    read: list[tuple[str, date, int]] = []
     for _ in range(5):
         play.go_on(20)
         play.wait()
         times.append(world.clock())
         if chance.random() < 0.6:
-            read += read_days(world)
+            read += read_eighths(world)
     play.retire()
     story.require_whole(world)
     world.clock.advance(timedelta(days=2))
-    read += read_days(world)
+    read += read_eighths(world)
     assert len(set(read)) == len(read) == len(stored_days(world)) > 3
 
     for _ in range(4):
