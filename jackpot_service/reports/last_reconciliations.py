@@ -81,22 +81,27 @@ def reconciliations(
 
     Days that were read later do not count. A day that was being read at the instant may join a moment later.
     """
+    today = (max(at, EARLIEST) - AFTER).astimezone(UTC).date()
     waiting = {
         day.jackpot_id: day.day
         for day in checkpoints.days_to_reconcile(
             session,
             report_version=reconciled_sums.REPORT_VERSION,
-            before=midnight((max(at, EARLIEST) - AFTER).astimezone(UTC).date()),
+            before=midnight(today),
             read_by=at,
         )
     }
     jackpot_ids = references.jackpot_ids(session, limit=limit, after=after)
-    return [_reconciliation(session, jackpot_id, waiting.get(jackpot_id), at=at) for jackpot_id in jackpot_ids]
+    return [
+        _reconciliation(session, jackpot_id, waiting.get(jackpot_id), at=at, today=today) for jackpot_id in jackpot_ids
+    ]
 
 
-def _reconciliation(session: Session, jackpot_id: str, waits_since: date | None, *, at: datetime) -> Reconciliation:
+def _reconciliation(
+    session: Session, jackpot_id: str, waits_since: date | None, *, at: datetime, today: date
+) -> Reconciliation:
+    """Compare a book. For some time after midnight `today` is still the day before, of which more is to be read."""
     base = references.require_base(session, jackpot_id)
-    today = at.astimezone(UTC).date()
     before = today if waits_since is None else min(waits_since, today)
     last = checkpoints.last_day(
         session, jackpot_id, report_version=reconciled_sums.REPORT_VERSION, at=at, before=before

@@ -101,6 +101,20 @@ def test_a_past_day_is_written_once_and_none_before_the_last(played: World) -> N
     assert played.books.rows(PAST) == before
 
 
+def test_a_day_whose_last_entries_were_read_before_it_was_over_is_written_with_the_next(played: World) -> None:
+    reconcile(played)
+    played.clock.at = datetime(2026, 11, 23, 20, tzinfo=UTC)
+    assert reconcile(played) == [date(2026, 11, 23)]
+    assert played.books.value("SELECT max(day) FROM past_days") == date(2026, 11, 22)
+
+    played.clock.at = datetime(2026, 11, 25, 8, tzinfo=UTC)
+    played.bet(bet("next"), round_id="next")
+    played.clock.at = datetime(2026, 11, 25, 12, tzinfo=UTC)
+    assert reconcile(played) == [date(2026, 11, 25)]
+    assert played.books.value("SELECT max(day) FROM past_days") == date(2026, 11, 23)
+    assert played.books.mismatches() == ()
+
+
 def test_a_day_that_is_not_over_is_read_from_its_stripes(played: World) -> None:
     reconcile(played)
     played.bet(bet("late"), round_id="late")

@@ -31,7 +31,9 @@ DAYS: Final = tuple((BEGINNING + timedelta(days=number)).date() for number in ra
 INK: Final = """
 (place) => {
   const canvas = place.querySelector("canvas");
-  const {data} = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+  const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext("2d", {willReadFrequently: true});
+  copy.drawImage(canvas, 0, 0);
+  const {data} = copy.getImageData(0, 0, canvas.width, canvas.height);
   const seen = new Map();
   for (let at = 0; at < data.length; at += 4) {
     if (data[at + 3] < 255) continue;
@@ -144,16 +146,20 @@ def test_a_pointer_reads_too_and_only_a_point_leads_to_its_page(page_of_charts: 
     expect(page).to_have_url(f"{ADDRESS}/sheet/4")
 
 
+def wait_for_ink(page: Page, colour: str) -> None:
+    """A chart is drawn a moment after its colours change."""
+    page.wait_for_function(f"colour => ({INK})(document.querySelector('.plot')).includes(colour)", arg=colour)
+
+
 def test_it_is_drawn_anew_in_the_colours_of_another_scheme(page_of_charts: Screens) -> None:
     page = opened(page_of_charts, rates(), color_scheme="light")
     light = page.locator(".plot").evaluate(INK)
-    page.emulate_media(color_scheme="dark")
-    dark = page.locator(".plot").evaluate(INK)
     assert "13,92,70" in light
-    assert "127,209,178" in dark
-    assert "13,92,70" not in dark
+    page.emulate_media(color_scheme="dark")
+    wait_for_ink(page, "127,209,178")
+    assert "13,92,70" not in page.locator(".plot").evaluate(INK)
     page.evaluate("document.documentElement.dataset.scheme = 'light'")
-    page.wait_for_timeout(50)
+    wait_for_ink(page, "13,92,70")
     assert page.locator(".plot").evaluate(INK) == light
     expect(page.locator(".plot canvas")).to_have_count(1)
 
