@@ -100,7 +100,7 @@ def reconciled_days_hold(
     Each eighth is what was booked in it, and comes to what was stored; nobody reads those of other report versions.
 
     Where the book was verified before, the days are read again that were reconciled since, or on which something was
-    booked since; also the last that was verified, of which there may be more. `on_day` is called after each eighth.
+    booked since. So is the last that was verified, of which there may be more. `on_day` is called after each eighth.
     """
     if not days:
         return

@@ -1,8 +1,8 @@
 """
 The last reconciliation of each book, from the sums of the days that were read: no document is read for it again.
 
-A job worker reads all that is over, once (see `reconciling`). The comparison of all days up to the last one that was
-read as a whole is the report `reconciliation` as of their end, to the digit, with all of its sections.
+A job worker reads all that is over, once (see `reconciling`). Compared are all days up to the last one that was read as
+a whole. That is the report `reconciliation` as of their end, to the digit, with all of its sections.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

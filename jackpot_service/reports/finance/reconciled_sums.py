@@ -2,7 +2,7 @@
 The sums of both sides of a reconciliation: the amounts that documents make due, and those that entries booked.
 
 Each is read from its own source, one document and one entry at a time. Three hours that are over never change, so their
-sums are kept by the first to read them. What is left at the edges of a period is read for each report.
+sums are kept by the first to read them. The rest, at the edges of a period, is read for each report.
 """
 
 from collections import defaultdict
