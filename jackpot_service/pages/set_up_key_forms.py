@@ -5,6 +5,7 @@ from typing import Final
 
 import flask
 
+from jackpot_service.domain.passkeys import Passkey
 from jackpot_service.domain.principals import LONGEST_NAME, LONGEST_SUBJECT, MACHINES, Role
 from jackpot_service.pages.set_up_forms import REASON, Field, Form, is_yes, words
 from jackpot_service.pages.set_up_places import casino_ids
@@ -107,6 +108,20 @@ def revocation_form(key: ListedKey) -> Form:
         f"The key {key.key_id} of {key.principal.name} is refused everywhere within 15 seconds, for good. "
         "Sessions that it began end with it.",
         "Revoke the key",
+        (REASON,),
+        flask.url_for("pages.show_key", key_id=key.key_id),
+        "keys",
+        is_grave=True,
+    )
+
+
+def passkey_revocation_form(key: ListedKey, passkey: Passkey) -> Form:
+    """Return the form by which a passkey of a key's owner is revoked."""
+    return Form(
+        "Revoke a passkey",
+        f"The passkey “{passkey.name}” of {key.principal.name} signs nobody in and nothing any more, for good. Their "
+        "keys and other passkeys stay. Without a passkey, their approvals are not signed.",
+        "Revoke the passkey",
         (REASON,),
         flask.url_for("pages.show_key", key_id=key.key_id),
         "keys",

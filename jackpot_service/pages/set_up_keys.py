@@ -17,9 +17,13 @@ from jackpot_service.pages.set_up_forms import ACTORS, READERS, read_form, sent,
 from jackpot_service.pages.set_up_key_forms import key_form, person_form, revocation_form, sign_out_form
 from jackpot_service.pages.set_up_places import added, list_values
 from jackpot_service.records import keys as records
+from jackpot_service.records import passkeys
 from jackpot_service.records.keys import Subject
 from jackpot_service.usecases.keys import NoIssuer, add_user, create_key, find, revoke_key
 from jackpot_service.usecases.sign_out import sign_out
+
+SHOWN_PASSKEYS = 50
+"""Of a person; ten may be in force."""
 
 
 @blueprint.route("/set-up/keys", methods=["GET"])
@@ -98,11 +102,13 @@ def let_in() -> Response:
 @blueprint.route("/set-up/keys/<id:key_id>", methods=["GET"])
 @people(*READERS)
 def show_key(key_id: str) -> Response:
-    """Show a key, whom it shows, and how they are kept out. Raises: UnknownKey."""
+    """Show a key, whom it shows with the latest of their passkeys, and how they are kept out. Raises: UnknownKey."""
     key = look(lambda session: find(session, key_id))
+    latest = look(lambda session: passkeys.latest(session, key.principal.name, limit=SHOWN_PASSKEYS, before=None))
     html = flask.render_template(
         "set_up_key.html",
         key=key,
+        passkeys=latest,
         signed_out=_count_in_address(),
         may_act=principal().role in ACTORS,
     )

@@ -103,6 +103,33 @@ def test_a_passkey_is_added_listed_and_revoked_but_for_the_last(world: World) ->
     assert world.books.value("SELECT count(*) FROM passkey_revocations") == 1
 
 
+def test_an_operator_revokes_the_last_passkey_of_a_person_who_lost_it(world: World) -> None:
+    visitor = bob(world)
+    assert add(visitor, Authenticator(), "<b>ring</b>").status == 303
+    key_ids = {name: world.person(name, Role.FINANCE).split("_")[1] for name in ("Bob", "Eve")}
+    path = f"/set-up/keys/{key_ids['Bob']}"
+    assert "revocation" not in Visitor(world).sign_in(Role.AUDITOR).open(path).text
+    ann = Visitor(world).sign_in(key=world.person("Ann", Role.OPERATOR))
+    page = ann.open(path).text
+    assert "&lt;b&gt;ring&lt;/b&gt;" in page
+    match = re.search(rf'href="({path}/passkeys/[0-9a-f]+/revocation)"', page)
+    assert match
+    assert ann.open(match[1].replace(key_ids["Bob"], key_ids["Eve"])).status == 404
+    assert visitor.open(match[1]).status == 404
+
+    refused_form = ann.submit(match[1], {"reason": "", "request_id": "q1"})
+    assert (refused_form.status, "This is needed." in refused_form.text) == (422, True)
+    done = ann.submit(match[1], {"reason": "the ring was lost", "request_id": "q1"})
+
+    assert (done.status, done.headers["Location"]) == (303, path)
+    page = ann.open(path).text
+    assert "Revoked" in page
+    assert f"{path}/passkeys" not in page
+    again = ann.submit(match[1], {"reason": "the ring was lost", "request_id": "q2"})
+    assert (again.status, "was revoked at" in again.text) == (409, True)
+    assert world.books.mismatches() == ()
+
+
 @pytest.mark.parametrize("name", ["", " ", "a\u00a0b", "a" * 101])
 def test_a_name_that_is_none_is_said_before_anything_is_made(world: World, name: str) -> None:
     answer = bob(world).submit(ADDING, {"name": name}, page=ACCOUNT)

@@ -175,6 +175,12 @@ def test_axe_finds_nothing_in_either_scheme(at_localhost: Screens, opened: World
     ask_for(bob, "red key")
     expect(bob.get_by_role("button", name="Make the passkey")).to_be_visible()
     assert violations(bob) == []
+    ann = at_localhost.signed_in(opened.person("Ann", Role.OPERATOR), color_scheme=scheme)
+    ann.goto(f"/set-up/keys/{opened.person('Bob', Role.FINANCE).split('_')[1]}")
+    assert violations(ann) == []
+    ann.get_by_role("link", name="Revoke blue key").click()
+    expect(ann.get_by_role("heading", name="Revoke a passkey")).to_be_visible()
+    assert violations(ann) == []
     visitor = at_localhost.window(color_scheme=scheme)
     visitor.goto("/sign-in")
     assert violations(visitor) == []
