@@ -1,6 +1,8 @@
 """
 How long finance waits for its reports of a month of so many million bets, and of a month up to an instant in a day.
 
+At the end every page is opened over the same books, see `paint`.
+
 A report is asked in this process, and all of its rows are read and written as JSON shows them; what HTTP adds is the
 same for all. The month is played beforehand, see `month`; a small one is played too, and its books are verified. The
 days are reconciled before, as a runner does, and the reconciliation must find no difference.
@@ -15,7 +17,7 @@ from typing import Any
 
 import sqlalchemy
 
-from bench import databases, house, month, servers
+from bench import databases, house, month, paint, servers
 from bench.figures import Figure
 from bench.month import Calendar
 from bench.site import Site
@@ -121,6 +123,7 @@ def _month(site: Site, calendar: Calendar, millions: int) -> Iterator[Figure]:
             site.log(f"reports: {question.title} over {millions} million bets")
             yield from _question(engine, question, calendar, number=number, millions=millions)
         _require_reconciled(engine, calendar)
+        yield from paint.measure(site, books, millions=millions)
     finally:
         engine.dispose()
 

@@ -136,6 +136,11 @@ def add_reader(url: URL) -> str:
     return _jackpot(url, _key_of("finance"), by_owner=True).stdout.strip()
 
 
+def add_operator(url: URL) -> str:
+    """Return the key of an operator. Raises: ServerFailed."""
+    return _jackpot(url, _key_of("operator"), by_owner=True).stdout.strip()
+
+
 def _operator_key(url: URL, checkout: Path) -> str:
     """Return the key by which a checkout's commands set its service up; none where they do it by the database."""
     made = _jackpot(url, _key_of("operator"), checkout=checkout, by_owner=True, may_fail=True)

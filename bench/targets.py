@@ -70,6 +70,9 @@ COMPARED_P50 = Target(floor=1.1, goal=1)
 REPORT_MS = Target(floor=1_000, goal=50)
 """Any finance report of a month, over up to ten million bets."""
 
+FIRST_PAINT_MS = Target(floor=300, goal=100)
+"""Of any page, over up to ten million bets."""
+
 OVERLOAD_GOODPUT = Target(floor=0.9, goal=1)
 """What is booked at ten times the connections, as a share of the best."""
 
