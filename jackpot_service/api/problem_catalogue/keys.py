@@ -57,7 +57,10 @@ KEYS: Final = Section.of(
     row(BadRegistration, "Begin anew: `POST /v1/passkeys/options`; the detail names what is wrong."),
     row(PasskeyTaken, "Use the passkey, or another authenticator."),
     row(PasskeyNotShown, "Sign in to the pages with a passkey, and add the next at `/account`."),
-    row(LastPasskey, "Add another passkey first, or have another person, who is an operator, revoke it on the page of your key."),
+    row(
+        LastPasskey,
+        "Add another passkey first, or have an operator revoke it on the page of your key.",
+    ),
     row(PasskeyLimitReached, "Revoke a passkey, then register the next."),
     row(UnknownPasskey, "Check the id in `GET /v1/passkeys`.", passkey_id=text("The id.")),
     row(PasskeyRevoked, "Nothing is to be done.", passkey_id=text("The passkey.")),

@@ -127,7 +127,7 @@ LEFT JOIN LATERAL entry_of_step(:jackpot_id, of.round_key, bet.step) AS accepted
        ON accepted.seq <= coalesce((CAST(:ends AS bigint[]))[accepted.stripe_no + 1], 0)
 LEFT JOIN LATERAL entry_of_step(:jackpot_id, of.round_key, bet.refund_step) AS refunded
        ON refunded.seq <= coalesce((CAST(:ends AS bigint[]))[refunded.stripe_no + 1], 0)
-WHERE bet.{step} = ANY (of.steps)
+WHERE CASE WHEN :of_refunds THEN bet.refund_step ELSE bet.step END = ANY (of.steps)
 ORDER BY of.round_key, bet.bet_id COLLATE "C"
 """
 
@@ -197,14 +197,16 @@ def make(session: Session, scope: Scope) -> Sequence[Section]:
         _TOUCHED.format(booked=booked.format(condition=condition)) + statement
         for condition, statement in (
             ("true", _LIST_ROUNDS),
-            ("e.kind = 'bets'", _LIST_BETS.format(step="step")),
-            (_HAS_REFUNDS, _LIST_BETS.format(step="refund_step")),
+            ("e.kind = 'bets'", _LIST_BETS),
+            (_HAS_REFUNDS, _LIST_BETS),
         )
     )
+    bets = LongList(session, accepted, scope, BETS, {"of_refunds": False})
+    refunds = LongList(session, refunded, scope, BETS, {"of_refunds": True})
     return (
         LongList(session, rounds, scope, ROUNDS).section("rounds", "Rounds, by currency of their bets"),
-        LongList(session, accepted, scope, BETS).section("bets", "Bets that were accepted"),
-        LongList(session, refunded, scope, BETS).section("refunds", "Bets that were refunded, as accepted"),
+        bets.section("bets", "Bets that were accepted"),
+        refunds.section("refunds", "Bets that were refunded, as accepted"),
         LongList(session, _LIST_ACTS, scope, ACTS).section("acts", "Booked by acts, some of them about a round"),
     )
 
