@@ -58,7 +58,9 @@ class ReconciliationSchema(AnswerSchema):
     agrees = described(fields.Boolean, "Whether no figure differs; null if none was compared.", allow_none=True)
     variances = listed(VarianceSchema, "The figures that differ.")
     waits_since = described(
-        fields.Date, "The first UTC day that is over and was not read; null if there is none.", allow_none=True
+        fields.Date,
+        "The first UTC day that is over and not read as a whole; null if there is none.",
+        allow_none=True,
     )
 
 
@@ -71,7 +73,7 @@ def get_reconciliations(query: Mapping[str, Any]) -> Mapping[str, Any]:
     """
     List by jackpot whether documents and journal agree, up to the last day that was read.
 
-    The figures are those of the report `reconciliation` with this `to`. A job worker reads each day once it is over.
+    The figures are those of the report `reconciliation` with this `to`. A job worker reads three hours at a time.
     """
     require_house(principal())
     at = now() if query["as_of"] is None else query["as_of"]

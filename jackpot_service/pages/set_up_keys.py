@@ -22,9 +22,6 @@ from jackpot_service.records.keys import Subject
 from jackpot_service.usecases.keys import NoIssuer, add_user, create_key, find, revoke_key
 from jackpot_service.usecases.sign_out import sign_out
 
-SHOWN_PASSKEYS = 50
-"""Of a person; ten may be in force."""
-
 
 @blueprint.route("/set-up/keys", methods=["GET"])
 @people(*READERS)
@@ -102,13 +99,13 @@ def let_in() -> Response:
 @blueprint.route("/set-up/keys/<id:key_id>", methods=["GET"])
 @people(*READERS)
 def show_key(key_id: str) -> Response:
-    """Show a key, whom it shows with the latest of their passkeys, and how they are kept out. Raises: UnknownKey."""
+    """Show a key, whom it shows with their passkeys, and how they are kept out. Raises: UnknownKey."""
     key = look(lambda session: find(session, key_id))
-    latest = look(lambda session: passkeys.latest(session, key.principal.name, limit=SHOWN_PASSKEYS, before=None))
+    of_owner = look(lambda session: passkeys.all_of(session, key.principal.name))
     html = flask.render_template(
         "set_up_key.html",
         key=key,
-        passkeys=latest,
+        passkeys=of_owner,
         signed_out=_count_in_address(),
         may_act=principal().role in ACTORS,
     )

@@ -28,7 +28,7 @@ from jackpot_service.records.checkpoints import DayPart
 from jackpot_service.reports.documents import sha256_of
 from jackpot_service.reports.finance import frame, reconciled_sums, registry
 from jackpot_service.reports.finance.frame import Report
-from jackpot_service.reports.finance.period import EIGHTH, Part, begin_of, is_same
+from jackpot_service.reports.finance.period import DAY, EIGHTH, Part, begin_of, is_same
 from jackpot_service.reports.questions import Parameters
 from jackpot_service.signing import PublicKey, public_key_of
 
@@ -113,6 +113,9 @@ def reconciled_days_hold(
 
 
 def _mismatches_of_part(session: Session, jackpot: Jackpot, stored: DayPart) -> Found:
+    if stored.eighth not in range(DAY // EIGHTH):
+        yield _in_part(jackpot.jackpot_id, stored, "a day has eight eighths, from 0 to 7")
+        return
     book, begins = jackpot.jackpot_id, begin_of(stored.day, stored.eighth)
     ends = begins + EIGHTH
     expected = Part(instants.before(session, book, begins), instants.before(session, book, ends))
@@ -130,8 +133,7 @@ def _mismatches_of_part(session: Session, jackpot: Jackpot, stored: DayPart) -> 
 
 
 def _in_part(book: str, part: DayPart, detail: str) -> Mismatch:
-    place = f"reconciled day {part.day}, from {begin_of(part.day, part.eighth):%H:%M}"
-    return Mismatch(Code.RECONCILED_DAY, book, place, detail)
+    return Mismatch(Code.RECONCILED_DAY, book, f"reconciled day {part.day}, eighth {part.eighth}", detail)
 
 
 # Of each stripe that was sealed: where it ends now, and the head of the entry at which it was sealed.

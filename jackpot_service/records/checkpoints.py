@@ -62,29 +62,40 @@ def period_of(row: Row[Any]) -> ClosedPeriod:
     return ClosedPeriod(Period(row.starts_at, row.ends_at), reports, row.entry_seq)
 
 
-# The first entry after the last eighth that was read is of the next: those without an entry have no row.
+# The first entry after the last eighth that was read is of the next: those without an entry have no row. Only the last
+# of a day has one always: with it the day is read as a whole, and nothing is booked in it any more.
 _TO_RECONCILE = text(
     """
-    SELECT jackpots.jackpot_id, jackpots.base, (next.booked_at AT TIME ZONE 'UTC')::date AS day,
-           CAST(extract(hour FROM next.booked_at AT TIME ZONE 'UTC') AS int) / 3 AS eighth
-    FROM jackpots
-    LEFT JOIN LATERAL (
-        SELECT ends
-        FROM reconciled_days
-        WHERE reconciled_days.jackpot_id = jackpots.jackpot_id AND report_version = :report_version
-          AND (CAST(:read_by AS timestamptz) IS NULL OR read_at <= :read_by)
-        ORDER BY day DESC, eighth DESC
-        LIMIT 1
-    ) AS last ON true
-    CROSS JOIN LATERAL (
-        SELECT min(entries.booked_at) AS booked_at
-        FROM stripes
-        JOIN entries ON entries.jackpot_id = stripes.jackpot_id AND entries.stripe_no = stripes.stripe_no
-                    AND entries.seq = coalesce(last.ends[stripes.stripe_no + 1], 0) + 1
-        WHERE stripes.jackpot_id = jackpots.jackpot_id
-    ) AS next
-    WHERE next.booked_at < :before AND NOT jackpots.jackpot_id = ANY(CAST(:without AS text[]))
-    ORDER BY next.booked_at, jackpots.jackpot_id
+    SELECT waits.jackpot_id, waits.base, waits.day, waits.eighth
+    FROM (
+        SELECT jackpots.jackpot_id, jackpots.base,
+               CASE WHEN is_left THEN last.day ELSE (next.booked_at AT TIME ZONE 'UTC')::date END AS day,
+               CASE WHEN is_left THEN 7
+                    ELSE CAST(extract(hour FROM next.booked_at AT TIME ZONE 'UTC') AS int) / 3 END AS eighth
+        FROM jackpots
+        LEFT JOIN LATERAL (
+            SELECT day, eighth, ends
+            FROM reconciled_days
+            WHERE reconciled_days.jackpot_id = jackpots.jackpot_id AND report_version = :report_version
+              AND (CAST(:read_by AS timestamptz) IS NULL OR read_at <= :read_by)
+            ORDER BY day DESC, eighth DESC
+            LIMIT 1
+        ) AS last ON true
+        CROSS JOIN LATERAL (
+            SELECT min(entries.booked_at) AS booked_at
+            FROM stripes
+            JOIN entries ON entries.jackpot_id = stripes.jackpot_id AND entries.stripe_no = stripes.stripe_no
+                        AND entries.seq = coalesce(last.ends[stripes.stripe_no + 1], 0) + 1
+            WHERE stripes.jackpot_id = jackpots.jackpot_id
+        ) AS next
+        CROSS JOIN LATERAL (
+            SELECT coalesce(last.eighth < 7, false)
+               AND coalesce((next.booked_at AT TIME ZONE 'UTC')::date > last.day, true)
+        ) AS left_over (is_left)
+        WHERE NOT jackpots.jackpot_id = ANY(CAST(:without AS text[]))
+    ) AS waits
+    WHERE (waits.day + (waits.eighth + 1) * interval '3 hours') AT TIME ZONE 'UTC' <= :before
+    ORDER BY waits.day, waits.eighth, waits.jackpot_id
     LIMIT CAST(:most AS bigint)
     """
 )
@@ -123,7 +134,7 @@ class ReconciledDay:
 def day_to_reconcile(
     session: Session, *, report_version: int, before: datetime, without: Collection[str] = ()
 ) -> DayToReconcile | None:
-    """The first eighth of a day before an instant that was not read yet, of all jackpots but some."""
+    """The first eighth of a day that is over at an instant and was not read yet, of all jackpots but some."""
     days = _to_reconcile(session, report_version=report_version, before=before, without=list(without), most=1)
     return next(days, None)
 

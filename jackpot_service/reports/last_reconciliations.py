@@ -52,7 +52,7 @@ class Reconciliation:
     The comparison of a jackpot's book up to `end`, which is not included; None if none of its days was read.
 
     `read_at` is when the last of the days was read. So many figures were `compared`, and `variances` are those that
-    differ. `waits_since` is the first day that was over, and had entries, and was not read; None if there is none.
+    differ. `waits_since` is the first day that was over, and had entries, and was not read as a whole; None if none.
     """
 
     jackpot_id: str

@@ -1,13 +1,13 @@
 """
 Reconciling days, an eighth at a time, each when it is over: a report then has only the edges of its period to read.
 
-When the last eighth of a day that has entries was read, the day's figures are summed over its stripes, too.
+The last eighth of a day is read though nothing was booked in it. With it the day's figures are summed over its stripes.
 """
 
 import threading
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from time import monotonic
 from typing import Final
@@ -21,12 +21,14 @@ from jackpot_service.ledger import days, instants
 from jackpot_service.records import checkpoints
 from jackpot_service.records.checkpoints import DayPart, DayToReconcile, ReconciledDay
 from jackpot_service.reports.finance import reconciled_sums
-from jackpot_service.reports.finance.period import DAY, EIGHTH, Part, begin_of, is_same, midnight
+from jackpot_service.reports.finance.period import DAY, EIGHTH, Part, begin_of, midnight
 from jackpot_service.reports.finance.reconciled_sums import Sum, added_up
 from jackpot_service.reports.making import resolve
 
 AFTER: Final = timedelta(hours=1)
 """How long an eighth has been over when it is read: by then busy books are past it, and nothing is locked for it."""
+
+LAST_EIGHTH: Final = DAY // EIGHTH - 1
 
 SLICE: Final = 20_000
 """About so many entries are read between two looks at whether to stop: a second's work."""
@@ -89,17 +91,13 @@ def reconcile_next(
         if oldest is None:
             return None
         try:
-            midnight_after = midnight(oldest.day + DAY)
-            end = midnight_after if midnight_after <= before else begin_of(oldest.day, oldest.eighth + 1)
-            resolve(engine, oldest.jackpot_id, end, now=now)
+            resolve(engine, oldest.jackpot_id, begin_of(oldest.day, oldest.eighth + 1), now=now)
             with snapshot(engine) as session:
                 read_part = _read_part(session, oldest, stop or threading.Event())
-                is_last = end == midnight_after and _is_last_of_day(session, read_part)
             if read_part is None:
                 return None
             days.catch_up(engine, oldest.jackpot_id)
-            past = oldest.day if is_last else oldest.day - DAY
-            transact(engine, partial(_keep, read_part=read_part, past=past, now=now))
+            transact(engine, partial(_keep, read_part=read_part, now=now))
         except Exception as error:
             raise DayUnread(oldest) from error
         return oldest
@@ -111,8 +109,9 @@ def begin_of_eighth(instant: datetime) -> datetime:
     return day + (instant - day) // EIGHTH * EIGHTH
 
 
-def _keep(session: Session, read_part: ReconciledDay, past: date, now: datetime) -> None:
-    days.keep_past(session, read_part.jackpot_id, past)
+def _keep(session: Session, read_part: ReconciledDay, now: datetime) -> None:
+    if read_part.part.eighth == LAST_EIGHTH:
+        days.keep_past(session, read_part.jackpot_id, read_part.part.day)
     checkpoints.add_day(session, read=read_part, now=now)
 
 
@@ -127,13 +126,6 @@ def _read_part(session: Session, waits: DayToReconcile, stop: threading.Event) -
     stored = [sum_.as_json() for sum_ in sums]
     part_of_day = DayPart(waits.day, waits.eighth, starts, ends)
     return ReconciledDay(waits.jackpot_id, reconciled_sums.REPORT_VERSION, part_of_day, stored)
-
-
-def _is_last_of_day(session: Session, read_part: ReconciledDay | None) -> bool:
-    """Whether nothing of its day, which is over, comes after what was read."""
-    return read_part is not None and is_same(
-        read_part.part.ends, instants.before(session, read_part.jackpot_id, midnight(read_part.part.day + DAY))
-    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -186,7 +186,7 @@ EXEMPTIONS: Final = (
         {Rule.UNRESTRICTED: "stripes"},
     ),
     Exemption(
-        "FROM jackpots LEFT JOIN LATERAL ( SELECT ends FROM reconciled_days",
+        "FROM jackpots LEFT JOIN LATERAL ( SELECT day, eighth, ends FROM reconciled_days",
         _ALL_JACKPOTS,
         {Rule.UNRESTRICTED: "entries reconciled_days stripes"},
     ),

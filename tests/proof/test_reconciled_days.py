@@ -47,7 +47,7 @@ def write(url: str) -> None:
 
 def test_days_that_nobody_touched_are_right(superuser: Session) -> None:
     assert verify(superuser).mismatches == ()
-    assert superuser.scalar(text("SELECT count(*) FROM reconciled_days")) == 3
+    assert superuser.scalar(text("SELECT count(*) FROM reconciled_days")) == 2 * 3
 
 
 def test_how_far_days_were_verified_is_noted_with_the_rest(url: str) -> None:
@@ -69,8 +69,8 @@ def test_how_far_days_were_verified_is_noted_with_the_rest(url: str) -> None:
     assert noted.books["j1"].reconciled_to == last_day
 
 
-FIRST: Final = "day = (SELECT min(day) FROM reconciled_days)"
-LAST: Final = "day = (SELECT max(day) FROM reconciled_days)"
+FIRST: Final = "eighth = 3 AND day = (SELECT min(day) FROM reconciled_days)"
+LAST: Final = "eighth = 3 AND day = (SELECT max(day) FROM reconciled_days)"
 WRONG: Final = "reconciled-day"
 
 CORRUPTIONS: Final = (
@@ -181,15 +181,16 @@ def test_one_that_goes_on_reads_the_days_again_that_were_reconciled_or_booked_on
     codes = {}
     with owner.connect() as session:
         session.execute(text("SET LOCAL session_replication_role = replica"))
-        for day, eighth in session.execute(text("SELECT day, eighth FROM reconciled_days")).all():
+        of_days = text("SELECT day, eighth FROM reconciled_days WHERE sums <> '[]'")
+        for day, eighth in session.execute(of_days).all():
             emptied = change(TABLE, "sums = '[]'", f"day = '{day}' AND eighth = {eighth}", WRONG).statement
             with session.begin_nested() as changed:
                 mismatches = mismatches_after(session, emptied, since=reached[-1].books)
                 codes[day.day, eighth] = {mismatch.code.value for mismatch in mismatches}
                 changed.rollback()
 
-    expected = {(20, 3): set(), (20, 4): set(), (21, 0): {WRONG}, (21, 4): {WRONG}, (22, 0): {WRONG}}
-    assert codes == expected | {(22, 4): {WRONG}, (23, 0): {WRONG}, (23, 4): {WRONG}, (24, 0): {WRONG}}
+    early: dict[tuple[int, int], set[str]] = {(20, 4): set()}
+    assert codes == early | {(day, eighth): {WRONG} for day in (21, 22, 23) for eighth in (0, 4)} | {(24, 0): {WRONG}}
 
 
 def test_one_that_goes_on_looks_at_past_days_that_were_written_since(database_url: str) -> None:
@@ -202,7 +203,8 @@ def test_one_that_goes_on_looks_at_past_days_that_were_written_since(database_ur
     reached: list[Reached] = []
     with snapshot(world.engine) as session:
         verify(session, on_reached=reached.append)
-    assert reconcile_next(world.engine, now=world.clock())
+    while reconcile_next(world.engine, now=world.clock()):
+        pass
     world.close()
     engine = sqlalchemy.create_engine(owner_url(database_url), poolclass=NullPool)
     with engine.connect() as superuser:

@@ -76,7 +76,7 @@ def read_at_once(racer: Racer) -> int:
         for number in count():
             scene.bet(racer.engine, "T1", f"r-{os.getpid()}-{day}-{number}", scene.euro("b"))
             read += reconcile_next(racer.engine, now=begun + timedelta(days=day + 1)) is not None
-            if books.ask(racer.engine, "SELECT count(*) FROM reconciled_days")[0][0] >= day:
+            if books.ask(racer.engine, "SELECT count(DISTINCT day) FROM reconciled_days")[0][0] >= day:
                 break
     return read
 
@@ -147,7 +147,7 @@ def test_days_are_read_once_each_by_any_of_the_runners_while_bets_go_on(
 
     read = race(database_url, *[read_at_once] * RUNNERS, *[partial(bet_at_once, number=number) for number in range(2)])
 
-    ((days,),) = books.ask(engine, "SELECT count(*) FROM reconciled_days")
-    assert DAYS <= days == sum(read[:RUNNERS])
+    ((days, eighths),) = books.ask(engine, "SELECT count(DISTINCT day), count(*) FROM reconciled_days")
+    assert DAYS <= days <= eighths == sum(read[:RUNNERS])
     assert books.deadlocks(engine) == 0
     books.require_clean(engine)

@@ -67,10 +67,12 @@ def test_it_compares_what_the_report_compares_up_to_the_last_day_that_was_read(p
     assert book.days_waiting(at=at(5)) == 0
 
 
-def test_a_day_of_which_only_some_was_read_is_not_the_last(played: World) -> None:
+@pytest.mark.parametrize("evening", ["quiet", "busy"])
+def test_a_day_of_which_only_some_was_read_is_not_the_last(played: World, evening: str) -> None:
     played.clock.at = at(5, 20)
     read_days(played)
-    played.bet(bet(), round_id="evening")
+    if evening == "busy":
+        played.bet(bet(), round_id="evening")
     assert played.books.value("SELECT max(day) FROM reconciled_days") == date(2026, 12, 5)
 
     for hour, waits_since in ((0, None), (2, date(2026, 12, 5))):
@@ -81,6 +83,8 @@ def test_a_day_of_which_only_some_was_read_is_not_the_last(played: World) -> Non
     read_days(played)
     (book,) = books_at(played)
     assert (book.end, book.waits_since) == (at(6, 0), None)
+    assert book.read_at is not None
+    assert book.read_at >= at(6, 2)
 
 
 def test_as_of_an_instant_only_what_was_read_by_then_counts(played: World) -> None:

@@ -124,7 +124,11 @@ def contributions(accepted: Iterable[Stakes], *, base: str, by: Sequence[Key] = 
 def movements(
     session: Session, book: BookPeriod, *, by: Sequence[Key] = (), filters: Filters = EVERYWHERE
 ) -> list[Moved]:
-    """Sum all postings of a period by account, currency and movement, in the order of the key."""
+    """
+    Sum all postings of a period by account, currency and movement, in the order of the key.
+
+    A currency in the key is that of the bets, also of what they put into the pools.
+    """
     keys = dict.fromkeys((*by, Key.CASINO, Key.CURRENCY))
     accepted = bets(session, book, by=list(keys), filters=filters)
     posted = postings(session, book, by=by, filters=filters)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from sqlalchemy import text
+from sqlalchemy import ARRAY, BigInteger, any_, cast, text
 
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain import held_awards
@@ -101,6 +101,6 @@ def _origins(
     made = defaultdict[int, list[MadeAward]](list)
     for round_key, *award in session.execute(_MADE, {"jackpot_id": jackpot_id, "round_keys": round_keys}):
         made[round_key].append(MadeAward(*award))
-    entries = replay.entries_within(session, jackpot_id, lambda key: key.in_(round_keys))
+    entries = replay.entries_within(session, jackpot_id, lambda key: key == any_(cast(round_keys, ARRAY(BigInteger))))
     settled = {entry.round_key: entry for entry in entries if entry.kind == EntryKind.RESULT}
     return {key: held_awards.origins(made[key], settled[key].postings()) for key in round_keys}

@@ -84,7 +84,7 @@ def added_up(sums: Iterable[Sum]) -> list[Sum]:
 
 
 def sums_of(session: Session, book: BookPeriod) -> list[Sum]:
-    """Sum both sides of a period: days that were read before from their stored sums, everything else one by one."""
+    """Sum both sides of a period: eighths that were read before from their stored sums, everything else one by one."""
     stored = _stored(session, book)
     starts, ends = [book.start, *(part.ends for part in stored)], [*(part.starts for part in stored), book.end]
     rest = [part for part in map(Part, starts, ends) if not part.is_empty]

@@ -43,13 +43,13 @@ def played(world: World) -> World:
 
 
 def reconciled(world: World) -> list[str]:
-    return [row["jackpot_id"] for row in world.books.rows("SELECT jackpot_id FROM reconciled_days ORDER BY 1")]
+    return [row["jackpot_id"] for row in world.books.rows("SELECT DISTINCT jackpot_id FROM reconciled_days ORDER BY 1")]
 
 
 def test_it_reconciles_one_day_after_the_other(played: World) -> None:
     reading = Days(played.engine, threading.Event(), clock=played.clock)
 
-    assert [reading.reconcile_next() for _ in range(3)] == [True, True, False]
+    assert [reading.reconcile_next() for _ in range(5)] == [*[True] * 4, False]
 
     assert reconciled(played) == ["j1", "j2"]
 

@@ -60,10 +60,14 @@ def stored_days(world: World) -> Sequence[Mapping[str, Any]]:
 
 @pytest.fixture
 def played(world: World) -> World:
-    """A house where something was booked at noon and at six of the 1st and 2nd; it is the 5th, at noon."""
+    """A house where something was booked from noon to six of the 1st and 2nd; it is the 5th, at noon."""
     world.clock.at = at(1, 12)
     world.open(base_amount="1000")
     world.bet(bet("a"), bet("b", currency="GBP"))
+    world.clock.at = at(1, 13, 30)
+    world.bet(bet("half-past"), round_id="r0")
+    world.clock.at = at(1, 15) - timedelta(seconds=1)  # The clock's next second is three exactly.
+    world.bet(bet("three", stake_minor=200), round_id="r0")
     world.clock.at = at(1, 18)
     world.bet(bet("c", stake_minor=300))
     world.clock.at = at(2, 12)
@@ -91,14 +95,18 @@ def test_each_eighth_with_an_entry_is_read_once_when_it_has_been_over_for_an_hou
     assert read_eighths(world) == []
     world.clock.at = at(2, 1)
     assert read_eighths(world) == [("j1", first, 7)]
-    world.bet(bet("next"))
+    world.bet(bet("next"))  # At one; of that day nothing else is booked.
     world.clock.at = at(9, 12)
     world.open(jackpot_id="j2", tables=("T2",))
 
-    assert read_eighths(world) == [("j1", second, 0)]
+    assert read_eighths(world) == [("j1", second, 0), ("j1", second, 7)]
     assert read_eighths(world) == []
     world.clock.at = at(9, 16)
     assert read_eighths(world) == [("j2", ninth, 4)]
+    world.clock.at = at(10, 0, 59)
+    assert read_eighths(world) == []
+    world.clock.at = at(10, 1)
+    assert read_eighths(world) == [("j2", ninth, 7)]
 
 
 @pytest.mark.parametrize(
@@ -134,14 +142,16 @@ def test_what_was_kept_is_what_was_booked_between_its_midnights(played: World) -
     stored = stored_days(played)
 
     of_days = [(part["day"], part["eighth"]) for part in stored]
-    assert of_days == [(date(2026, 12, day), eighth) for day in (1, 2) for eighth in (4, 6)]
+    assert of_days == [(date(2026, 12, 1), eighth) for eighth in (4, 5, 6, 7)] + [
+        (date(2026, 12, 2), eighth) for eighth in (4, 6, 7)
+    ]
     assert all(part["ends"] == after["starts"] for part, after in pairwise(stored))
     assert sum(stored[0]["starts"]) == 0
     assert all(at(5, 12) < part["read_at"] < at(5, 12, 1) for part in stored)
     turnovers = [
-        {sum_["account"]: sum_["amount"] for sum_ in part["sums"] if sum_["side"] == "turnover"} for part in stored[:2]
+        {sum_["account"]: sum_["amount"] for sum_ in part["sums"] if sum_["side"] == "turnover"} for part in stored[:4]
     ]
-    assert turnovers == [dict.fromkeys(reconciled_sums.SPLIT, value) for value in ("2.17", "3")]
+    assert turnovers == [*(dict.fromkeys(reconciled_sums.SPLIT, value) for value in ("3.17", "2", "3")), {}]
 
 
 def test_nothing_can_be_booked_in_a_day_that_was_read(played: World) -> None:
@@ -159,6 +169,11 @@ PERIODS: Final[Mapping[str, Mapping[str, object]]] = {
     "from within a day that was read": {"start": at(1, 15)},
     "to within one": {"end": at(2, 15)},
     "within one": {"start": at(2, 11), "end": at(2, 15)},
+    "from within an eighth": {"start": at(1, 13)},
+    "to within an eighth": {"end": at(1, 13)},
+    "within an eighth": {"start": at(1, 13), "end": at(1, 14)},
+    "from the edge of an eighth on which something was booked": {"start": at(1, 15), "end": at(2, 15)},
+    "to the edge of an eighth on which something was booked": {"end": at(1, 15)},
     "from within one to within the next": {"start": at(1, 15), "end": at(2, 15)},
     "beside all": {"start": "2026-12-03", "end": "2026-12-04"},
     "to one that was not read": {"start": "2026-12-02", "end": at(5, 12)},
@@ -169,7 +184,7 @@ PERIODS: Final[Mapping[str, Mapping[str, object]]] = {
 def test_a_report_says_the_same_before_and_after_days_were_read(played: World, period: str) -> None:
     before = reconciled(played, **PERIODS[period])
 
-    assert len(read_eighths(played)) == 4
+    assert len(read_eighths(played)) == 7
 
     assert reconciled(played, **PERIODS[period]) == before
 
@@ -207,7 +222,7 @@ def test_stripes_that_are_added_later_had_nothing_on_days_before(played: World) 
 
     assert read_days(played) == [("j1", date(2026, 12, 5))]
 
-    assert [len(part["ends"]) for part in stored_days(played)] == [4, 4, 4, 4, 5]
+    assert [len(part["ends"]) for part in stored_days(played)] == [4] * 7 + [5] * 2
     assert reconciled(played, end=at(5, 12)) == before
     assert rows(played, "reconciliation", "summary")[0]["differing"] == 0
 
