@@ -51,7 +51,8 @@ def write(engine: sqlalchemy.Engine) -> None:
     requester = Requester(auditor, now, timedelta(minutes=15))
     create(engine, CreateJob(requester, "j1", KINDS["journal"], {"jackpot_id": "live", "format": "beancount"}))
     assert Runner(engine, timedelta(days=7)).run_next()
-    assert reconcile_next(engine, now=now + timedelta(days=2))
+    while reconcile_next(engine, now=now + timedelta(days=2)):
+        pass
     seal(engine, now)
     reached = Reached({}, is_whole=True, entries=0, rounds=0, bets=0, awards=0)
     transact(
