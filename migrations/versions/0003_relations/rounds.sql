@@ -59,26 +59,20 @@ $$;
 
 -- A round's bets, what they are worth by a sheet of rates, and by which steps of the round they were accepted and
 -- refunded. A bet is refunded when it is voided, its round is cancelled, or its hand is dead and the rules
--- do not have it play on; and only once. The entry that ended the round is read once for all of its bets.
+-- do not have it play on; and only once.
 CREATE FUNCTION bets_with_refunds(of_jackpot text, of_round bigint, of_base text, of_sheet integer)
 RETURNS TABLE (bet_id text, player_id text, hand text, currency text, step integer, refund_step integer,
                stake numeric, value numeric) LANGUAGE sql STABLE AS $$
-    SELECT b.bet_id, b.player_id, b.hand, b.currency, b.step,
-           coalesce(v.step, CASE WHEN ended.is_cancelled OR b.hand = ANY (ended.dead) THEN ended.step END),
+    SELECT b.bet_id, b.player_id, b.hand, b.currency, b.step, coalesce(v.step, c.step, d.step),
            b.stake_minor * ('1e-' || r.exponent)::numeric, b.stake_minor * ('1e-' || r.exponent)::numeric * r.base_per_unit
     FROM bets b
     JOIN rates r ON r.base = of_base AND r.number = of_sheet AND r.currency = b.currency
     LEFT JOIN voids v ON v.jackpot_id = of_jackpot AND v.round_key = of_round AND v.bet_id = b.bet_id
                      AND NOT v.is_tombstone
-    LEFT JOIN (
-        SELECT e.step, e.kind = 'cancellation' AS is_cancelled,
-               ARRAY(SELECT h.fact ->> 0
-                     FROM jsonb_array_elements(e.facts #> '{result,hands}') AS h (fact)
-                     WHERE h.fact ->> 1 = 'dead' AND refunds_dead_hands(of_jackpot, e.rules_version)) AS dead
-        FROM entries e
-        WHERE e.jackpot_id = of_jackpot AND e.round_key = of_round AND e.kind IN ('result', 'cancellation')
-        LIMIT 1
-    ) AS ended ON true
+    LEFT JOIN cancellations c ON c.jackpot_id = of_jackpot AND c.round_key = of_round
+    LEFT JOIN hands h ON h.jackpot_id = of_jackpot AND h.round_key = of_round AND h.hand = b.hand AND h.status = 'dead'
+                     AND refunds_dead_hands(of_jackpot, (SELECT o.rules_version FROM round_of_key(of_jackpot, of_round) AS o))
+    LEFT JOIN results d ON d.jackpot_id = of_jackpot AND d.round_key = h.round_key
     WHERE b.jackpot_id = of_jackpot AND b.round_key = of_round
     OFFSET 0  -- One round by its key: the caller has a list of rounds.
 $$;
