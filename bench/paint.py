@@ -45,8 +45,8 @@ PAGES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
             f"/floor/{_CASINO}",
             "/jackpots",
             f"/jackpots/{house.JACKPOT}",
-            f"/jackpots/{house.JACKPOT}/history",
             f"/jackpots/{house.JACKPOT}/hits",
+            f"/jackpots/{house.JACKPOT}/rules",
             "/proof",
             "/rates",
             "/reports",
@@ -57,7 +57,7 @@ PAGES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
             "/statements",
             f"/statements/{_CASINO}",
         ),
-        "auditor": ("/audit",),
+        "auditor": ("/audit", f"/jackpots/{house.JACKPOT}/history"),
         "operator": ("/health", "/set-up/casinos", "/set-up/jackpots", "/set-up/keys", "/set-up/tables"),
     }
 )
