@@ -56,23 +56,23 @@ async def _look_all(ready: "multiprocessing.synchronize.Event", server: Server, 
         base_url=f"http://{HOST}:{server.port}", trust_env=False, timeout=_TIMEOUT_S
     ) as client:
         people = [_Person(client, await _signed_in(client, key)) for _ in range(count)]
-        await asyncio.gather(*(person.open(_PAGE) for person in people))
+        for person in people:
+            await person.open(_PAGE)
         ready.set()
         await asyncio.gather(*(person.look(first_s=LOOKS_FOR_S * at / count) for at, person in enumerate(people)))
 
 
 async def _signed_in(client: httpx.AsyncClient, key: str) -> str:
-    """Sign in; the cookies. They are for HTTPS alone, so that a library sends them nowhere here."""
+    """Sign in, and return the session's cookie. It is for HTTPS alone, so that a library sends it nowhere here."""
     page = await client.get("/sign-in", headers={"Accept": "text/html"})
     token = _TOKEN.search(page.text)
     assert token is not None, page.text  # noqa: S101  the service's own page
-    before = _cookies(page)
     form = {"csrf_token": html.unescape(token[1]), "key": key, "next": "/"}
-    answer = await client.post("/sign-in", data=form, headers={"Cookie": before})
+    answer = await client.post("/sign-in", data=form, headers={"Cookie": _cookies(page)})
     if answer.status_code != httpx.codes.SEE_OTHER:
         answer.raise_for_status()
     client.cookies.clear()
-    return "; ".join(filter(None, [before, _cookies(answer)]))
+    return _cookies(answer)
 
 
 def _cookies(answer: httpx.Response) -> str:
