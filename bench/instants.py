@@ -50,7 +50,7 @@ def measure(site: Site, plan: Plan) -> tuple[Figure, ...]:
     """Measure the median of a bet's latency in each way, and the ratios."""
     requests = BetRequests(site.service, bets=1)
     site.warm_up(site.service, requests, connections=CONNECTIONS)
-    key, past = servers.add_reader(site.service.database), f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"
+    key, past = servers.add_key(site.service.database, "finance"), f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"
     turns: dict[str, list[Turn]] = {ALONE: [], PAST: [], CURRENT: []}
     for number in range(plan.turns):
         for way, done in turns.items():

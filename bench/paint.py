@@ -1,8 +1,8 @@
 """
 How soon each page shows something, in Chromium on this machine: its first paint, over the books of a month.
 
-A page is opened anew each time, by somebody who is signed in and has its style sheets. It is asked for as of now, so
-that it reads what no day holds yet. Without a Chromium nothing is measured, and the log says so.
+A page is opened anew each time, by somebody who is signed in and has its style sheets. Without a Chromium nothing is
+measured, and the log says so.
 """
 
 import os
@@ -22,7 +22,9 @@ from bench.site import Site
 from bench.targets import FIRST_PAINT_MS
 from bench.wire import HOST
 
-NAME: Final = "first paint"
+NAME: Final = "reports"
+"""The measurement that this is a part of."""
+
 RUNS: Final = 3
 
 _CASINO: Final = house.CASINOS[0]
@@ -72,22 +74,17 @@ def measure(site: Site, books: URL, *, millions: int) -> Iterator[Figure]:
     """Open every page of a service over these books. Raises: ServerFailed; RuntimeError for a page that is refused."""
     chromium = shutil.which("chromium")
     if chromium is None:
-        site.log(f"{NAME}: there is no Chromium here, so no page is opened")
+        site.log(f"{NAME}: no first paint, there is no Chromium here, so no page is opened")
         return
-    keys = {
-        "finance": servers.add_reader(books),
-        "auditor": servers.add_auditor(books),
-        "operator": servers.add_operator(books),
-    }
     sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []  # It does not work for root.
     with servers.serving(books, site.directory / "paint.log") as server, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=["--disable-gpu", *sandbox])
         for role, paths in PAGES.items():
-            page = _signed_in(browser, server, keys[role])
+            page = _signed_in(browser, server, servers.add_key(books, role))
             for path in paths:
-                site.log(f"{NAME}: {path} over {millions} million bets")
+                site.log(f"{NAME}: first paint of {path} over {millions} million bets")
                 median = statistics.median([_opened(page, path) for _ in range(1 + RUNS)][1:])
-                yield Figure(NAME, path, median, "ms", {"millions": millions}, FIRST_PAINT_MS)
+                yield Figure(NAME, f"first paint of {path}", median, "ms", {"millions": millions}, FIRST_PAINT_MS)
         browser.close()
 
 

@@ -31,7 +31,7 @@ def looking(site: Site, count: int) -> Iterator[None]:
     """Have so many people look at the finance of the service until the end. Raises: RuntimeError."""
     context = multiprocessing.get_context("spawn")
     ready = context.Event()
-    key = servers.add_reader(site.service.database)
+    key = servers.add_key(site.service.database, "finance")
     process = context.Process(target=_look, args=(ready, site.service, key, count), daemon=True)
     process.start()
     try:

@@ -66,7 +66,7 @@ def measure(site: Site, *, seconds: float) -> Iterator[Figure]:
             ("no key, 401", usual, "", b"HTTP/1.1 401 "),
             ("wrong keys above their limit, 429", usual, _WRONG_KEY, b"HTTP/1.1 4"),  # The first are 401.
             ("key above its limit, 429", limited, usual.key, b"HTTP/1.1 "),  # The first are booked.
-            ("key of another role, 403", usual, servers.add_auditor(usual.database), b"HTTP/1.1 403 "),
+            ("key of another role, 403", usual, servers.add_key(usual.database, "auditor"), b"HTTP/1.1 403 "),
         )
         for name, server, key, expected in floods:
             site.log(f"overload: refusals, {name}")

@@ -126,19 +126,9 @@ def _table_key(server: Server, casino_id: str, *, name: str) -> str:
     return _act(server, ("keys", "create", "--role", "table", "--casino", casino_id, "--name", name, *_WHY))
 
 
-def add_auditor(url: URL) -> str:
-    """Add an auditor and return the key, by which nobody bets. Raises: ServerFailed."""
-    return _jackpot(url, _key_of("auditor"), by_owner=True).stdout.strip()
-
-
-def add_reader(url: URL) -> str:
-    """Return a key that may read every report. Raises: ServerFailed."""
-    return _jackpot(url, _key_of("finance"), by_owner=True).stdout.strip()
-
-
-def add_operator(url: URL) -> str:
-    """Return the key of an operator. Raises: ServerFailed."""
-    return _jackpot(url, _key_of("operator"), by_owner=True).stdout.strip()
+def add_key(url: URL, role: str) -> str:
+    """Make a key of a role of the house, and return it: none of them bets. Raises: ServerFailed."""
+    return _jackpot(url, _key_of(role), by_owner=True).stdout.strip()
 
 
 def _operator_key(url: URL, checkout: Path) -> str:

@@ -103,25 +103,29 @@ def person_form() -> Form:
 
 def revocation_form(key: ListedKey) -> Form:
     """Return the form by which a key is revoked."""
-    return Form(
-        "Revoke a key",
+    return _revocation_form(
+        key,
+        "key",
         f"The key {key.key_id} of {key.principal.name} is refused everywhere within 15 seconds, for good. "
         "Sessions that it began end with it.",
-        "Revoke the key",
-        (REASON,),
-        flask.url_for("pages.show_key", key_id=key.key_id),
-        "keys",
-        is_grave=True,
     )
 
 
 def passkey_revocation_form(key: ListedKey, passkey: Passkey) -> Form:
     """Return the form by which a passkey of a key's owner is revoked."""
+    return _revocation_form(
+        key,
+        "passkey",
+        f"The passkey “{passkey.name}” of {key.principal.name} signs in nobody and signs nothing any more, for good. "
+        "Their keys and other passkeys stay. Without a passkey, their approvals are not signed.",
+    )
+
+
+def _revocation_form(key: ListedKey, revoked: str, sentence: str) -> Form:
     return Form(
-        "Revoke a passkey",
-        f"The passkey “{passkey.name}” of {key.principal.name} signs nobody in and nothing any more, for good. Their "
-        "keys and other passkeys stay. Without a passkey, their approvals are not signed.",
-        "Revoke the passkey",
+        f"Revoke a {revoked}",
+        sentence,
+        f"Revoke the {revoked}",
         (REASON,),
         flask.url_for("pages.show_key", key_id=key.key_id),
         "keys",

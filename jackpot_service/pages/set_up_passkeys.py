@@ -1,6 +1,7 @@
 """Set-up of people's passkeys: an operator revokes one that was lost, the last one of a person too."""
 
 from http import HTTPStatus
+from typing import Final
 
 import flask
 from werkzeug.wrappers import Response
@@ -16,17 +17,17 @@ from jackpot_service.pages.set_up_key_forms import passkey_revocation_form
 from jackpot_service.usecases.keys import find
 from jackpot_service.usecases.passkeys import require_passkey, revoke_passkey
 
-ADDRESS = "/set-up/keys/<id:key_id>/passkeys/<id:passkey_id>/revocation"
+_ADDRESS: Final = "/set-up/keys/<id:key_id>/passkeys/<id:passkey_id>/revocation"
 
 
-@blueprint.route(ADDRESS, methods=["GET"])
+@blueprint.route(_ADDRESS, methods=["GET"])
 @people(*ACTORS)
 def show_passkey_revocation(key_id: str, passkey_id: str) -> Response:
     """Show the form by which a passkey of a key's owner is revoked. Raises: UnknownKey; UnknownPasskey."""
     return shown(look(lambda session: _form(session, key_id, passkey_id)))
 
 
-@blueprint.route(ADDRESS, methods=["POST"])
+@blueprint.route(_ADDRESS, methods=["POST"])
 @people(*ACTORS, needs_proof=True)
 def revoke_passkey_of_owner(key_id: str, passkey_id: str) -> Response:
     """Revoke a passkey for good; where that is refused, its form says why. Raises: UnknownKey; UnknownPasskey."""

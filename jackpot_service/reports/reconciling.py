@@ -7,7 +7,7 @@ The last eighth of a day is read though nothing was booked in it. With it the da
 import threading
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from functools import partial
 from time import monotonic
 from typing import Final
@@ -21,7 +21,7 @@ from jackpot_service.ledger import days, instants
 from jackpot_service.records import checkpoints
 from jackpot_service.records.checkpoints import DayPart, DayToReconcile, ReconciledDay
 from jackpot_service.reports.finance import reconciled_sums
-from jackpot_service.reports.finance.period import DAY, EIGHTH, Part, begin_of, midnight
+from jackpot_service.reports.finance.period import DAY, EIGHTH, Part, begin_of, begin_of_eighth
 from jackpot_service.reports.finance.reconciled_sums import Sum, added_up
 from jackpot_service.reports.making import resolve
 
@@ -93,26 +93,20 @@ def reconcile_next(
         try:
             resolve(engine, oldest.jackpot_id, begin_of(oldest.day, oldest.eighth + 1), now=now)
             with snapshot(engine) as session:
-                read_part = _read_part(session, oldest, stop or threading.Event())
-            if read_part is None:
+                reconciled = _read_part(session, oldest, stop or threading.Event())
+            if reconciled is None:
                 return None
             days.catch_up(engine, oldest.jackpot_id)
-            transact(engine, partial(_keep, read_part=read_part, now=now))
+            transact(engine, partial(_keep, reconciled=reconciled, now=now))
         except Exception as error:
             raise DayUnread(oldest) from error
         return oldest
 
 
-def begin_of_eighth(instant: datetime) -> datetime:
-    """Return when the eighth of a UTC day began that an instant is in."""
-    day = midnight(instant.astimezone(UTC).date())
-    return day + (instant - day) // EIGHTH * EIGHTH
-
-
-def _keep(session: Session, read_part: ReconciledDay, now: datetime) -> None:
-    if read_part.part.eighth == LAST_EIGHTH:
-        days.keep_past(session, read_part.jackpot_id, read_part.part.day)
-    checkpoints.add_day(session, read=read_part, now=now)
+def _keep(session: Session, reconciled: ReconciledDay, now: datetime) -> None:
+    if reconciled.part.eighth == LAST_EIGHTH:
+        days.keep_past(session, reconciled.jackpot_id, reconciled.part.day)
+    checkpoints.add_day(session, read=reconciled, now=now)
 
 
 def _read_part(session: Session, waits: DayToReconcile, stop: threading.Event) -> ReconciledDay | None:

@@ -159,6 +159,14 @@ def test_what_no_day_can_be_is_refused_even_to_a_superuser(superuser: Session, c
         superuser.execute(text(f"UPDATE reconciled_days SET {change}"))  # noqa: S608  a constant
 
 
+def test_an_eighth_of_the_next_day_that_is_counted_twice_is_named(superuser: Session) -> None:
+    """Its positions and sums are right: only the number of the eighth says that it is another's."""
+    superuser.execute(text("ALTER TABLE reconciled_days DROP CONSTRAINT ck_reconciled_days_eighth"))
+    columns = "jackpot_id, report_version, day - 1, eighth + 8, starts, ends, sums, read_at"
+    counted_twice = forge(TABLE, columns, f"{TABLE} WHERE {LAST}", WRONG)
+    assert {mismatch.code for mismatch in mismatches_after(superuser, counted_twice.statement)} == {WRONG}
+
+
 def test_one_that_goes_on_reads_the_days_again_that_were_reconciled_or_booked_on_since(database_url: str) -> None:
     """It stood at half past twelve of the third night: of the second day one eighth had been reconciled by then."""
     world = World(database_url)

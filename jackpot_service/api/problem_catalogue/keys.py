@@ -59,7 +59,7 @@ KEYS: Final = Section.of(
     row(PasskeyNotShown, "Sign in to the pages with a passkey, and add the next at `/account`."),
     row(
         LastPasskey,
-        "Add another passkey first, or have an operator revoke it on the page of your key.",
+        "Add another passkey first, or have another person, an operator, revoke it on the page of your key.",
     ),
     row(PasskeyLimitReached, "Revoke a passkey, then register the next."),
     row(UnknownPasskey, "Check the id in `GET /v1/passkeys`.", passkey_id=text("The id.")),

@@ -104,7 +104,7 @@ def postings(
 ) -> list[Moved]:
     """Sum the postings of a period but those of bets, by account, currency and movement, in the order of the key."""
     keys = [*by, *(name for name in relations.MOVED if name not in by)]
-    statement = text(relations.summed(keys, ["amount"], relations.postings(keys, book, filters=filters)))
+    statement = text(relations.summed(keys, ["amount"], relations.postings(by, book, filters=filters)))
     return [
         Moved(_key(by, row), Account(row.account), row.currency, Movement(row.movement), row.amount)
         for row in session.execute(statement, {**book.divided, **filters.in_sql})
@@ -115,7 +115,13 @@ def postings(
 def contributions(accepted: Iterable[Stakes], *, base: str, by: Sequence[Key] = ()) -> list[Moved]:
     """Return the postings of bets, made of their sums by casino and currency, in the order of the key."""
     return _added_up(
-        Moved({key: bets.key[key] for key in by}, account, currency, Movement.CONTRIBUTION, amount)
+        Moved(
+            {key: currency if key is Key.CURRENCY else bets.key[key] for key in by},
+            account,
+            currency,
+            Movement.CONTRIBUTION,
+            amount,
+        )
         for bets in accepted
         for account, currency, amount in _posted(bets, base)
     )
@@ -124,11 +130,7 @@ def contributions(accepted: Iterable[Stakes], *, base: str, by: Sequence[Key] = 
 def movements(
     session: Session, book: BookPeriod, *, by: Sequence[Key] = (), filters: Filters = EVERYWHERE
 ) -> list[Moved]:
-    """
-    Sum all postings of a period by account, currency and movement, in the order of the key.
-
-    A currency in the key is that of the bets, also of what they put into the pools.
-    """
+    """Sum all postings of a period by account, currency and movement, in the order of the key."""
     keys = dict.fromkeys((*by, Key.CASINO, Key.CURRENCY))
     accepted = bets(session, book, by=list(keys), filters=filters)
     posted = postings(session, book, by=by, filters=filters)

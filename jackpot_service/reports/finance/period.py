@@ -160,6 +160,12 @@ def begin_of(day: date, eighth: int) -> datetime:
     return midnight(day) + eighth * EIGHTH
 
 
+def begin_of_eighth(instant: datetime) -> datetime:
+    """Return the instant at which the eighth of a UTC day begins that an instant is in."""
+    day = midnight(instant.astimezone(UTC).date())
+    return day + (instant - day) // EIGHTH * EIGHTH
+
+
 def _first_day(session: Session, jackpot_id: str, start: Positions) -> tuple[date, Positions]:
     """Return the first day that has no entry up to `start`, and the positions at its beginning."""
     last = _last_booked(session, jackpot_id, start)

@@ -16,7 +16,8 @@ from jackpot_service.reports.finance.frame import LongList, Report, Scope
 from jackpot_service.reports.finance.period import BETWEEN
 from jackpot_service.reports.questions import Parameter
 
-# An entry of a round names the round's casino and table, so that no round is looked up to know whose it is.
+# An entry of a round names the round's casino and table, so that no round is looked up to know whose it is. Here and
+# below `condition` is filled in for each list.
 _OF_PERIOD = BETWEEN.format(
     columns="round_key, step, stripe_no, seq",
     relation="entries",
