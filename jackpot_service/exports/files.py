@@ -15,6 +15,9 @@ FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "�
 
 APOSTROPHE: Final = "'"
 
+_AS_THEY_ARE: Final = {str, int, type(None)}
+"""The types of values that JSON shows as they are. A long list has mostly these."""
+
 _HEAD_COLUMNS: Final = (Column("name", "Name"), Column("value", "Value"))
 
 
@@ -57,5 +60,5 @@ def json_rows(section: Section) -> Iterator[dict[str, str | int | None]]:
     """Name each value by its column; counts are numbers, all else exact texts."""
     names = [column.name for column in section.columns]
     for row in section.rows:
-        shown = [value if value is None or type(value) is int else as_text(value) for value in row]
+        shown = [value if type(value) in _AS_THEY_ARE else as_text(value) for value in row]
         yield dict(zip(names, shown, strict=True))

@@ -16,8 +16,8 @@ from jackpot_service.reports.finance.frame import LongList, Report, Scope
 from jackpot_service.reports.finance.period import BETWEEN
 from jackpot_service.reports.questions import Parameter
 
-# An entry of a round names the round's casino and table, so that no round is looked up to know whose it is. Here and
-# below `condition` is filled in for each list.
+# An entry of a round names the round's casino and table, so that no round is looked up to know whose it is. The primary
+# key's index has all that is read here, unless a `condition`, which is filled in for each list, asks for more.
 _OF_PERIOD = BETWEEN.format(
     columns="round_key, step, stripe_no, seq",
     relation="entries",
@@ -49,7 +49,7 @@ _HAS_REFUNDS = "e.movements @> ARRAY['reversal']"
 
 _TOUCHED = """
 WITH touched_rounds AS (
-    SELECT r.casino_id, r.table_id, r.round_id, r.round_key, r.opened_at, r.rules_version, r.rate_sheet,
+    SELECT r.casino_id, r.table_id, r.round_id, touched.round_key, r.opened_at, r.rules_version, r.rate_sheet,
            r.game_number, touched.steps, touched.entries
     FROM (
         SELECT round_key, array_agg(step ORDER BY step) AS steps,
@@ -81,35 +81,38 @@ CROSS JOIN LATERAL (
       AND e.seq <= coalesce((CAST(:ends AS bigint[]))[e.stripe_no + 1], 0)
 ) AS was
 LEFT JOIN LATERAL (
-    SELECT done.currency, sum(done.bets) AS bets, sum(done.stakes) * units.one AS stakes,
-           sum(done.stakes) * units.one * units.rate AS value, sum(done.refunds) AS refunds,
-           sum(done.refunds) * units.rate AS refunds_value, sum(done.awards) AS awards,
-           sum(done.awarded) * units.one AS awarded, sum(done.cost) AS awards_cost
+    SELECT done.currency, done.bets, done.stakes * units.one AS stakes, done.stakes * units.one * units.rate AS value,
+           done.refunds, done.refunds * units.rate AS refunds_value, done.awards, done.awarded * units.one AS awarded,
+           done.cost AS awards_cost
     FROM (
-        SELECT b.currency, 1 AS bets, b.stake_minor AS stakes, 0 AS refunds, 0 AS awards, 0 AS awarded, 0 AS cost
-        FROM bets b
-        WHERE b.jackpot_id = :jackpot_id AND b.round_key = of.round_key AND b.step = ANY (of.steps)
-        UNION ALL
-        SELECT p.currency, 0, 0, p.amount, 0, 0, 0
-        FROM entries e
-        CROSS JOIN LATERAL unnest(e.accounts, e.currencies, e.amounts, e.movements)
-            AS p (account, currency, amount, movement)
-        WHERE e.jackpot_id = :jackpot_id AND e.round_key = of.round_key AND e.step = ANY (of.steps)
-          AND e.movements @> ARRAY['reversal']
-          AND p.movement = 'reversal' AND p.account = 'casino:' || of.casino_id
-        UNION ALL
-        SELECT a.currency, 0, 0, 0, 1, a.amount_minor, a.cost
-        FROM entries s
-        JOIN awards a ON a.jackpot_id = :jackpot_id AND a.round_key = s.round_key AND a.correction = 0
-        WHERE s.jackpot_id = :jackpot_id AND s.round_key = of.round_key AND s.kind = 'result'
-          AND s.step = ANY (of.steps)
+        SELECT currency, sum(bets) AS bets, sum(stakes) AS stakes, sum(refunds) AS refunds, sum(awards) AS awards,
+               sum(awarded) AS awarded, sum(cost) AS cost
+        FROM (
+            SELECT b.currency, 1 AS bets, b.stake_minor AS stakes, 0 AS refunds, 0 AS awards, 0 AS awarded, 0 AS cost
+            FROM bets b
+            WHERE b.jackpot_id = :jackpot_id AND b.round_key = of.round_key AND b.step = ANY (of.steps)
+            UNION ALL
+            SELECT p.currency, 0, 0, p.amount, 0, 0, 0
+            FROM entries e
+            CROSS JOIN LATERAL unnest(e.accounts, e.currencies, e.amounts, e.movements)
+                AS p (account, currency, amount, movement)
+            WHERE e.jackpot_id = :jackpot_id AND e.round_key = of.round_key AND e.step = ANY (of.steps)
+              AND e.movements @> ARRAY['reversal']
+              AND p.movement = 'reversal' AND p.account = 'casino:' || of.casino_id
+            UNION ALL
+            SELECT a.currency, 0, 0, 0, 1, a.amount_minor, a.cost
+            FROM entries s
+            JOIN awards a ON a.jackpot_id = :jackpot_id AND a.round_key = s.round_key AND a.correction = 0
+            WHERE s.jackpot_id = :jackpot_id AND s.round_key = of.round_key AND s.kind = 'result'
+              AND s.step = ANY (of.steps)
+        ) AS figures
+        GROUP BY currency
     ) AS done
     JOIN LATERAL (
         SELECT CAST('1e-' || rate.exponent AS numeric) AS one, rate.base_per_unit AS rate
         FROM rates rate
         WHERE rate.base = :base AND rate.number = of.rate_sheet AND rate.currency = done.currency
     ) AS units ON true
-    GROUP BY done.currency, units.one, units.rate
 ) AS sums ON true
 ORDER BY of.round_key, sums.currency
 """
@@ -198,7 +201,7 @@ def make(session: Session, scope: Scope) -> Sequence[Section]:
         _TOUCHED.format(booked=booked.format(condition=condition)) + statement
         for condition, statement in (
             ("true", _LIST_ROUNDS),
-            ("e.kind = 'bets'", _LIST_BETS),
+            ("true", _LIST_BETS),
             (_HAS_REFUNDS, _LIST_BETS),
         )
     )

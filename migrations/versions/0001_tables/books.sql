@@ -69,7 +69,8 @@ CREATE TABLE entries (
     rules_version INTEGER NOT NULL,
     figures figure[] NOT NULL,
     facts JSONB,
-    CONSTRAINT pk_entries PRIMARY KEY (jackpot_id, stripe_no, seq),
+    -- Lists of rounds find the entries of a table, or of a casino, among those of a period without reading them.
+    CONSTRAINT pk_entries PRIMARY KEY (jackpot_id, stripe_no, seq) INCLUDE (round_key, step, casino_id, table_id),
     CONSTRAINT ck_entries_round_step CHECK ((round_key IS NULL) = (step IS NULL)),
     CONSTRAINT ck_entries_digests CHECK (length(digest) = 32 AND length(head) = 32),
     CONSTRAINT ck_entries_booked_at CHECK (booked_at >= received_at),
