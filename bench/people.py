@@ -91,12 +91,9 @@ class _Person:
             await self.open(_PAGE)
 
     async def open(self, path: str) -> None:
-        """Open a page, then its panels at once, as a browser does."""
+        """Open a page, then its panels one after another, as the page has a browser do it."""
         page = await self._client.get(path, headers=self._headers)
         page.raise_for_status()
-        panels = {html.unescape(panel) for panel in _PANEL.findall(page.text)}
-        answers = await asyncio.gather(
-            *(self._client.get(panel, headers={**self._headers, "HX-Request": "true"}) for panel in sorted(panels))
-        )
-        for answer in answers:
+        for panel in _PANEL.findall(page.text):
+            answer = await self._client.get(html.unescape(panel), headers={**self._headers, "HX-Request": "true"})
             answer.raise_for_status()

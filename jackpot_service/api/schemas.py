@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from decimal import Decimal
 from enum import StrEnum
+from functools import lru_cache
 from typing import Any, Final
 
 from marshmallow import Schema, fields, pre_dump, validate
@@ -134,8 +135,9 @@ def body_of_round(view: RoundView) -> dict[str, Any]:
     }
 
 
-def body_of_meter(meter: Meter, rate: Rate) -> dict[str, Any]:
-    """Write a meter in a currency of the sheet."""
+@lru_cache(maxsize=8)
+def body_of_meter(meter: Meter, rate: Rate) -> Mapping[str, Any]:
+    """Write a meter in a currency of the sheet. It is kept for a while: bets that were booked together show one."""
     amount_minor = meter.amount_minor(rate)
     return {
         "jackpot_id": meter.jackpot_id,

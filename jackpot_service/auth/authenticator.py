@@ -35,6 +35,8 @@ MOST_KEPT: Final = 10_000
 
 LONGEST_KEY_ID: Final = 64
 
+_HEX: Final = frozenset("0123456789abcdef")
+
 LONGEST_NOTE_S: Final = 0.5
 """For so long a call waits for it to be noted that its key was used."""
 
@@ -191,7 +193,7 @@ def _is_secret_of(cached: _Cached, secret: str) -> bool:
 
 
 def _is_hex(text: str) -> bool:
-    return 0 < len(text) <= LONGEST_KEY_ID and all(letter in "0123456789abcdef" for letter in text)
+    return 0 < len(text) <= LONGEST_KEY_ID and _HEX.issuperset(text)
 
 
 def allow(*roles: Role) -> Callable[[View], View]:

@@ -1,11 +1,10 @@
 """Which bets a jackpot's rules take: their currencies, their stakes, and how many hands of a player's."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
-from functools import partial
-from typing import Final, NoReturn
+from functools import lru_cache, partial
+from typing import Final, NamedTuple, NoReturn
 
 from jackpot_service.domain.bets import Bet, Bets
 from jackpot_service.domain.errors import Fact, FieldError, LedgerError, Refused, raised_by
@@ -35,8 +34,7 @@ class Taker(StrEnum):
 _OF: Final = {Taker.JACKPOT: "", Taker.TABLE: " of this table"}
 
 
-@dataclass(frozen=True, slots=True)
-class Bounds:
+class Bounds(NamedTuple):
     """
     The bounds that a stake has to keep, in the base currency: a token, or a least and a largest stake.
 
@@ -145,6 +143,7 @@ def _require_at_least(bets: Bets, bounds: Bounds, sheet: RateSheet, least_stake:
         raise StakeOutOfRange(message, field_errors=field_errors, least_stake=plain(least_stake))
 
 
+@lru_cache
 def largest_minor_of(rate: Rate, largest_stake: Decimal, own: Decimal | None) -> int:
     """Count the minor units that a stake in a currency may have: within the largest stake, and the currency's own."""
     within = rate.most_minor_within(largest_stake)

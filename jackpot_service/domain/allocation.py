@@ -7,9 +7,9 @@ change an amount, and together the winners never get more than the meter.
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from typing import NamedTuple
 
 from jackpot_service.domain.bets import Bet
 from jackpot_service.domain.money import ZERO, RateSheet, in_atoms
@@ -18,8 +18,7 @@ from jackpot_service.domain.prizes import FixedAmount, MeterPart, Prize, StakeMu
 from jackpot_service.domain.rules import Policy, Split
 
 
-@dataclass(frozen=True, slots=True)
-class Contribution:
+class Contribution(NamedTuple):
     """
     The value of some stakes and where it goes; all parts exact, in the base currency.
 

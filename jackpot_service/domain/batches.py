@@ -5,10 +5,10 @@ The order decides which code a refused batch is answered by. A caller who mends 
 """
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from itertools import chain
+from typing import NamedTuple
 
 from jackpot_service.domain import currencies, table_limits
 from jackpot_service.domain.acceptance import Bounds, require_hands, stake_refusals
@@ -20,8 +20,7 @@ from jackpot_service.domain.rules import JackpotRules
 from jackpot_service.domain.table_limits import SetLimits
 
 
-@dataclass(frozen=True, slots=True)
-class BatchTerms:
+class BatchTerms(NamedTuple):
     """The rules, the sheet and the limits that the bets of a batch have to keep, and the time at which it came."""
 
     rules: JackpotRules

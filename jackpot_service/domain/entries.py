@@ -15,8 +15,7 @@ REFERENCE_BOOK = "-"
 """The book of what belongs to no jackpot: casinos, tables, keys, rate sheets. It has one stripe and no postings."""
 
 
-@dataclass(frozen=True, slots=True)
-class RoundStep:
+class RoundStep(NamedTuple):
     """The place of an entry in its round, by its own count of entries: the round's ids, whose it is, and its rules."""
 
     casino_id: str

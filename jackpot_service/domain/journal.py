@@ -4,6 +4,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
+from typing import NamedTuple
 
 from jackpot_service.domain.accounts import POOL_ACCOUNTS, Account, Pools
 from jackpot_service.domain.errors import BooksBroken
@@ -103,8 +104,7 @@ class Movement(StrEnum):
     WITHHOLDING = "withholding"
 
 
-@dataclass(frozen=True, slots=True)
-class Posting:
+class Posting(NamedTuple):
     """An exact signed amount put into (or, negative, taken from) an account, in one currency."""
 
     account: Account

@@ -9,6 +9,7 @@ import decimal
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import lru_cache
 
 from jackpot_service.domain.errors import Refused
 
@@ -56,6 +57,7 @@ def has_decimals(amount: Decimal, at_most: int) -> bool:
     return isinstance(exponent, int) and -exponent <= at_most
 
 
+@lru_cache(maxsize=4096)
 def plain(amount: Decimal) -> str:
     """Write an exact amount without exponent and without trailing zeros: what the API and the digests show."""
     text = format(amount, "f")

@@ -1,7 +1,6 @@
 """Which accounts each movement of money debits and credits. Every debit or credit of the service is decided here."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from decimal import Decimal
 
 from jackpot_service.domain import accounts
@@ -43,7 +42,7 @@ def for_rebooking(contribution: Contribution, *, casino_id: str, sheet: RateShee
     """
     booked = _split_postings(contribution, Movement.CONTRIBUTION, casino_id=casino_id, sheet=sheet)
     return Postings(
-        tuple(replace(line, account=_charged(line.account, cycle_is_over=cycle_is_over)) for line in booked.lines)
+        tuple(line._replace(account=_charged(line.account, cycle_is_over=cycle_is_over)) for line in booked.lines)
     )
 
 

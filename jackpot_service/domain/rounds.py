@@ -1,7 +1,7 @@
 """A round as the ledger knows it, its key, the month it falls in, and how a call can come too late for it."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from enum import StrEnum
@@ -49,9 +49,11 @@ LAST_KEY = 2**63 - 1
 GROWTH: Final = 4
 """By how much ranges of keys grow. Eight of them reach back beyond 1970."""
 
-_DAY_OF_KEYS: Final = (timedelta(days=1) // timedelta(milliseconds=1)) << RANDOM_BITS
-
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+_MILLISECOND: Final = timedelta(milliseconds=1)
+
+_DAY_OF_KEYS: Final = (timedelta(days=1) // _MILLISECOND) << RANDOM_BITS
 
 
 class KeyRange(NamedTuple):
@@ -75,7 +77,7 @@ class KeyRange(NamedTuple):
 
 def first_key_at(instant: datetime) -> int:
     """The smallest round key of an instant's millisecond; the first or last key there is, if it has none."""
-    return min(LAST_KEY, max(0, (instant - _EPOCH) // timedelta(milliseconds=1)) << RANDOM_BITS)
+    return min(LAST_KEY, max(0, (instant - _EPOCH) // _MILLISECOND) << RANDOM_BITS)
 
 
 def keys_of(month: Month) -> KeyRange:
@@ -124,8 +126,7 @@ class GameNumberConflict(Conflict, code="game-number-conflict", title="The round
     """A call said another game number than one before it. Often a round id was given to two rounds."""
 
 
-@dataclass(frozen=True, slots=True)
-class Round:
+class Round(NamedTuple):
     """
     One table's round, with the rules version and the rate sheet that were fixed at its opening.
 
@@ -173,14 +174,13 @@ class Round:
         if game_number is None or game_number == self.game_number:
             return self
         if self.game_number is None:
-            return replace(self, game_number=game_number)
+            return self._replace(game_number=game_number)
         message = f"Round {self.round_id} of table {self.table_id} has the game number {self.game_number}."
         raise GameNumberConflict(message, table_id=self.table_id, round_id=self.round_id, game_number=self.game_number)
 
     def stepped(self, *, bets: int = 0, weight: Decimal = Decimal(0), state: RoundState | None = None) -> "Round":
         """The round after one more entry, with so many live bets and so much weight more (or less)."""
-        return replace(
-            self,
+        return self._replace(
             state=state or self.state,
             steps=self.steps + 1,
             bet_count=self.bet_count + bets,

@@ -4,7 +4,7 @@ import csv
 import io
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from typing import Final
+from typing import Any, Final
 
 from jackpot_service.reports.documents import HEAD, Column, ColumnType, Document, Section, Value, as_text, head_of
 
@@ -60,5 +60,5 @@ def json_rows(section: Section) -> Iterator[dict[str, str | int | None]]:
     """Name each value by its column; counts are numbers, all else exact texts."""
     names = [column.name for column in section.columns]
     for row in section.rows:
-        shown = [value if type(value) in _AS_THEY_ARE else as_text(value) for value in row]
+        shown: list[Any] = [value if type(value) in _AS_THEY_ARE else as_text(value) for value in row]
         yield dict(zip(names, shown, strict=True))

@@ -14,30 +14,31 @@ from jackpot_service.ledger import days, digests
 from jackpot_service.ledger.digests import digest
 
 # The stripe's row is locked first and held to the commit, so its `seq` is dense and in commit order. The clock is a
-# parameter; no entry is booked before those that stand before it. Entries travel as texts joined by bars, the postings
-# of each by spaces, which no account, currency, amount or movement holds, its figures as an array of rows. (An entry
-# without postings is an empty text: alone it splits into nothing, hence the coalesce.) A stripe that does not accept
+# parameter; no entry is booked before those that stand before it. Entries travel as texts joined by bars, names and JSON
+# by line feeds: psycopg would write an array value by value. The postings of each are joined by spaces, which no
+# account, currency, amount or movement holds; its figures are an array of rows. (An entry without postings is an empty
+# text: alone it splits into nothing, hence the coalesce.) A stripe that does not accept
 # bets, or not under these table limits, leaves `seq` null, and an entry's cannot be. So the whole transaction fails,
 # also where its commit is already on the way. The database logs that as an error. So bets of a jackpot that is known to
 # be suspended are not sent here, but only those that meet the act.
 _POST = """
 WITH new AS (
     SELECT *
-    FROM unnest(string_to_array(%(kinds)s, '|'), %(principals)s::text[],
+    FROM unnest(string_to_array(%(kinds)s, '|'), string_to_array(%(principals)s, E'\n'),
                 string_to_array(%(round_keys)s, '|', '-')::bigint[], string_to_array(%(steps)s, '|', '-')::int[],
-                string_to_array(%(received_at)s, '|')::timestamptz[], %(digests)s::bytea[],
+                string_to_array(%(received_at)s, '|')::timestamptz[], string_to_array(%(digests)s, '|')::bytea[],
                 string_to_array(%(accounts)s, '|'), string_to_array(%(currencies)s, '|'),
                 string_to_array(%(amounts)s, '|'), string_to_array(%(movements)s, '|'),
                 string_to_array(%(casino_ids)s, '|', '?'), string_to_array(%(table_ids)s, '|', '?'),
                 string_to_array(%(rules_versions)s, '|')::int[], string_to_array(%(figures)s, '|'),
-                %(facts)s::text[])
+                string_to_array(%(facts)s, E'\n'))
          WITH ORDINALITY AS entry (kind, principal, round_key, step, received_at, digest, accounts, currencies,
                                    amounts, movements, casino_id, table_id, rules_version, figures, facts, number)
 ),
 stripe AS (
     SELECT seq, booked_at, heads, heads[%(count)s] AS last_head
     FROM (SELECT seq, greatest(booked_at, %(now)s) AS booked_at,
-                 chained_heads(head, %(digests)s::bytea[], greatest(booked_at, %(now)s)) AS heads
+                 chained_heads(head, string_to_array(%(digests)s, '|')::bytea[], greatest(booked_at, %(now)s)) AS heads
           FROM stripes
           WHERE jackpot_id = %(book)s AND stripe_no = %(stripe_no)s AND (%(limits_version)s::int IS NULL
                OR (accepting AND limits_version = %(limits_version)s::int))
@@ -124,14 +125,16 @@ def post_all(
             "count": len(entries),
             "now": max([*(entry.received_at for entry in entries), *([] if not_before is None else [not_before])]),
             "kinds": "|".join([entry.kind for entry in entries]),
-            "principals": [entry.principal for entry in entries],
+            "principals": "\n".join([entry.principal for entry in entries]),
             "round_keys": "|".join(["-" if step is None else str(step.round_key) for step in steps]),
             "steps": "|".join(["-" if step is None else str(step.step) for step in steps]),
             "received_at": "|".join([entry.received_at.isoformat() for entry in entries]),
-            "digests": [
-                digest(entry, lines, digests.content(attribution, rows))
-                for entry, lines, attribution, rows in zip(entries, written, attributions, figured, strict=True)
-            ],
+            "digests": "|".join(
+                [
+                    f"\\x{digest(entry, lines, digests.content(attribution, rows)).hex()}"
+                    for entry, lines, attribution, rows in zip(entries, written, attributions, figured, strict=True)
+                ]
+            ),
             "meter_players": pools.meter_players,
             "meter_house": pools.meter_house,
             "reserve": pools.reserve,
@@ -140,7 +143,7 @@ def post_all(
             "table_ids": "|".join([attribution.table_id or _NONE for attribution in attributions]),
             "rules_versions": "|".join([str(attribution.rules_version) for attribution in attributions]),
             "figures": "|".join([_rows(rows) for rows in figured]),
-            "facts": [orjson.dumps(entry.facts).decode() if entry.facts else "" for entry in entries],
+            "facts": "\n".join([orjson.dumps(entry.facts).decode() if entry.facts else "" for entry in entries]),
             **dict(zip(_COLUMNS, map("|".join, zip(*columns, strict=True)), strict=True)),
         },
     )

@@ -1,7 +1,5 @@
 """The records of a round's entries: the facts that they store, those in rows, and whether their digests cover both."""
 
-from dataclasses import replace
-
 from jackpot_service.domain import facts
 from jackpot_service.domain.awards import AwardState
 from jackpot_service.domain.bets import Bet, Bets
@@ -44,7 +42,7 @@ def recorded(entry: BookedEntry, round_: RoundDocuments, jackpot: Jackpot) -> En
 
     Raises: LookupError where a row is missing, ValueError or TypeError where something cannot be read, Unbalanced.
     """
-    then = replace(round_.round, steps=entry.step or 0)
+    then = round_.round._replace(steps=entry.step or 0)
     return Entry(
         book=entry.book,
         kind=EntryKind(entry.kind),

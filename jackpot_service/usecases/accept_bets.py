@@ -7,7 +7,6 @@ and nothing else. A batch that is refused harms no other.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from typing import NamedTuple
@@ -38,8 +37,7 @@ from jackpot_service.usecases.batch_rounds import BatchSeen
 from jackpot_service.usecases.round_terms import RoundTerms
 
 
-@dataclass(frozen=True, slots=True)
-class AcceptBets:
+class AcceptBets(NamedTuple):
     """A batch of bets, as a table server sent it at `now`."""
 
     principal: Principal
@@ -55,8 +53,7 @@ class AcceptBets:
         return RoundName(self.table_id, self.round_id)
 
 
-@dataclass(frozen=True, slots=True)
-class BetsAccepted:
+class BetsAccepted(NamedTuple):
     """
     How many of the batch were booked and how many had been before; which of its bets are void.
 
@@ -72,8 +69,7 @@ class BetsAccepted:
     share_per_unit: Decimal | None
 
 
-@dataclass(frozen=True, slots=True)
-class _Decision:
+class _Decision(NamedTuple):
     """The decision on a batch: the round after it; its new bets as they are written, and its entry, if it has any."""
 
     batch: SortedBatch

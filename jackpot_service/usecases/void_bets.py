@@ -1,7 +1,7 @@
 """Making bets of a round that has not ended void, known or not yet known."""
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
@@ -126,7 +126,7 @@ def _replay(
     rules = immutable.rules(session, round_.jackpot_id, round_.rules_version)
     sheet = immutable.sheet(session, rules.base, round_.rate_sheet)
     state = RoundState.CLOSED if closing_step is not None and closing_step < step else RoundState.OPEN
-    then = replace(round_, state=state, steps=step, bet_count=len(live), weight=weight(live, sheet))
+    then = round_._replace(state=state, steps=step, bet_count=len(live), weight=weight(live, sheet))
     return RoundView(then, cycle)
 
 

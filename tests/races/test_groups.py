@@ -1,7 +1,6 @@
 """Batches that share a commit: across processes they lock in one order, and each keeps what it would have alone."""
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
 from functools import partial
@@ -130,7 +129,7 @@ def test_a_round_of_a_group_is_pinned_to_the_sheet_that_was_in_force_when_its_ow
     early = scene.batch("T1", "early", scene.euro("b1"))
     scene.publish(engine, GBP="1.30")
     late = scene.batch("T1", "late", scene.euro("b1"))
-    late = replace(late, now=late.now + timedelta(seconds=1))
+    late = late._replace(now=late.now + timedelta(seconds=1))
 
     outcomes = transact(engine, lambda session: accept_group(session, [early, late]))
 

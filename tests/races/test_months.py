@@ -62,7 +62,7 @@ def play(engine: sqlalchemy.Engine, round_id: str, at: datetime) -> int:
     """Open a round at an instant, bet once more, void a bet and settle."""
     accepted = 0
     for bet_id in ("b1", "b2"):
-        command = replace(scene.batch("T1", round_id, scene.euro(bet_id, hand=bet_id)), now=at)
+        command = scene.batch("T1", round_id, scene.euro(bet_id, hand=bet_id))._replace(now=at)
         accepted += transact(engine, partial(accept_bets, command=command)).accepted
     scene.void(engine, "T1", round_id, "b1")
     scene.settle(engine, "T1", round_id, 1, {"b2": scene.NOTHING})

@@ -17,8 +17,9 @@ CREATE TABLE rounds (
     opened_at TIMESTAMP WITH TIME ZONE NOT NULL,
     game_number TEXT COLLATE "C",
     CONSTRAINT pk_rounds PRIMARY KEY (jackpot_id, round_key),
-    CONSTRAINT ck_rounds_round_id CHECK (round_id ~ '^[A-Za-z0-9._:-]{1,64}$'),
-    CONSTRAINT ck_rounds_game_number CHECK (game_number ~ '^[A-Za-z0-9._:-]{1,64}$'),
+    -- The shape of every id. `~ '^[…]{1,64}$'` says the same, and took a twentieth of what a bet costs the database.
+    CONSTRAINT ck_rounds_round_id CHECK (round_id !~ '[^A-Za-z0-9._:-]' AND length(round_id) BETWEEN 1 AND 64),
+    CONSTRAINT ck_rounds_game_number CHECK (game_number !~ '[^A-Za-z0-9._:-]' AND length(game_number) BETWEEN 1 AND 64),
     CONSTRAINT ck_rounds_state CHECK (state IN ('open', 'closed', 'settled', 'cancelled')),
     CONSTRAINT ck_rounds_counts CHECK (bet_count >= 0 AND steps >= 1 AND weight >= 0),
     CONSTRAINT ck_rounds_exact CHECK (scale(weight) <= 18 AND abs(weight) < 1e20)
