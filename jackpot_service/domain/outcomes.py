@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from typing import Final
 
 from jackpot_service.domain.bets import Bet
 from jackpot_service.domain.cards import Card, category_of, require_one_deck
@@ -13,6 +14,9 @@ from jackpot_service.domain.prizes import Tier
 from jackpot_service.domain.rules import DeadHand, JackpotRules
 
 CARDS_OF_A_DEALT_HAND = 5
+
+_TIERS: Final[Mapping[str, Tier]] = {tier.value: tier for tier in Tier}
+"""By the name of their category."""
 
 
 class HandStatus(StrEnum):
@@ -98,8 +102,8 @@ def tier_of(cards: Sequence[Card], rules: JackpotRules) -> Tier | None:
     """Find the tier that five cards win; other numbers of cards win none."""
     if len(cards) != CARDS_OF_A_DEALT_HAND:
         return None
-    category = category_of(cards)
-    return next((tier for tier in rules.prizes if tier.value == category.value), None)
+    tier = _TIERS.get(category_of(cards))
+    return tier if tier in rules.prizes else None
 
 
 def refunded_hands(hands: Iterable[Hand], rules: JackpotRules) -> frozenset[str]:

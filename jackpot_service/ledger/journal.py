@@ -14,13 +14,13 @@ from jackpot_service.ledger import days, digests
 from jackpot_service.ledger.digests import digest
 
 # The stripe's row is locked first and held to the commit, so its `seq` is dense and in commit order. The clock is a
-# parameter; no entry is booked before those that stand before it. Entries travel as texts joined by bars, names and JSON
-# by line feeds: psycopg would write an array value by value. The postings of each are joined by spaces, which no
+# parameter; no entry is booked before those that stand before it. Entries travel as texts joined by bars, and names and
+# JSON by line feeds: psycopg would write an array value by value. The postings of each are joined by spaces, which no
 # account, currency, amount or movement holds; its figures are an array of rows. (An entry without postings is an empty
-# text: alone it splits into nothing, hence the coalesce.) A stripe that does not accept
-# bets, or not under these table limits, leaves `seq` null, and an entry's cannot be. So the whole transaction fails,
-# also where its commit is already on the way. The database logs that as an error. So bets of a jackpot that is known to
-# be suspended are not sent here, but only those that meet the act.
+# text: alone it splits into nothing, hence the coalesce.) A stripe that does not accept bets, or not under these table
+# limits, leaves `seq` null, and an entry's cannot be. So the whole transaction fails, also where its commit is already
+# on the way. The database logs that as an error. So bets of a jackpot that is known to be suspended are not sent here,
+# but only those that meet the act.
 _POST = """
 WITH new AS (
     SELECT *

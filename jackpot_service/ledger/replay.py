@@ -4,12 +4,14 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
+from functools import lru_cache
 from itertools import chain, zip_longest
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Select, Text, and_, case, cast, func, select, union
+from sqlalchemy import ColumnElement, Select, Text, and_, case, cast, func, select, type_coerce, union
 from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.orm import InstrumentedAttribute
+from sqlalchemy.types import NULLTYPE
 
 from jackpot_service.database.models import CycleRow, EntryRow, StripeRow
 from jackpot_service.database.transactions import Session
@@ -81,8 +83,11 @@ class BookedEntry:
 
     def pools(self) -> Pools:
         """Sum what the lines put into each pool; amounts that cannot be summed exactly count nothing."""
-        exact = [(account, amount) for account, _, amount, _ in self.lines if is_exact(amount)]
-        return Pools(*(sum((amount for account, amount in exact if account == pool), ZERO) for pool in POOL_ACCOUNTS))
+        sums: dict[str, Decimal] = dict.fromkeys(POOL_ACCOUNTS, ZERO)
+        for account, _, amount, _ in self.lines:
+            if account in sums and is_exact(amount):
+                sums[account] += amount
+        return Pools(*sums.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +125,7 @@ def lines_of(postings: Postings) -> tuple[Line, ...]:
     return tuple((line.account, line.currency, line.amount, line.movement.value) for line in postings.lines)
 
 
+@lru_cache(maxsize=1024)
 def is_exact(amount: Decimal | None) -> bool:
     """Return whether a stored amount is one that the books may hold."""
     return amount is not None and has_decimals(amount, POOL_DECIMALS) and abs(amount) < LARGEST
@@ -268,11 +274,19 @@ def rounds_touched(session: Session, book: str, *, since: Verified) -> Iterator[
         yield from keys
 
 
+_PLACE = (EntryRow.jackpot_id, EntryRow.stripe_no, EntryRow.seq, EntryRow.kind, EntryRow.principal)
+_BOOKED = (EntryRow.round_key, EntryRow.step, EntryRow.received_at, EntryRow.booked_at, EntryRow.digest, EntryRow.head)
+_ATTRIBUTION = (EntryRow.casino_id, EntryRow.table_id, EntryRow.rules_version)
+_ARRAYS = (EntryRow.accounts, EntryRow.currencies, EntryRow.amounts, EntryRow.movements)
+
 _READ = (
-    *(column for column in EntryRow.__table__.columns if column.name not in {EntryRow.figures.key, EntryRow.facts.key}),
-    cast(EntryRow.figures, ARRAY(Text)).label(EntryRow.figures.key),
+    *_PLACE,
+    *_BOOKED,
+    *_ATTRIBUTION,
+    # As the driver reads them: SQLAlchemy would look at each value of each array once more.
+    *(type_coerce(column, NULLTYPE) for column in (*_ARRAYS, cast(EntryRow.figures, ARRAY(Text)))),
 )
-"""An entry's columns; each of its figures is read as it is written."""
+"""An entry's columns but its facts, in the order of `_entry`; each of its figures is read as it is written."""
 
 _FACTS_OF_NO_ROUND = case((EntryRow.round_key.is_(None), EntryRow.facts)).label(EntryRow.facts.key)
 
@@ -286,26 +300,28 @@ def _entries(
 ) -> list[BookedEntry]:
     facts = EntryRow.facts if with_facts else _FACTS_OF_NO_ROUND
     rows = session.execute(select(*_READ, facts).where(*conditions).order_by(*order).limit(limit))
-    return [_entry(row) for row in rows]
+    return [_entry(row) for row in rows.all()]
 
 
 def _entry(row: Any) -> BookedEntry:  # noqa: ANN401  a row of `_READ` and the facts
+    book, stripe_no, seq, kind, principal, round_key, step, received_at, booked_at, digest, head, *rest = row
+    casino_id, table_id, rules_version, accounts, currencies, amounts, movements, figures, facts = rest
     return BookedEntry(
-        book=row.jackpot_id,
-        stripe_no=row.stripe_no,
-        seq=row.seq,
-        kind=row.kind,
-        principal=row.principal,
-        round_key=row.round_key,
-        step=row.step,
-        received_at=row.received_at,
-        booked_at=row.booked_at,
-        digest=row.digest,
-        head=row.head,
-        lines=_lines(row.accounts, row.currencies, row.amounts, row.movements),
-        attribution=Attribution(row.casino_id, row.table_id, row.rules_version),
-        figures=tuple(row.figures),
-        facts=_facts(row.facts),
+        book,
+        stripe_no,
+        seq,
+        kind,
+        principal,
+        round_key,
+        step,
+        received_at,
+        booked_at,
+        digest,
+        head,
+        lines=_lines(accounts, currencies, amounts, movements),
+        attribution=Attribution(casino_id, table_id, rules_version),
+        figures=tuple(figures),
+        facts=_facts(facts),
     )
 
 
