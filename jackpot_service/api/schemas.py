@@ -137,7 +137,7 @@ def body_of_round(view: RoundView) -> dict[str, Any]:
 
 @lru_cache(maxsize=8)
 def body_of_meter(meter: Meter, rate: Rate) -> Mapping[str, Any]:
-    """Write a meter in a currency of the sheet. It is kept for a while: bets that were booked together show one."""
+    """Write a meter in a currency of the sheet. Bets that were booked together show one, which nobody may change."""
     amount_minor = meter.amount_minor(rate)
     return {
         "jackpot_id": meter.jackpot_id,

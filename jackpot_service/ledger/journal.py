@@ -14,24 +14,24 @@ from jackpot_service.ledger import days, digests
 from jackpot_service.ledger.digests import digest
 
 # The stripe's row is locked first and held to the commit, so its `seq` is dense and in commit order. The clock is a
-# parameter; no entry is booked before those that stand before it. Entries travel as texts joined by bars, and names and
-# JSON by line feeds: psycopg would write an array value by value. The postings of each are joined by spaces, which no
-# account, currency, amount or movement holds; its figures are an array of rows. (An entry without postings is an empty
-# text: alone it splits into nothing, hence the coalesce.) A stripe that does not accept bets, or not under these table
-# limits, leaves `seq` null, and an entry's cannot be. So the whole transaction fails, also where its commit is already
-# on the way. The database logs that as an error. So bets of a jackpot that is known to be suspended are not sent here,
-# but only those that meet the act.
+# parameter; no entry is booked before those that stand before it. Entries travel as texts: psycopg would write an array
+# value by value. They are joined by bars, names and JSON by line feeds, which neither holds. The postings of each are
+# joined by spaces, which no account, currency, amount or movement holds; its figures are an array of rows. (An entry
+# without postings is an empty text: alone it splits into nothing, hence the coalesce.) A stripe that does not accept
+# bets, or not under these table limits, leaves `seq` null, and an entry's cannot be. So the whole transaction fails,
+# also where its commit is already on the way. The database logs that as an error. So bets of a jackpot that is known to
+# be suspended are not sent here, but only those that meet the act.
 _POST = """
 WITH new AS (
     SELECT *
-    FROM unnest(string_to_array(%(kinds)s, '|'), string_to_array(%(principals)s, E'\n'),
+    FROM unnest(string_to_array(%(kinds)s, '|'), string_to_array(%(principals)s, chr(10)),
                 string_to_array(%(round_keys)s, '|', '-')::bigint[], string_to_array(%(steps)s, '|', '-')::int[],
                 string_to_array(%(received_at)s, '|')::timestamptz[], string_to_array(%(digests)s, '|')::bytea[],
                 string_to_array(%(accounts)s, '|'), string_to_array(%(currencies)s, '|'),
                 string_to_array(%(amounts)s, '|'), string_to_array(%(movements)s, '|'),
                 string_to_array(%(casino_ids)s, '|', '?'), string_to_array(%(table_ids)s, '|', '?'),
                 string_to_array(%(rules_versions)s, '|')::int[], string_to_array(%(figures)s, '|'),
-                string_to_array(%(facts)s, E'\n'))
+                string_to_array(%(facts)s, chr(10)))
          WITH ORDINALITY AS entry (kind, principal, round_key, step, received_at, digest, accounts, currencies,
                                    amounts, movements, casino_id, table_id, rules_version, figures, facts, number)
 ),

@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
-from functools import lru_cache
 from itertools import chain, zip_longest
 from typing import Any, Final
 
@@ -125,7 +124,6 @@ def lines_of(postings: Postings) -> tuple[Line, ...]:
     return tuple((line.account, line.currency, line.amount, line.movement.value) for line in postings.lines)
 
 
-@lru_cache(maxsize=1024)
 def is_exact(amount: Decimal | None) -> bool:
     """Return whether a stored amount is one that the books may hold."""
     return amount is not None and has_decimals(amount, POOL_DECIMALS) and abs(amount) < LARGEST

@@ -76,6 +76,13 @@ def test_the_smallest_and_the_largest_amount_are_exact(amount: str) -> None:
     assert codes(laws.amounts_are_exact(None, entry(1, line(amount)))) == []
 
 
+@pytest.mark.parametrize("amounts", [("1.00", "1.0000000000000000000"), ("1.0000000000000000000", "1.00")])
+def test_an_amount_with_too_many_decimals_is_inexact_whatever_equals_it(amounts: tuple[str, str]) -> None:
+    codes_by_amount = {amount: codes(laws.amounts_are_exact(None, entry(1, line(amount)))) for amount in amounts}
+
+    assert codes_by_amount == {"1.00": [], "1.0000000000000000000": [Code.ENTRY_INEXACT]}
+
+
 @pytest.mark.parametrize("other", [line("-0.99"), line("-1", currency="GBP"), line("-1", movement="seed")])
 def test_what_does_not_sum_to_zero_in_each_currency_and_movement_is_unbalanced(other: Line) -> None:
     found_codes = codes(laws.postings_sum_to_zero(None, entry(1, line("1"), other)))
