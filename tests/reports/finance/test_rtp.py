@@ -29,6 +29,9 @@ CREDITED = (
     accounts.HOUSE_ADJUSTMENTS,
 )
 
+THREE_ROUNDINGS = 3 * Decimal("0.5e-10")
+"""Two parts and their whole are each shown with ten decimals."""
+
 
 def test_what_the_live_rulebook_returns_is_its_published_figure(world: World) -> None:
     world.open(base_amount="1000")
@@ -182,8 +185,8 @@ def test_return_to_players_equals_the_journal_and_the_documents(world: World, se
         require_deviation(world, whole, jackpot_id)
         parts = [only(rows_of(document), jackpot_id=jackpot_id, paid_from="both") for document in (early, late)]
         both = only(rows_of(whole), jackpot_id=jackpot_id, paid_from="both")
-        for figure in ("turnover", "actual", "theoretical"):
-            assert sum((Decimal(part[figure]) for part in parts), ZERO) == Decimal(both[figure])
+        for figure, error in (("turnover", ZERO), ("actual", ZERO), ("theoretical", THREE_ROUNDINGS)):
+            assert abs(sum((Decimal(part[figure]) for part in parts), ZERO) - Decimal(both[figure])) <= error
 
 
 def judged(world: World, jackpot_id: str, *, start: datetime | None = None, end: datetime | None = None) -> Decimal:
