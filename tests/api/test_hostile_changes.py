@@ -284,7 +284,12 @@ def test_no_body_of_administration_breaks_it(played: World) -> None:
 
 LISTS: Final = {
     "/v1/audit": ("limit", "after", "from", "to", "principal", "kind", "jackpot_id", "subject", "request_id"),
+    "/v1/closed-periods": ("limit", "after"),
+    "/v1/passkeys": ("limit", "after"),
+    "/v1/reconciliations": ("limit", "after", "as_of"),
+    "/v1/seals": ("limit", "after"),
     "/v1/stripe-heads": ("limit", "after"),
+    "/v1/verifications": ("limit", "after"),
     "/v1/verification-runs": ("limit", "after"),
     "/v1/exceptions": ("limit", "after", "from", "to", "kind", "jackpot_id", "casino_id", "table_id", "acknowledged"),
     "/v1/awards": ("limit", "after", "state", "jackpot_id", "casino_id", "player_id"),

@@ -91,6 +91,18 @@ def test_there_is_an_object_for_every_name_in_a_path(world: World) -> None:
     assert names == SIGHT.keys() == make_objects(world).keys()
 
 
+def test_a_display_reads_the_feed_and_nothing_else() -> None:
+    assert {operation.label for operation in KEYED if Role.DISPLAY in (operation.roles or ())} == {
+        "GET /v1/jackpots/{jackpot_id}/feed"
+    }
+
+
+def test_no_key_is_taken_from_an_address(opened: World) -> None:
+    key = opened.key(Role.AUDITOR)
+    for name in ("key", "api_key", "access_token", "token"):
+        opened.call("GET", f"/v1/audit?{name}={key}", key=None).problem(401, "unauthenticated")
+
+
 BY_KIND: Final = frozenset({"POST /v1/change-requests/{request_id}/approval/options"})
 """Calls without a body, for which the policy of a kind of change says who may call."""
 

@@ -110,6 +110,19 @@ def test_every_command_has_help_and_those_over_http_an_example(path: str) -> Non
         assert f"jackpot {path}" in (command.epilog or ""), path
 
 
+@pytest.mark.parametrize("path", [path for path in ALL if path.rpartition(" ")[2] == "list"])
+def test_every_list_is_printed_for_programs_too(path: str) -> None:
+    options = {option for parameter in ALL[path].params for option in parameter.opts}
+
+    assert options >= {"--json", "--csv"}
+
+
+def test_lists_are_listed() -> None:
+    nouns = {path.rpartition(" ")[0] for path in ALL if path.rpartition(" ")[2] == "list"}
+
+    assert nouns >= {"awards", "casinos", "jackpots", "people", "rounds", "tables"}
+
+
 EXAMPLES: Final = [
     pytest.param(path, match[1], id=line.strip())
     for path, command in ALL.items()
