@@ -5,9 +5,11 @@ from typing import Any, Final
 import pytest
 
 from jackpot_service.domain.principals import Role
+from jackpot_service.domain.rulebooks import RULEBOOK_IDS
 from tests.support.answers import Answer, Body
 from tests.support.bets import bet
 from tests.support.fixtures import books_verify
+from tests.support.hands import ROYAL_FLUSH, hand
 from tests.support.world import LIVE, World
 
 pytestmark = pytest.mark.slow
@@ -54,6 +56,22 @@ def test_a_jackpot_is_opened_once_with_its_settings_and_the_houses_money(world: 
     assert (act["kind"], act["principal"], act["reason"]) == ("jackpot_opened", "Ann", "opening")
     assert act["after"]["rules"]["document"]["limit"] == "6000"
     assert act["after"]["rules"]["document"]["payout_tiers"][0]["approvals"] == 2
+
+
+@pytest.mark.parametrize("rulebook", RULEBOOK_IDS)
+def test_opened_without_payout_tiers_no_royal_flush_is_payable_at_once(world: World, rulebook: str) -> None:
+    """Demand 3: the defaults of every rulebook are such."""
+    opening = {name: JACKPOT[name] for name in JACKPOT.keys() - {"settings"}}
+    opening |= {"rulebook": rulebook, "base_amount": "10000"}
+    post(world, "/v1/jackpots", opening).ok(201)
+    world.add_table("T1", jackpot_id="live")
+    world.bet(bet("b1"))
+
+    awards = world.settle(hand("1", ROYAL_FLUSH))["awards"]
+
+    assert [award["state"] for award in awards] == ["held"]
+    (tier,) = act_of(world, "o1")["after"]["rules"]["document"]["payout_tiers"]
+    assert (tier["from"], tier["approvals"], tier["evidence"]) == ("0", 1, ["surveillance", "cards-checked"])
 
 
 def test_a_jackpot_that_was_opened_takes_bets_at_a_table_that_was_added(world: World) -> None:

@@ -66,6 +66,31 @@ def test_live_has_the_odds_and_the_return_of_its_rulebook(opened: World) -> None
     assert any(line.startswith("In theory a bet returns 81.84 %") for line in sheet["text"])
 
 
+PROCEDURES: Final = (
+    "The order in which hands and bets are listed changes no amount.",
+    "Two rounds never share a win: the round whose result the ledger books first takes the meter.",
+    "A round keeps the rate sheet that was in force when it was opened, whatever is published later.",
+    "Amounts are rounded once, down to a payable unit; what is left stays in the jackpot.",
+    "For the period in which a prize may be claimed, the casino's own rules hold.",
+    "A refund gives back the stake and takes back its parts, at the split and the rate of the bet.",
+    "Bets on a dead hand are refunded.",
+    "All bets of a cancelled round are refunded, and it pays no prize.",
+    "A settled round that was found wrong is corrected by two people: one requests, another approves.",
+    "A new version of the rules takes two people and waits until the jackpot is won.",
+)
+
+
+@pytest.mark.parametrize("rulebook", [LIVE, CYBER, SENECA])
+@pytest.mark.parametrize("sentence", PROCEDURES)
+def test_every_procedure_that_players_and_inspectors_ask_about_is_on_the_sheet(
+    world: World, rulebook: str, sentence: str
+) -> None:
+    """Demand 8: several winners, two rounds, rounding, refunds, dead hands, cancellation, malfunction, claims."""
+    world.open(rulebook)
+
+    assert sentence in ask(world).ok()["text"]
+
+
 def test_the_return_is_that_of_the_report(opened: World) -> None:
     opened.bet(bet(stake_minor=100))
     opened.settle(hand("1"))

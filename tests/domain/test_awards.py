@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from itertools import combinations
+from typing import Final
 
 import pytest
 
@@ -12,9 +13,11 @@ from jackpot_service.domain.awards import (
     AwardState,
     AwardStateConflict,
     AwardStep,
+    HitPayment,
     first_step,
     is_a_life,
     last_step,
+    payment_of,
     require_stoppable,
     require_to_pay,
     state_by_steps,
@@ -110,3 +113,19 @@ def test_nothing_is_paid_of_an_award_unless_it_is_payable_or_paid_in_part(state:
     with pytest.raises(AwardStateConflict) as caught:
         require_to_pay(state, award_id="aw")
     assert caught.value.facts == {"award_id": "aw", "state": state.value}
+
+
+PAYMENTS: Final[tuple[tuple[set[AwardState], HitPayment | None], ...]] = (
+    ({AwardState.HELD, AwardState.PAID}, HitPayment.PENDING),
+    ({AwardState.STOPPED, AwardState.PAYABLE}, HitPayment.PENDING),
+    ({AwardState.PAYABLE, AwardState.PAID}, HitPayment.RELEASED),
+    ({AwardState.PART_PAID, AwardState.PAID}, HitPayment.RELEASED),
+    ({AwardState.PAID, AwardState.REVERSED}, HitPayment.PAID),
+    ({AwardState.REJECTED, AwardState.FORFEITED}, None),
+    (set(), None),
+)
+
+
+@pytest.mark.parametrize(("states", "payment"), PAYMENTS)
+def test_the_payment_of_a_hit_waits_for_its_last_award(states: set[AwardState], payment: HitPayment | None) -> None:
+    assert payment_of(states) is payment
