@@ -93,7 +93,13 @@ class TypedQuery:
 
 
 def typed_query(typed: Mapping[str, str]) -> TypedQuery:
-    """Read a query; without a jackpot it is about the first, without an instant as of now. Raises: UnknownJackpot."""
+    """
+    Read a query; without a jackpot it is about the first, without an instant as of the second that began last.
+
+    A new instant is noted on each stripe, which bets wait for: so all who look in one second share one.
+
+    Raises: UnknownJackpot.
+    """
     names = [name for name in FinanceQuerySchema().fields if name in typed]
     read = read_query(FinanceQuerySchema(), {name: typed[name] for name in names})
     jackpot_ids = tuple(look(references.jackpot_ids))
@@ -105,5 +111,7 @@ def typed_query(typed: Mapping[str, str]) -> TypedQuery:
     jackpot_id = read.values["jackpot"] or jackpot_ids[0]
     base = look(partial(references.require_base, jackpot_id=jackpot_id))
     return TypedQuery(
-        read, jackpot_ids, FinanceQuery(jackpot_id, base, read.values["days"], read.values["as_of"] or at)
+        read,
+        jackpot_ids,
+        FinanceQuery(jackpot_id, base, read.values["days"], read.values["as_of"] or at.replace(microsecond=0)),
     )

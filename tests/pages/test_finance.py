@@ -1,6 +1,7 @@
 """The finance page: who sees it, its head, its instant, and its parts when something is amiss."""
 
 import re
+from datetime import UTC, datetime, timedelta
 from html import unescape
 from urllib.parse import parse_qs, urlsplit
 
@@ -73,6 +74,18 @@ def test_every_address_of_the_page_has_its_instant(played: World) -> None:
         pinned = {link for link in own if query_of(link).get("as_of") == [AS_OF]}
         assert own - pinned == {"/finance?jackpot=j1"}, "only the way to now has none"
         assert len(pinned) >= 1
+
+
+@pytest.mark.parametrize("later", [timedelta(0), timedelta(microseconds=1), timedelta(microseconds=999_999)])
+def test_whoever_opens_it_in_one_second_has_one_instant(played: World, later: timedelta) -> None:
+    """A new instant is noted on each stripe, which bets wait for: of a second there is one."""
+    visitor = Visitor(played).sign_in()
+    played.clock.at = datetime(2026, 12, 5, 12, 30, tzinfo=UTC) + later
+
+    pinned = {value for link in links_of(visitor.open("/finance").text) for value in query_of(link).get("as_of", [])}
+
+    assert len(pinned) == 1
+    assert re.fullmatch(r"2026-12-05T12:30:\d\d\.000000Z", *pinned)
 
 
 def test_as_of_twice_gives_the_same_whatever_comes_later(played: World) -> None:
