@@ -39,6 +39,8 @@ def test_a_listener_is_told_what_a_reader_of_pages_is_told(world: World) -> None
 
     with listening(world.app.asgi, f"{EVENTS}?limit=7", key=world.key(Role.AUDITOR)) as listener:
         assert heard(listener, len(notified)) == notified
+        assert listener.headers["Cache-Control"] == "no-store"
+        assert listener.headers["X-Content-Type-Options"] == "nosniff"
 
 
 def test_a_listener_is_told_of_what_happens_later(opened: World) -> None:

@@ -105,6 +105,7 @@ def test_a_listener_is_told_at_once_and_then_of_each_change(shown: World) -> Non
 
     assert listener.headers["Content-Type"] == "text/event-stream"
     assert listener.headers["Cache-Control"] == "no-store"
+    assert listener.headers["X-Content-Type-Options"] == "nosniff"
     assert first["amounts"][0]["amount_minor"] == 99865
     assert second["amounts"][0]["amount_minor"] == 99910
     assert hit["last_hit"]["cycle"] == 1
