@@ -92,6 +92,13 @@ def ends_of_interest(lives_: Sequence[Life]) -> list[datetime]:
     return sorted({at + by for at in happen for by in (-SECOND, timedelta(0), SECOND)})
 
 
+def end_of_one(lives_: Sequence[Life], *, is_long: bool) -> datetime:
+    """The end of a round that was open for more than the least limit."""
+    return next(
+        life.ended_at for life in lives_ if life.ended_at and life.lasted > MINUTE and (life.lasted > LONG) is is_long
+    )
+
+
 def require_the_same(session: Session, ends: Sequence[datetime]) -> set[str]:
     """Hold what is found at each of some instants against all lives; gives who was found and had ended since."""
     all_lives = lives(session)
@@ -120,6 +127,7 @@ def test_open_are_those_that_had_begun_and_not_ended_whatever_came_later(world: 
     with snapshot(world.engine) as session:
         all_of_them = lives(session)
         ends = random.Random(seed).sample(ends_of_interest(all_of_them), 60)
+        ends += [end_of_one(all_of_them, is_long=is_long) for is_long in (True, False)]
         ended_since = require_the_same(session, [*asked_at, *ends])
 
     assert {life.lasted > LONG for life in all_of_them if life.name in ended_since} == {True, False}
