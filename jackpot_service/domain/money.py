@@ -57,6 +57,7 @@ def has_decimals(amount: Decimal, at_most: int) -> bool:
     return isinstance(exponent, int) and -exponent <= at_most
 
 
+# Amounts repeat, and equal ones are written alike.
 @lru_cache(maxsize=1024)
 def plain(amount: Decimal) -> str:
     """Write an exact amount without exponent and without trailing zeros: what the API and the digests show."""
