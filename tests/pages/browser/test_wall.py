@@ -187,7 +187,7 @@ def test_an_amount_that_rolls_is_never_above_what_was_reported(browser: Browser,
 
 def test_the_wheels_roll_up_to_the_meter_and_never_lead_it(browser: Browser, shown: World) -> None:
     with displaying(browser, shown) as page:
-        assert figure(page) == "130,710.94"
+        wait_for_figure(page, "130,710.94")
         for number in range(4):
             shown.bet(bet(f"b{number}", stake_minor=9990), round_id=f"r{number}")
             most = meter_minor(shown)
