@@ -96,7 +96,7 @@ def typed_query(typed: Mapping[str, str]) -> TypedQuery:
     """
     Read a query; without a jackpot it is about the first, without an instant as of the second that began last.
 
-    A new instant is noted on each stripe, which bets wait for: so all who look in one second share one.
+    Noting a new instant on each stripe makes bets wait, so all who look in one second share one.
 
     Raises: UnknownJackpot.
     """

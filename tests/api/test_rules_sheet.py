@@ -81,14 +81,11 @@ PROCEDURES: Final = (
 
 
 @pytest.mark.parametrize("rulebook", [LIVE, CYBER, SENECA])
-@pytest.mark.parametrize("sentence", PROCEDURES)
-def test_every_procedure_that_players_and_inspectors_ask_about_is_on_the_sheet(
-    world: World, rulebook: str, sentence: str
-) -> None:
+def test_every_procedure_that_players_and_inspectors_ask_about_is_on_the_sheet(world: World, rulebook: str) -> None:
     """Demand 8: several winners, two rounds, rounding, refunds, dead hands, cancellation, malfunction, claims."""
     world.open(rulebook)
 
-    assert sentence in ask(world).ok()["text"]
+    assert set(PROCEDURES) - set(ask(world).ok()["text"]) == set()
 
 
 def test_the_return_is_that_of_the_report(opened: World) -> None:

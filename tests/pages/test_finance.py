@@ -76,16 +76,15 @@ def test_every_address_of_the_page_has_its_instant(played: World) -> None:
         assert len(pinned) >= 1
 
 
-@pytest.mark.parametrize("later", [timedelta(0), timedelta(microseconds=1), timedelta(microseconds=999_999)])
-def test_whoever_opens_it_in_one_second_has_one_instant(played: World, later: timedelta) -> None:
-    """A new instant is noted on each stripe, which bets wait for: of a second there is one."""
-    visitor = Visitor(played).sign_in()
-    played.clock.at = datetime(2026, 12, 5, 12, 30, tzinfo=UTC) + later
+def test_all_who_look_in_one_second_have_one_instant(played: World) -> None:
+    """Noting a new instant on each stripe makes bets wait."""
+    visitor, pinned = Visitor(played).sign_in(), set[str]()
+    for later in (timedelta(0), timedelta(microseconds=1), timedelta(microseconds=999_999)):
+        played.clock.at = datetime(2026, 12, 5, 12, 30, tzinfo=UTC) + later
+        links = links_of(visitor.open("/finance").text)
+        pinned.update(instant for link in links for instant in query_of(link).get("as_of", []))
 
-    pinned = {value for link in links_of(visitor.open("/finance").text) for value in query_of(link).get("as_of", [])}
-
-    (instant,) = pinned
-    assert re.fullmatch(r"2026-12-05T12:30:\d\d\.000000Z", instant)
+    assert len(pinned) == 1
 
 
 def test_as_of_twice_gives_the_same_whatever_comes_later(played: World) -> None:
