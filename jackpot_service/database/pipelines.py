@@ -94,6 +94,12 @@ class Cursor:
         return transformer.load_rows(0, result.ntuples, tuple)
 
     @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns of its rows. Raises: as `fetchall`."""
+        result = self._answered()
+        return tuple((result.fname(number) or b"").decode() for number in range(result.nfields))
+
+    @property
     def status(self) -> str:
         """The command that the statement was, in the words of the database: `COMMIT`."""
         return (self._answered().command_status or b"").decode()
@@ -144,13 +150,14 @@ class Pipeline:
     stand in it: a number that a column cannot hold is an error, also where it is only compared.
     """
 
-    __slots__ = ("_connection", "_pgconn", "_prepared", "_sent")
+    __slots__ = ("_connection", "_pgconn", "_prepared", "_results", "_sent")
 
     def __init__(self, connection: psycopg.Connection[Any], prepared: Prepared) -> None:
         self._connection = connection
         self._pgconn = connection.pgconn
         self._prepared = prepared
         self._sent: list[_Sent] = []
+        self._results: _Results | None = None
 
     def send(self, statement: str, parameters: Mapping[str, Any]) -> Cursor:
         """Send a statement with parameters as `%(name)s`; its rows can be read when the block has ended."""
@@ -174,6 +181,14 @@ class Pipeline:
         self._begin_if_due()
         self._pgconn.send_query_params(command.encode(), None)
         return self._expect(command)
+
+    def is_all(self) -> None:
+        """
+        Have what was sent answered while the block does something else. Nothing may be sent after it.
+
+        Raises: OperationalError if the connection is lost.
+        """
+        self._results = _Results(self._connection, self._prepared.wait)
 
     def _begin_if_due(self) -> None:
         """Begin the transaction where the driver would: outside of it, unless statements are to stand alone."""
@@ -207,7 +222,7 @@ class Pipeline:
 
     def _await_answers(self) -> psycopg.Error | None:
         error = None
-        results = _Results(self._connection, self._prepared.wait)
+        results = self._results or _Results(self._connection, self._prepared.wait)
         for cursor, statement, prepares in self._sent:
             result = results.next_result()
             cursor._result = result  # noqa: SLF001  nobody else may set it

@@ -1,5 +1,6 @@
 """Pipelines on real connections: what fails in them, what no socket holds, and what a connection keeps of them."""
 
+import select
 import signal
 import time
 from collections.abc import Callable, Iterator
@@ -12,7 +13,7 @@ import sqlalchemy
 from psycopg.pq import TransactionStatus
 
 from jackpot_service.database.transactions import Session, pipelined, snapshot, transact
-from tests.faults.scratch import CONFIG, Act, Database, nothing, pid_of
+from tests.faults.scratch import CONFIG, LONGEST_WAIT_S, Act, Database, nothing, pid_of
 from tests.support.drivers import connection_of
 
 pytestmark = pytest.mark.slow
@@ -202,6 +203,17 @@ def test_who_waits_for_an_answer_takes_no_processor(database: Database) -> None:
         before = time.thread_time()
         send(session, "SELECT pg_sleep(0.5)")
         assert time.thread_time() - before < 0.25
+
+
+def test_what_was_sent_is_answered_while_the_block_does_something_else(database: Database) -> None:
+    with opened(database) as session:
+        with pipelined(session) as pipe:
+            answer = pipe.command("SELECT 1 AS number, 2 AS other")
+            pipe.is_all()
+            poller = select.poll()
+            poller.register(connection_of(session).pgconn.socket, select.POLLIN)
+            assert poller.poll(LONGEST_WAIT_S * 1000), "nobody answers before the block ends"
+        assert (answer.columns, answer.fetchall()) == (("number", "other"), [(1, 2)])
 
 
 def test_a_connection_that_was_lost_says_so(database: Database) -> None:

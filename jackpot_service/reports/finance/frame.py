@@ -1,12 +1,14 @@
 """The frame of finance reports: their parameters, the books they stand on, and how they become documents."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Final
+from typing import Any
 
 from sqlalchemy import select, text
 
+from jackpot_service.database import long_lists
 from jackpot_service.database.models import JackpotRow
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain import currencies
@@ -22,9 +24,6 @@ from jackpot_service.reports.finance import period
 from jackpot_service.reports.finance.period import BookPeriod
 from jackpot_service.reports.questions import BadQuestion, By, Parameter, Parameters
 from jackpot_service.version import service_version
-
-PAGE: Final = 1000
-"""How many rows of a list are in memory at a time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,13 +198,14 @@ class LongList:
     more: Mapping[str, Any] = field(default_factory=dict)
 
     def __iter__(self) -> Iterator[Row]:
-        """Read the rows, a page at a time."""
+        """Read the rows, a page at a time: nothing else may be asked of the session meanwhile."""
         names = [column.name for column in self.columns[2:]]
         for book in self.scope.books:
             query = {**list_parameters(self.scope, book), **self.more}
-            with self.session.execute(text(self.statement), query, execution_options={"yield_per": PAGE}) as rows:
-                for row in rows.columns(*names):
-                    yield (book.jackpot_id, book.base, *row)
+            of_book = book.jackpot_id, book.base
+            with closing(long_lists.rows_of(self.session, self.statement, query, names)) as rows:
+                for row in rows:
+                    yield of_book + row
 
     def count(self) -> int:
         """Count the rows: the database looks for all of them, and hands over none."""

@@ -24,7 +24,7 @@ FROM entries e
 WHERE e.kind = 'cancellation';
 
 CREATE VIEW hands AS
-SELECT e.jackpot_id, e.round_key, (h.fact ->> 0) COLLATE "C" AS hand, (h.fact ->> 1) COLLATE "C" AS status,
+SELECT e.jackpot_id, e.round_key, e.step, (h.fact ->> 0) COLLATE "C" AS hand, (h.fact ->> 1) COLLATE "C" AS status,
        ARRAY(SELECT jsonb_array_elements_text(h.fact -> 2)) AS cards
 FROM entries e
 CROSS JOIN LATERAL jsonb_array_elements(coalesce(e.facts #> '{result,hands}', e.facts -> 'hands')) AS h (fact)
@@ -63,7 +63,7 @@ $$;
 CREATE FUNCTION bets_with_refunds(of_jackpot text, of_round bigint, of_base text, of_sheet integer)
 RETURNS TABLE (bet_id text, player_id text, hand text, currency text, step integer, refund_step integer,
                stake numeric, value numeric) LANGUAGE sql STABLE AS $$
-    SELECT b.bet_id, b.player_id, b.hand, b.currency, b.step, coalesce(v.step, c.step, d.step),
+    SELECT b.bet_id, b.player_id, b.hand, b.currency, b.step, coalesce(v.step, c.step, h.step),
            b.stake_minor * ('1e-' || r.exponent)::numeric, b.stake_minor * ('1e-' || r.exponent)::numeric * r.base_per_unit
     FROM bets b
     JOIN rates r ON r.base = of_base AND r.number = of_sheet AND r.currency = b.currency
@@ -72,7 +72,6 @@ RETURNS TABLE (bet_id text, player_id text, hand text, currency text, step integ
     LEFT JOIN cancellations c ON c.jackpot_id = of_jackpot AND c.round_key = of_round
     LEFT JOIN hands h ON h.jackpot_id = of_jackpot AND h.round_key = of_round AND h.hand = b.hand AND h.status = 'dead'
                      AND refunds_dead_hands(of_jackpot, (SELECT o.rules_version FROM round_of_key(of_jackpot, of_round) AS o))
-    LEFT JOIN results d ON d.jackpot_id = of_jackpot AND d.round_key = h.round_key
     WHERE b.jackpot_id = of_jackpot AND b.round_key = of_round
     OFFSET 0  -- One round by its key: the caller has a list of rounds.
 $$;
