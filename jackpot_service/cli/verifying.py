@@ -1,7 +1,9 @@
 """`jackpot verify`: whether the books are right, and whether they are still those that were sealed."""
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import click
@@ -12,12 +14,13 @@ from jackpot_service.cli.progress import shown_progress
 from jackpot_service.cli.seals import SealFiles, file_option, public_keys, seal_files
 from jackpot_service.config.settings import Config
 from jackpot_service.database import role
-from jackpot_service.database.connections import create_owners_engine
+from jackpot_service.database.connections import create_engine, create_owners_engine
 from jackpot_service.database.transactions import Session, read, snapshot
 from jackpot_service.domain.errors import Unavailable
 from jackpot_service.ledger.verification import NotCompared, OnReached, Progress, Reached, Verification
 from jackpot_service.proof.checkpoints import given_seals_hold
 from jackpot_service.proof.notes import Notes
+from jackpot_service.proof.processes import Processes
 from jackpot_service.proof.proof import verify
 from jackpot_service.records import checkpoints
 from jackpot_service.records.checkpoints import NotedVerification
@@ -26,12 +29,21 @@ from jackpot_service.signing import PublicKey
 
 OFF = 1
 
+MOST_PROCESSES = 64
+
 
 @click.command("verify")
 @click.option("--from-last", is_flag=True, help="Go on from where the last clean, or interrupted, verification stood.")
 @click.option("--seal", "seal_paths", type=file_option, multiple=True, help="A seal, or a directory of seals.")
 @click.option("--public-key", "key_paths", type=file_option, multiple=True, help="A key that signed them, in PEM.")
 @click.option("--note-every", type=click.FloatRange(0), default=60.0, show_default=True, help="Seconds between notes.")
+@click.option(
+    "--processes",
+    type=click.IntRange(1, MOST_PROCESSES),
+    default=lambda: len(os.sched_getaffinity(0)),
+    show_default="one a core",
+    help="How many prove rounds side by side, each over a connection.",
+)
 @pass_config
 @click.pass_context
 def verify_books(  # noqa: PLR0917  click passes what its options say
@@ -41,6 +53,7 @@ def verify_books(  # noqa: PLR0917  click passes what its options say
     seal_paths: Sequence[Path],
     key_paths: Sequence[Path],
     note_every: float,
+    processes: int,
 ) -> None:
     """
     Re-derive the books from zero; name each mismatch, and exit 1 if there is any.
@@ -57,7 +70,7 @@ def verify_books(  # noqa: PLR0917  click passes what its options say
     sealed, keys = seal_files(seal_paths), public_keys(key_paths)
     _analyse(config)
     # One engine reads one instant of the books, however long it takes; another notes meanwhile how far that has come.
-    with opened_engine(config) as engine, opened_engine(config) as noting:
+    with opened_url(config) as url, opened_engine(config) as engine, opened_engine(config) as noting:
         last = read(engine, checkpoints.last_verification) if from_last else None
         if from_last:
             click.echo(_begins(last), err=True)
@@ -65,7 +78,8 @@ def verify_books(  # noqa: PLR0917  click passes what its options say
         with snapshot(engine) as session:
             broken = tuple(given_seals_hold(session, sealed, keys))
             # Books that were rewritten since they were sealed are nothing to go on from, however well they add up.
-            verification = _verified(session, last, on_reached=_note_nothing if broken else notes.take)
+            side_by_side = None if processes == 1 else Processes(processes, partial(create_engine, config, url))
+            verification = _verified(session, last, _note_nothing if broken else notes.take, side_by_side)
             verification = replace(verification, mismatches=(*broken, *verification.mismatches))
     print_verification(verification)
     if seal_paths:
@@ -111,14 +125,16 @@ def _note_nothing(_reached: Reached) -> None:
     """Go without notes."""
 
 
-def _verified(session: Session, last: NotedVerification | None, on_reached: OnReached) -> Verification:
+def _verified(
+    session: Session, last: NotedVerification | None, on_reached: OnReached, processes: Processes | None
+) -> Verification:
     with shown_progress() as count:
 
         def advance(progress: Progress) -> None:
             count(progress.done, progress.total, f"looks at entries, now of {progress.book}")
 
         since = None if last is None else last.books
-        return verify(session, since=since, on_progress=advance, on_reached=on_reached)
+        return verify(session, since=since, on_progress=advance, on_reached=on_reached, processes=processes)
 
 
 def _begins(last: NotedVerification | None) -> str:

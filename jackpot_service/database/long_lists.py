@@ -20,7 +20,9 @@ PAGE: Final = 500
 _NUMBERS: Final = count()
 
 
-def rows_of(session: Session, statement: str, parameters: Mapping[str, Any], columns: Sequence[str]) -> Generator[Row, None, None]:
+def rows_of(
+    session: Session, statement: str, parameters: Mapping[str, Any], columns: Sequence[str]
+) -> Generator[Row, None, None]:
     """
     Read the rows of a statement with parameters as `:name`; `columns` are two or more of its columns, in their order.
 

@@ -18,6 +18,7 @@ from typing import Any, Final, NoReturn, TypeVar
 import psycopg
 import sqlalchemy
 from psycopg.pq import TransactionStatus
+from psycopg.sql import SQL, Literal
 from sqlalchemy import event
 from sqlalchemy.exc import DBAPIError
 
@@ -460,10 +461,11 @@ def _says_writable(engine: sqlalchemy.Engine) -> bool:
 
 
 @contextmanager
-def snapshot(engine: sqlalchemy.Engine, *, longest_s: float | None = None) -> Iterator[Session]:
+def snapshot(engine: sqlalchemy.Engine, *, longest_s: float | None = None, of: str | None = None) -> Iterator[Session]:
     """
     Open a session that sees one instant of the database, however long it reads, and cannot write.
 
+    The instant is that of another session, if its `exported_snapshot` is given, as long as that one is open.
     Without `longest_s`, only each of its statements has an end, in hours. It has no time-out while its caller works
     with what was read: a proof over years of entries reads for long, and holds no lock that others need.
 
@@ -475,6 +477,8 @@ def snapshot(engine: sqlalchemy.Engine, *, longest_s: float | None = None) -> It
         _unhurried(session, longest_s),
     ):
         session.execute(_READ_ONLY)
+        if of is not None:
+            session.exec_driver_sql(SQL("SET TRANSACTION SNAPSHOT {}").format(Literal(of)).as_string())
         statement_s = deadlines.LONGEST_STATEMENT_S if longest_s is None else longest_s
         session.execute(_FOR_LONG, {"statement_timeout": str(round(statement_s * 1000))})
         if longest_s is None:
@@ -482,6 +486,12 @@ def snapshot(engine: sqlalchemy.Engine, *, longest_s: float | None = None) -> It
         else:
             event.listen(session, "before_cursor_execute", _refusing_after(time.monotonic() + longest_s))
         yield session
+
+
+def exported_snapshot(session: Session) -> str:
+    """Name the instant that a session of `snapshot` sees, for sessions of other processes."""
+    name: str = session.execute(sqlalchemy.text("SELECT pg_export_snapshot()")).scalar_one()
+    return name
 
 
 def cancel_statement(session: Session) -> None:

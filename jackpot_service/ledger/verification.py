@@ -116,6 +116,7 @@ class Looks:
 
     An entry is looked at in its chain, in the sums of its day, and with its round. These take as different a time as
     the numbers say (measured over a month of ten million bets), so that the rest can be reckoned from what was done.
+    Chains are read by one process, whatever else is done by several.
     """
 
     IN_CHAIN: ClassVar = 1
@@ -124,6 +125,12 @@ class Looks:
 
     total: int = 0
     done: int = 0
+    processes: int = 1
+
+    @property
+    def in_chain(self) -> int:
+        """How many looks an entry takes in its chain, beside those that several processes take at once."""
+        return self.IN_CHAIN * self.processes
 
 
 OnReached = Callable[[Reached], None]

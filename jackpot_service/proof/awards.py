@@ -79,6 +79,10 @@ class HeldMoney:
             if account == AWARDS_HELD and replay.is_exact(amount):
                 self.booked += amount
 
+    def expect(self, amount: Decimal) -> None:
+        """Take notice of awards that cost so much."""
+        self.expected += amount
+
     def add(self, round_: RoundDocuments) -> None:
         """Take notice of a round's awards; of a round that was verified before, of what changed since."""
         steps = _steps(round_)

@@ -89,7 +89,7 @@ class Decoder:
     """Reads rows, and finds what is unreadable in them, each value once."""
 
     def __init__(self) -> None:
-        self._unreadable: dict[tuple[str, str, str], Mismatch] = {}
+        self._unreadable: dict[Mismatch, None] = {}
         self._taken = 0
 
     def rows(self, table: str, rows: Iterable[Row[Any]]) -> Iterable[Any]:
@@ -102,9 +102,13 @@ class Decoder:
             wrong = [name for name, shape in shapes.items() if not shape.fits(getattr(row, name))]
             yield self._replaced(table, row, wrong) if wrong else row
 
+    def add(self, unreadable: Iterable[Mismatch]) -> None:
+        """Add what a decoder of another process has found in the same rows."""
+        self._unreadable.update(dict.fromkeys(unreadable))
+
     def take(self) -> list[Mismatch]:
         """Return what was found since this was called last."""
-        fresh = list(self._unreadable.values())[self._taken :]
+        fresh = list(self._unreadable)[self._taken :]
         self._taken += len(fresh)
         return fresh
 
@@ -115,7 +119,7 @@ class Decoder:
         place = f"{table}, {', '.join(f'{name} {value}' for name, value in key.items())}"
         for name in wrong:
             detail = f"{name} holds {str(values[name])[:LONGEST_SHOWN]}"
-            self._unreadable.setdefault((book, place, name), Mismatch(Code.RECORD_UNREADABLE, book, place, detail))
+            self.add([Mismatch(Code.RECORD_UNREADABLE, book, place, detail)])
             values[name] = SHAPES[table][name].empty()
         return SimpleNamespace(**values)
 

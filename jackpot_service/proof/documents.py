@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
 
-from sqlalchemy import ColumnElement, Row, and_, select, tuple_
+from sqlalchemy import ColumnElement, Row, and_, func, select, tuple_
 
 from jackpot_service.database.models import (
     AwardRow,
@@ -28,7 +28,6 @@ from jackpot_service.domain.rounds import Round, RoundState
 from jackpot_service.ledger import replay
 from jackpot_service.ledger.mismatches import Code, Mismatch
 from jackpot_service.ledger.replay import BookedEntry, Within
-from jackpot_service.ledger.verification import BEFORE_ALL_ROUNDS
 from jackpot_service.proof.decoding import Decoder
 
 PAGE = 250
@@ -107,13 +106,26 @@ class Page:
     mismatches: tuple[Mismatch, ...]
 
 
-def pages(session: Session, decoder: Decoder, book: str, *, after: int = BEFORE_ALL_ROUNDS) -> Iterator[Page]:
-    """Read a jackpot's rounds after a key in the order of their keys, with every row up to the last, and beyond."""
-    while after < HIGHEST_KEY:
-        rounds, is_end = _rounds(session, RoundRow.jackpot_id == book, RoundRow.round_key > after)
-        upto = HIGHEST_KEY if is_end else rounds[-1].round_key
-        yield _page(session, decoder, book, rounds, _between(after, upto))
-        after = upto
+def shares(session: Session, book: str, *, after: int, rounds: int) -> tuple[int, ...]:
+    """Divide a jackpot's rounds after a key into shares of so many: up to which key each goes, the last beyond all."""
+    number = func.row_number().over(order_by=RoundRow.round_key)
+    keys = (
+        select(RoundRow.round_key, number.label("number"))
+        .where(RoundRow.jackpot_id == book, RoundRow.round_key > after)
+        .subquery()
+    )
+    ends = session.scalars(select(keys.c.round_key).where(keys.c.number % rounds == 0).order_by(keys.c.round_key))
+    return (*ends, HIGHEST_KEY)
+
+
+def pages(session: Session, decoder: Decoder, book: str, *, after: int, upto: int = HIGHEST_KEY) -> Iterator[Page]:
+    """Read a jackpot's rounds between two keys in their order, with every row after the first and up to the second."""
+    while after < upto:
+        within = (RoundRow.jackpot_id == book, RoundRow.round_key > after, RoundRow.round_key <= upto)
+        rounds, is_end = _rounds(session, *within)
+        last = upto if is_end else rounds[-1].round_key
+        yield _page(session, decoder, book, rounds, _between(after, last))
+        after = last
 
 
 def these(session: Session, decoder: Decoder, book: str, keys: Iterable[int]) -> Iterator[Page]:

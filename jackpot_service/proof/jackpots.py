@@ -144,13 +144,16 @@ class Jackpot:
 
 
 def read(
-    session: Session,
-    jackpot_id: str,
-    references: References,
-    pools: PoolsByPosition,
-    outside: Sequence[BookedEntry],
+    session: Session, jackpot_id: str, references: References, since: Verified, fresh: Sequence[BookedEntry]
 ) -> Jackpot:
-    """Read a jackpot's documents as they are now, past every cache; `outside` are its entries of no round."""
+    """
+    Read a jackpot's documents as they are now, past every cache.
+
+    `fresh` are its entries of no round that came since it was verified. Those before are read as far as acts name them.
+    """
+    named = [seq for seq in references.index_of(jackpot_id).effects if seq <= since.seq_on(0)]
+    before = replay.entries_at(session, jackpot_id, 0, named)
+    outside = [*(entry for entry in before if entry.round_key is None), *fresh]
     rows = session.execute(
         select(RulesVersionRow.version, RulesVersionRow.document, RulesVersionRow.entry_seq)
         .where(RulesVersionRow.jackpot_id == jackpot_id)
@@ -175,7 +178,7 @@ def read(
         cycles,
         documents,
         rules,
-        pools,
+        PoolsByPosition(session, jackpot_id, since),
         effects,
         rules_seqs,
         status_changes,

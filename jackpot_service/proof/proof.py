@@ -1,6 +1,5 @@
 """The proof that the books are right: everything that was booked is derived again from what the ledger received."""
 
-import gc
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -49,53 +48,33 @@ from jackpot_service.ledger.verification import (
 )
 from jackpot_service.proof import (
     acts,
-    bets,
     checkpoints,
-    corrections,
     days,
     decoding,
-    denied_prizes,
     documents,
     exceptions,
     figures,
     jackpots,
     passkeys,
-    records,
     reference_book,
     references,
-    rounds,
     sequence_checks,
-    settlements,
     slips,
     table_limits,
     times,
 )
-from jackpot_service.proof.awards import ActsOnRounds, HeldMoney
-from jackpot_service.proof.decoding import UNDERIVABLE, Decoder
-from jackpot_service.proof.documents import Page, RoundDocuments
+from jackpot_service.proof.awards import HeldMoney
+from jackpot_service.proof.decoding import Decoder
 from jackpot_service.proof.jackpots import Jackpot
 from jackpot_service.proof.manual_payments import Statements
-from jackpot_service.proof.positions import PoolsByPosition
+from jackpot_service.proof.processes import Processes, Work, proving
 from jackpot_service.proof.references import References
+from jackpot_service.proof.round_proof import ProvedRounds, RoundProof, few_collections, guarded
 from jackpot_service.proof.times import Times
 from jackpot_service.records.checkpoints import DayPart
 
 SUMS_ARE_LIKE_DAYS: Final = 1
 """To compare all days with figures takes as long as to read so many of them again: for the progress that is shown."""
-
-OBJECTS_BETWEEN_COLLECTIONS: Final = 50_000
-"""Rows and entries have no cycles, and are many: looking every 700 objects, as usual, took a quarter of the time."""
-
-ROUND_CHECKS = (
-    records.digests_cover_the_rows,
-    *rounds.CHECKS,
-    *bets.CHECKS,
-    *settlements.CHECKS,
-    *denied_prizes.CHECKS,
-    *corrections.CHECKS,
-    *figures.CHECKS,
-)
-"""The checks of every round, each by itself."""
 
 _BOOKS_OF = (
     StripeRow.jackpot_id,
@@ -131,6 +110,7 @@ def verify(
     since: Mapping[str, Verified] | None = None,
     on_progress: OnProgress = lambda _progress: None,
     on_reached: OnReached = lambda _reached: None,
+    processes: Processes | None = None,
 ) -> Verification:
     """
     Derive the books again from zero, and name everything that is not as it should be.
@@ -139,10 +119,12 @@ def verify(
     docs/decisions/proof.md for what that proves. The session must see one instant of the database
     (`transactions.snapshot`); the service may go on meanwhile. Memory does not grow with entries, rounds or bets.
     `on_progress` is called after each page, `on_reached` where a later verification could go on, as long as
-    nothing is wrong.
+    nothing is wrong. Where a jackpot has many rounds, `processes` prove them side by side.
+
+    Raises: HeldUp if one of these ends by itself.
     """
-    proof = _Proof(session, dict(since or {}), on_progress, on_reached)
-    with decoding.strictly(session), _few_collections():
+    proof = _Proof(session, dict(since or {}), on_progress, on_reached, processes)
+    with decoding.strictly(session), few_collections():
         for mismatch in proof.check_everything():
             proof.mismatches.append(mismatch)
     proof.report_reached(is_whole=True)
@@ -150,29 +132,10 @@ def verify(
     return Verification(*counts, tuple(proof.mismatches), proof.not_compared)
 
 
-@contextmanager
-def _few_collections() -> Iterator[None]:
-    """Have Python look for cycles of objects seldom in the block."""
-    before = gc.get_threshold()
-    gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
-    try:
-        yield
-    finally:
-        gc.set_threshold(*before)
-
-
 def _unknown_books(session: Session, known: References) -> Found:
     for book, table in sorted(map(tuple, session.execute(_BOOKS))):
         if book not in known.jackpots and (book != REFERENCE_BOOK or table not in _OF_ANY_BOOK):
             yield Mismatch(Code.BOOK_UNKNOWN, book, table, "has rows of a jackpot that is not there")
-
-
-def _guarded(mismatches: Found, *, book: str, place: str) -> Found:
-    """Turn what the domain raises on rows that cannot be into a mismatch, so that one broken row hides no other."""
-    try:
-        yield from mismatches
-    except UNDERIVABLE as error:
-        yield Mismatch(Code.ENTRY_UNDERIVABLE, book, place, f"{type(error).__name__}: {error}")
 
 
 @dataclass(slots=True)
@@ -183,6 +146,7 @@ class _Proof:
     reached: dict[str, Verified]
     on_progress: OnProgress
     on_reached: OnReached
+    processes: Processes | None
     entries: int = field(default=0, init=False)
     rounds: int = field(default=0, init=False)
     bets: int = field(default=0, init=False)
@@ -207,7 +171,7 @@ class _Proof:
             yield Mismatch(Code.VERIFIED_HEAD, book, "stripes", "were verified, and are of a jackpot that is not there")
         yield from self.check_reference_book(known)
         closed = checkpoints.closed_periods_hold(self.session, known.closed_periods, not_compared=self.not_compared)
-        yield from _guarded(closed, book=REFERENCE_BOOK, place="closed periods")
+        yield from guarded(closed, book=REFERENCE_BOOK, place="closed periods")
         for jackpot_id in self.books[1:]:
             yield from self.check_jackpot(jackpot_id, known)
 
@@ -227,15 +191,15 @@ class _Proof:
         yield from jackpots.stripes_follow(REFERENCE_BOOK, stripes, ())
         yield from table_limits.check(REFERENCE_BOOK, (), stripes, {})
         entries = reference_book.entries(self.session)
-        yield from _guarded(reference_book.check(known, entries), book=REFERENCE_BOOK, place="documents")
+        yield from guarded(reference_book.check(known, entries), book=REFERENCE_BOOK, place="documents")
         signed = passkeys.check(self.session, known, entries)
-        yield from _guarded(signed, book=REFERENCE_BOOK, place="passkeys")
+        yield from guarded(signed, book=REFERENCE_BOOK, place="passkeys")
         noted = exceptions.check(self.session, self.decoder, known)
-        yield from _guarded(noted, book=REFERENCE_BOOK, place="exceptions")
+        yield from guarded(noted, book=REFERENCE_BOOK, place="exceptions")
         yield from self.decoder.take()
-        yield from _guarded(days.check(self.session, REFERENCE_BOOK, stripes, since), book=REFERENCE_BOOK, place="days")
-        yield from _guarded(checkpoints.kept_seals_hold(self.session), book=REFERENCE_BOOK, place="seals")
-        yield from _guarded(slips.check(self.session), book=REFERENCE_BOOK, place="slips")
+        yield from guarded(days.check(self.session, REFERENCE_BOOK, stripes, since), book=REFERENCE_BOOK, place="days")
+        yield from guarded(checkpoints.kept_seals_hold(self.session), book=REFERENCE_BOOK, place="seals")
+        yield from guarded(slips.check(self.session), book=REFERENCE_BOOK, place="slips")
         self.reached[REFERENCE_BOOK] = replace(self._verified(stripes), is_whole=True)
         self._report_progress(REFERENCE_BOOK)
 
@@ -259,21 +223,23 @@ class _Proof:
 
         entries_before = self.entries
         yield from laws.broken_in(self.session, jackpot_id, since=since, on_entry=note)
-        jackpot = self._read(jackpot_id, known, since, fresh)
+        jackpot = jackpots.read(self.session, jackpot_id, known, since, fresh)
         yield from [*late, *dates.check_stripes(jackpot_id)]
-        yield from _guarded(jackpots.check(jackpot, jackpot.outside), book=jackpot_id, place="opening")
-        yield from _guarded(statements.check(jackpot, jackpot.outside), book=jackpot_id, place="statements")
+        yield from guarded(jackpots.check(jackpot, jackpot.outside), book=jackpot_id, place="opening")
+        yield from guarded(statements.check(jackpot, jackpot.outside), book=jackpot_id, place="statements")
         yield from acts.acts_were_possible(jackpot, jackpot.outside)
         yield from acts.check_decisions(jackpot, fresh)
         yield from figures.effects_come_to_nothing_more(fresh)
         reconciled = checkpoints.reconciled_days_of(self.session, jackpot_id)
-        yield from self._check_sums(jackpot, since, reconciled, fresh_entries=self.entries - entries_before)
-        reconciled_to = reconciled[-1].day if reconciled else date.min
-        yield from self._check_rounds(jackpot, since, held, reconciled_to=reconciled_to)
+        proof = RoundProof.of(self.session, self.decoder, jackpot, since)
+        with self._proving(proof, fresh) as proved:  # Others prove rounds meanwhile.
+            yield from self._check_sums(jackpot, since, reconciled, fresh_entries=self.entries - entries_before)
+            reconciled_to = reconciled[-1].day if reconciled else date.min
+            yield from self._check_rounds(proof, proved, held, reconciled_to=reconciled_to)
         yield from held.check(jackpot_id)
         seen = acts.seen_by_acts(jackpot)
         crossing = sequence_checks.settlements_do_not_cross(self.session, jackpot_id, seen, since=since)
-        yield from _guarded(crossing, book=jackpot_id, place="order")
+        yield from guarded(crossing, book=jackpot_id, place="order")
         self.reached[jackpot_id] = replace(self.reached[jackpot_id], is_whole=True, held=ZERO)
         self.report_reached()
 
@@ -289,57 +255,57 @@ class _Proof:
             self.looks.done = before + share * next(numbers) // parts
             self._report_progress(book)
 
-        yield from _guarded(days.check(session, book, jackpot.stripes, since), book=book, place="days")
+        yield from guarded(days.check(session, book, jackpot.stripes, since), book=book, place="days")
         mismatches = figures.payments_come_to_their_awards(session, book, since)
-        yield from _guarded(mismatches, book=book, place="payments")
+        yield from guarded(mismatches, book=book, place="payments")
         advance()
         mismatches = checkpoints.reconciled_days_hold(session, jackpot, reconciled, since, on_day=advance)
-        yield from _guarded(mismatches, book=book, place="reconciled days")
+        yield from guarded(mismatches, book=book, place="reconciled days")
         self.looks.done = before + share
 
-    def _read(self, jackpot_id: str, known: References, since: Verified, fresh: Sequence[BookedEntry]) -> Jackpot:
-        """Read a jackpot, with the entries of no round: those verified before too, as far as acts name them."""
-        named = [seq for seq in known.index_of(jackpot_id).effects if seq <= since.seq_on(0)]
-        before = replay.entries_at(self.session, jackpot_id, 0, named)
-        outside = [*(entry for entry in before if entry.round_key is None), *fresh]
-        pools = PoolsByPosition(self.session, jackpot_id, since)
-        return jackpots.read(self.session, jackpot_id, known, pools, outside)
+    @contextmanager
+    def _proving(self, proof: RoundProof, fresh: Sequence[BookedEntry]) -> Iterator[Iterator[ProvedRounds]]:
+        """Prove the rounds that come after those verified before, here as they are read, or side by side."""
+        book, after, processes = proof.jackpot.jackpot_id, proof.since.last_round_key, self.processes
+        if processes is not None:
+            ends = documents.shares(self.session, book, after=after, rounds=processes.rounds_of_a_share)
+            if len(ends) >= processes.least_shares:
+                with proving(self.session, processes, Work(book, proof.since, fresh, after, ends)) as proved:
+                    yield proved
+                return
+        yield proof.between(after, documents.HIGHEST_KEY)
 
-    def _check_rounds(self, jackpot: Jackpot, since: Verified, held: HeldMoney, *, reconciled_to: date) -> Found:
+    def _check_rounds(
+        self, proof: RoundProof, proved: Iterator[ProvedRounds], held: HeldMoney, *, reconciled_to: date
+    ) -> Found:
         """All rounds after the last that was verified, and of those before it, the ones touched since."""
+        jackpot, since = proof.jackpot, proof.since
         book = jackpot.jackpot_id
         now = replace(self._verified(jackpot.stripes), reconciled_to=reconciled_to)
-        on_rounds = ActsOnRounds(jackpot, jackpot.outside)
-        yield from on_rounds.have_their_rounds(self.session)
+        yield from proof.acts.have_their_rounds(self.session)
         touched = set(replay.rounds_touched(self.session, book, since=since))
-        touched |= {key for key in on_rounds.rounds_since(since.acts) if key <= since.last_round_key}
+        touched |= {key for key in proof.acts.rounds_since(since.acts) if key <= since.last_round_key}
         touched |= {key for key in jackpot.corrected_since(since) if key <= since.last_round_key}
-        for page in documents.these(self.session, self.decoder, book, touched):
-            yield from self._check_page(page, jackpot, on_rounds, held)
+        for rounds in proof.these(touched):
+            yield from self._take(rounds, book, held)
         now = replace(now, last_round_key=since.last_round_key)
         self._reach(book, now, held)
-        for page in documents.pages(self.session, self.decoder, book, after=since.last_round_key):
-            yield from self._check_page(page, jackpot, on_rounds, held)
-            if page.rounds:
-                now = replace(now, last_round_key=page.rounds[-1].round.round_key)
+        for rounds in proved:
+            yield from self._take(rounds, book, held)
+            if rounds.last is not None:
+                now = replace(now, last_round_key=rounds.last)
             self._reach(book, now, held)
 
-    def _check_page(self, page: Page, jackpot: Jackpot, on_rounds: ActsOnRounds, held: HeldMoney) -> Found:
+    def _take(self, rounds: ProvedRounds, book: str, held: HeldMoney) -> Found:
+        self.decoder.add(rounds.unreadable)
         yield from self.decoder.take()
-        yield from page.mismatches
-        for round_ in page.rounds:
-            yield from self._check_round(round_, jackpot)
-            yield from _guarded(on_rounds.check(round_), book=jackpot.jackpot_id, place=round_.place)
-            held.add(round_)
-            self.looks.done += Looks.IN_ROUND * len(round_.entries)
-        self._report_progress(jackpot.jackpot_id)
-
-    def _check_round(self, round_: RoundDocuments, jackpot: Jackpot) -> Found:
-        self.rounds += 1
-        self.bets += len(round_.bets)
-        self.awards += len(round_.of("awards"))
-        for check in ROUND_CHECKS:
-            yield from _guarded(check(round_, jackpot), book=jackpot.jackpot_id, place=round_.place)
+        yield from rounds.mismatches
+        held.expect(rounds.held)
+        self.rounds += rounds.rounds
+        self.bets += rounds.bets
+        self.awards += rounds.awards
+        self.looks.done += Looks.IN_ROUND * rounds.entries
+        self._report_progress(book)
 
     def _looks_due(self) -> Looks:
         """All at each entry not verified before, and one with its round at each that waits since an interruption."""
@@ -347,10 +313,12 @@ class _Proof:
         for book, stripe_no, seq in replay.ends(self.session):
             if book in self.books:
                 fresh[book] += max(0, seq - self.reached.get(book, NOTHING).seq_on(stripe_no))
-        once = Looks.IN_CHAIN + Looks.IN_SUMS
-        return Looks(
-            sum(once * entries + Looks.IN_ROUND * self._with_rounds(book, entries) for book, entries in fresh.items())
+        looks = Looks(processes=1 if self.processes is None else self.processes.number)
+        once = looks.in_chain + Looks.IN_SUMS
+        looks.total = sum(
+            once * entries + Looks.IN_ROUND * self._with_rounds(book, entries) for book, entries in fresh.items()
         )
+        return looks
 
     def _with_rounds(self, book: str, fresh: int) -> int:
         """Entries that came since are of rounds that wait, too, or of earlier ones, which are looked at again."""
@@ -361,7 +329,7 @@ class _Proof:
 
     def _count_entry(self, entry: BookedEntry) -> None:
         self.entries += 1
-        self.looks.done += Looks.IN_CHAIN
+        self.looks.done += self.looks.in_chain
         if entry.book == REFERENCE_BOOK:  # Its documents are few, and looked at apart.
             self.looks.done += Looks.IN_SUMS + Looks.IN_ROUND
         if self.entries % replay.PAGE == 0:

@@ -147,8 +147,10 @@ def _hand(name: str, status: HandStatus, cards: str) -> Hand:
 @contextmanager
 def engine_of(url: str) -> Iterator[sqlalchemy.Engine]:
     engine = create_engine(Config(), url)
-    yield engine
-    engine.dispose()
+    try:
+        yield engine
+    finally:
+        engine.dispose()
 
 
 def write(engine: sqlalchemy.Engine) -> None:

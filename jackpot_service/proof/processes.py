@@ -1,0 +1,165 @@
+"""
+Several processes that prove the rounds of a jackpot side by side, all over the same instant of the database.
+
+A process reads everything by itself, and proves every n-th share of the rounds. Nothing is handed out: its shares are
+where a verification that begins at the same round finds them too. What comes of them is taken in the order of rounds,
+so how far a verification has come means the same whatever their number.
+"""
+
+import contextlib
+import multiprocessing
+import signal
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
+from queue import SimpleQueue
+from typing import Final
+
+import sqlalchemy
+
+from jackpot_service.database.failures import HeldUp
+from jackpot_service.database.transactions import Session, exported_snapshot, snapshot
+from jackpot_service.domain.errors import Unavailable
+from jackpot_service.ledger.replay import BookedEntry
+from jackpot_service.ledger.verification import Verified
+from jackpot_service.proof import decoding, jackpots, references
+from jackpot_service.proof.decoding import Decoder
+from jackpot_service.proof.round_proof import ProvedRounds, RoundProof, few_collections, merged
+
+ROUNDS_OF_A_SHARE: Final = 250
+
+LEAST_SHARES: Final = 16
+"""With fewer, a process alone has proved them before others have begun."""
+
+LONGEST_END_S: Final = 10.0
+"""A process whose answers nobody takes any more ends at its next one."""
+
+_CONTEXT: Final = multiprocessing.get_context("forkserver")
+
+MakeEngine = Callable[[], sqlalchemy.Engine]
+"""Makes the engine of a process, in it: a partial of a function at the top level of a module."""
+
+
+@dataclass(frozen=True, slots=True)
+class Processes:
+    """
+    How many processes prove rounds side by side, and what each makes its engine by.
+
+    They begin where there are so many shares of so many rounds. They do not see what a session has changed itself.
+    """
+
+    number: int
+    make_engine: MakeEngine
+    rounds_of_a_share: int = ROUNDS_OF_A_SHARE
+    least_shares: int = LEAST_SHARES
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """
+    The rounds of a jackpot that are to be proved, in shares.
+
+    `fresh` are its entries of no round that came since it was verified. The shares lie after `after`, each up to one of
+    `ends`.
+    """
+
+    jackpot_id: str
+    since: Verified
+    fresh: Sequence[BookedEntry]
+    after: int
+    ends: Sequence[int]
+
+    def shares(self, first: int, step: int) -> Iterator[tuple[int, int]]:
+        """Every so many shares, from one on: after which key, and up to which."""
+        begins = [self.after, *self.ends]
+        for number in range(first, len(self.ends), step):
+            yield begins[number], self.ends[number]
+
+
+@contextmanager
+def proving(session: Session, processes: Processes, work: Work) -> Iterator[Iterator[ProvedRounds]]:
+    """
+    Have processes prove the shares of some rounds; yields what comes of each, in the order of the rounds.
+
+    They work meanwhile, whatever the block does. At its end they are gone.
+
+    Raises, while that is read: HeldUp if one of them ends by itself.
+    """
+    instant = exported_snapshot(session)
+    with ExitStack() as stack:
+        answers = [
+            stack.enter_context(_answers(processes, work, instant, number)) for number in range(processes.number)
+        ]
+        yield _in_order(answers, len(work.ends))
+
+
+Answers = SimpleQueue[ProvedRounds | str]
+
+
+def _in_order(answers: Sequence[Answers], shares: int) -> Iterator[ProvedRounds]:
+    for number in range(shares):
+        answer = answers[number % len(answers)].get()
+        if isinstance(answer, str):
+            raise HeldUp(answer)
+        yield answer
+
+
+@contextmanager
+def _answers(processes: Processes, work: Work, instant: str, number: int) -> Iterator[Answers]:
+    """Start a process; yields its answers, as they come. A text is its last, and says why it ended."""
+    here, there = _CONTEXT.Pipe(duplex=False)
+    shares = tuple(work.shares(number, processes.number))
+    process = _CONTEXT.Process(target=_prove, args=(there, processes.make_engine, instant, work, shares), daemon=True)
+    process.start()
+    there.close()  # Then it is the process's alone: its end is seen here.
+    answers: Answers = SimpleQueue()
+    taking = threading.Thread(target=_take, args=(here, process, answers), daemon=True)
+    taking.start()
+    try:
+        yield answers
+    finally:
+        process.terminate()
+        process.join(LONGEST_END_S)
+        taking.join(LONGEST_END_S)
+
+
+def _take(here: Connection, process: BaseProcess, answers: Answers) -> None:
+    """Take answers off the pipe, which holds few of them: the process need not wait until somebody reads them."""
+    with here:
+        while True:
+            try:
+                answers.put(here.recv())
+            except (EOFError, OSError):
+                process.join(LONGEST_END_S)
+                answers.put(f"A process that proved rounds has ended, with {process.exitcode}.")
+                return
+
+
+def _prove(
+    there: Connection, make_engine: MakeEngine, instant: str, work: Work, shares: Sequence[tuple[int, int]]
+) -> None:
+    """Prove shares, in a process of its own."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all of them; the one that started this ends it.
+    engine = make_engine()
+    with contextlib.suppress(BrokenPipeError):  # Nobody wants to know any more.
+        try:
+            with snapshot(engine, of=instant) as session, decoding.strictly(session), few_collections():
+                for proved in _proved(session, work, shares):
+                    there.send(proved)
+        except Unavailable as error:
+            there.send(f"A process that proved rounds has ended: {error.detail}")
+        finally:
+            engine.dispose()
+
+
+def _proved(session: Session, work: Work, shares: Sequence[tuple[int, int]]) -> Iterator[ProvedRounds]:
+    decoder = Decoder()
+    known = references.read(session, decoder)
+    jackpot = jackpots.read(session, work.jackpot_id, known, work.since, work.fresh)
+    decoder.take()  # Whoever shares this work out has found it too.
+    proof = RoundProof.of(session, decoder, jackpot, work.since)
+    for after, upto in shares:
+        yield merged(proof.between(after, upto))
