@@ -129,7 +129,7 @@ class Looks:
 
     @property
     def in_chain(self) -> int:
-        """How many looks an entry takes in its chain, beside those that several processes take at once."""
+        """How many looks an entry takes in its chain, in the time of those that several processes take at once."""
         return self.IN_CHAIN * self.processes
 
 

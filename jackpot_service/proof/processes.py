@@ -1,16 +1,15 @@
 """
 Several processes that prove the rounds of a jackpot side by side, all over the same instant of the database.
 
-A process reads everything by itself, and proves every n-th share of the rounds. Nothing is handed out: its shares are
-where a verification that begins at the same round finds them too. What comes of them is taken in the order of rounds,
-so how far a verification has come means the same whatever their number.
+A process reads everything by itself, and proves every n-th share of the rounds. Results are taken in the order of the
+rounds. So it means the same how far a verification has come, by whatever number of processes.
 """
 
 import contextlib
 import multiprocessing
 import signal
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
@@ -35,7 +34,7 @@ LEAST_SHARES: Final = 16
 """With fewer, a process alone has proved them before others have begun."""
 
 LONGEST_END_S: Final = 10.0
-"""A process whose answers nobody takes any more ends at its next one."""
+"""For so long a process that is to end is waited for; a signal ends it, whatever it does."""
 
 _CONTEXT: Final = multiprocessing.get_context("forkserver")
 
@@ -82,11 +81,11 @@ class Work:
 @contextmanager
 def proving(session: Session, processes: Processes, work: Work) -> Iterator[Iterator[ProvedRounds]]:
     """
-    Have processes prove the shares of some rounds; yields what comes of each, in the order of the rounds.
+    Have processes prove the shares of some rounds; yields the results, in the order of the rounds.
 
     They work meanwhile, whatever the block does. At its end they are gone.
 
-    Raises, while that is read: HeldUp if one of them ends by itself.
+    Raises, while they are read: HeldUp if one of them ends by itself.
     """
     instant = exported_snapshot(session)
     with ExitStack() as stack:
@@ -111,8 +110,7 @@ def _in_order(answers: Sequence[Answers], shares: int) -> Iterator[ProvedRounds]
 def _answers(processes: Processes, work: Work, instant: str, number: int) -> Iterator[Answers]:
     """Start a process; yields its answers, as they come. A text is its last, and says why it ended."""
     here, there = _CONTEXT.Pipe(duplex=False)
-    shares = tuple(work.shares(number, processes.number))
-    process = _CONTEXT.Process(target=_prove, args=(there, processes.make_engine, instant, work, shares), daemon=True)
+    process = _CONTEXT.Process(target=_prove, args=(there, processes, instant, work, number), daemon=True)
     process.start()
     there.close()  # Then it is the process's alone: its end is seen here.
     answers: Answers = SimpleQueue()
@@ -138,16 +136,14 @@ def _take(here: Connection, process: BaseProcess, answers: Answers) -> None:
                 return
 
 
-def _prove(
-    there: Connection, make_engine: MakeEngine, instant: str, work: Work, shares: Sequence[tuple[int, int]]
-) -> None:
-    """Prove shares, in a process of its own."""
+def _prove(there: Connection, processes: Processes, instant: str, work: Work, number: int) -> None:
+    """Prove the shares of a process, in it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all of them; the one that started this ends it.
-    engine = make_engine()
+    engine = processes.make_engine()
     with contextlib.suppress(BrokenPipeError):  # Nobody wants to know any more.
         try:
             with snapshot(engine, of=instant) as session, decoding.strictly(session), few_collections():
-                for proved in _proved(session, work, shares):
+                for proved in _proved(session, work, work.shares(number, processes.number)):
                     there.send(proved)
         except Unavailable as error:
             there.send(f"A process that proved rounds has ended: {error.detail}")
@@ -155,11 +151,11 @@ def _prove(
             engine.dispose()
 
 
-def _proved(session: Session, work: Work, shares: Sequence[tuple[int, int]]) -> Iterator[ProvedRounds]:
+def _proved(session: Session, work: Work, shares: Iterable[tuple[int, int]]) -> Iterator[ProvedRounds]:
     decoder = Decoder()
     known = references.read(session, decoder)
     jackpot = jackpots.read(session, work.jackpot_id, known, work.since, work.fresh)
-    decoder.take()  # Whoever shares this work out has found it too.
+    decoder.take()  # The first process has found it too.
     proof = RoundProof.of(session, decoder, jackpot, work.since)
     for after, upto in shares:
         yield merged(proof.between(after, upto))

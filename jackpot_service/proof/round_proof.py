@@ -35,7 +35,7 @@ CHECKS: Final = (
 @dataclass(frozen=True, slots=True)
 class ProvedRounds:
     """
-    What came of some rounds: how much of theirs was checked, and every mismatch found.
+    The result of proving some rounds: how much of theirs was checked, and every mismatch found.
 
     `last` is the key of the last of them, None if there were none. `held` is what their held awards cost, of rounds
     that were verified before what that has changed by. `unreadable` are the rows, of whatever table, whose contents
@@ -62,7 +62,7 @@ def guarded(mismatches: Found, *, book: str, place: str) -> Found:
 
 @dataclass(frozen=True, slots=True)
 class RoundProof:
-    """What the rounds of a jackpot are proved by; what is unreadable is the decoder's to tell."""
+    """The proof of a jackpot's rounds: where they are read, and all that their checks need besides."""
 
     session: Session
     decoder: Decoder
@@ -120,7 +120,7 @@ def few_collections() -> Iterator[None]:
 
 
 def merged(proved: Iterable[ProvedRounds]) -> ProvedRounds:
-    """Put together what came of rounds that follow one another."""
+    """Put the results of rounds that follow one another together."""
     parts = tuple(proved)
     return ProvedRounds(
         last=next((part.last for part in reversed(parts) if part.last is not None), None),

@@ -23,7 +23,7 @@ def numbers(session: Session, last: int) -> Generator[Row, None, None]:
     return rows_of(session, NUMBERS, {"word": "no. ", "last": last}, COLUMNS)
 
 
-def asked(session: Session) -> object:
+def one_answer(session: Session) -> object:
     return session.scalar(sqlalchemy.text("SELECT 'answered'"))
 
 
@@ -31,7 +31,7 @@ def asked(session: Session) -> object:
 def test_every_row_comes_once_in_its_order(database: Database, last: int) -> None:
     with snapshot(database.engine()) as session:
         assert list(numbers(session, last)) == [(f"no. {number}", None, number) for number in range(1, last + 1)]
-        assert asked(session) == "answered"
+        assert one_answer(session) == "answered"
 
 
 @pytest.mark.parametrize("read", [1, PAGE, PAGE + 1])
@@ -40,14 +40,14 @@ def test_who_stops_in_the_midst_asks_for_something_else(database: Database, read
         for _ in range(2):
             with closing(numbers(session, 5 * PAGE)) as rows:
                 assert len(list(islice(rows, read))) == read
-            assert asked(session) == "answered"
+            assert one_answer(session) == "answered"
 
 
 def test_nothing_else_is_asked_between_two_rows(database: Database) -> None:
     with snapshot(database.engine()) as session, closing(numbers(session, 2 * PAGE)) as rows:
         next(rows)
         with pytest.raises(RuntimeError, match="pipeline is open"):
-            asked(session)
+            one_answer(session)
         assert len(list(rows)) == 2 * PAGE - 1
 
 
@@ -61,7 +61,7 @@ def test_a_page_that_fails_is_told_when_it_is_due_and_the_connection_goes_on(dat
             for _ in rows_of(session, statement, {"fails": PAGE + 1, "last": 2 * PAGE}, ("number", "share")):
                 read += 1
         session.rollback()
-        assert (read, asked(session), pid_of(session)) == (PAGE, "answered", pid)
+        assert (read, one_answer(session), pid_of(session)) == (PAGE, "answered", pid)
 
 
 def test_a_connection_that_was_lost_says_so(database: Database) -> None:

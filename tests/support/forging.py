@@ -11,9 +11,9 @@ from jackpot_service.domain.accounts import Pools
 from jackpot_service.domain.allocation import weight
 from jackpot_service.ledger import digests, replay
 from jackpot_service.ledger.replay import BookedEntry
+from jackpot_service.ledger.verification import BEFORE_ALL_ROUNDS, NOTHING
 from jackpot_service.proof import bets, documents, figures, jackpots, records, references
 from jackpot_service.proof.decoding import Decoder
-from jackpot_service.proof.positions import PoolsByPosition
 from tests.support import summing
 
 _ENTRY = """
@@ -45,8 +45,8 @@ def rewrite_stake(session: Session, jackpot_id: str, round_id: str, bet_id: str,
         {"j": jackpot_id, "r": round_id, "b": bet_id, "s": stake_minor},
     )
     known = references.read(session, Decoder())
-    jackpot = jackpots.read(session, jackpot_id, known, PoolsByPosition(session, jackpot_id), ())
-    pages = documents.pages(session, Decoder(), jackpot_id)
+    jackpot = jackpots.read(session, jackpot_id, known, NOTHING, ())
+    pages = documents.pages(session, Decoder(), jackpot_id, after=BEFORE_ALL_ROUNDS)
     round_ = next(round_page for page in pages for round_page in page.rounds if round_page.round.round_id == round_id)
     entry = next(
         entry_
