@@ -8,7 +8,7 @@ import pytest
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain.accounts import Pools
 from jackpot_service.ledger import replay
-from jackpot_service.ledger.verification import NOTHING, Verified, VerifiedStripe
+from jackpot_service.ledger.verification import BEFORE_ALL_ROUNDS, NOTHING, Verified, VerifiedStripe
 from jackpot_service.proof import documents, positions
 from jackpot_service.proof.decoding import Decoder
 from jackpot_service.proof.positions import PagedRows, PoolsByPosition
@@ -62,7 +62,7 @@ def test_pools_at_a_position_are_the_same_wherever_they_are_summed_from(
 def test_a_page_holds_few_bets_or_one_round(superuser: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(documents, "MOST_BETS", 4)
 
-    pages = list(documents.pages(superuser, Decoder(), BOOK))
+    pages = list(documents.pages(superuser, Decoder(), BOOK, after=BEFORE_ALL_ROUNDS))
 
     rounds = [round_.round.round_key for page in pages for round_ in page.rounds]
     assert rounds == sorted(rounds)
