@@ -16,7 +16,7 @@ from functools import partial
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 
-from bench import open_loop, people, processor
+from bench import open_loop, people, processor, servers
 from bench.figures import Figure
 from bench.requests import BetRequests
 from bench.servers import WORKERS
@@ -65,8 +65,13 @@ def _measured(site: Site, plan: Plan) -> Iterator[Figure]:
         during = _cost(site, plan.seconds)
         a_second = (frames() - seen) / (time.monotonic() - began) / count
         site.log(f"displays: {count} look, and {plan.people} people look at finance")
-        with people.looking(site, plan.people):
+        with people.looking(site.service, plan.people):
             among_people = _cost(site, plan.seconds)
+        with (
+            servers.serving_people(site.service, site.directory / "people.log") as desk,
+            people.looking(desk, plan.people),
+        ):
+            beyond_people = _cost(site, plan.seconds)
     site.log("displays: nobody looks any more")
     after = _cost(site, plan.seconds)
     alone = (before.core + after.core) / 2
@@ -77,8 +82,9 @@ def _measured(site: Site, plan: Plan) -> Iterator[Figure]:
     yield Figure(NAME, "p99 of a bet without displays", alone_ms, "ms", at)
     yield Figure(NAME, "p99 of a bet, of that without", during.p99_ms / alone_ms, "times", at, DISPLAYS_OF_P99)
     with_people = {**at, "people": plan.people}
-    p99 = among_people.p99_ms / alone_ms
-    yield Figure(NAME, "p99 of a bet, with people on finance too", p99, "times", with_people, DISPLAYS_OF_P99)
+    among, beyond = among_people.p99_ms / alone_ms, beyond_people.p99_ms / alone_ms
+    yield Figure(NAME, "p99 of a bet, with people on finance at the same service", among, "times", with_people)
+    yield Figure(NAME, "the same, at a service of their own", beyond, "times", with_people, DISPLAYS_OF_P99)
 
 
 def _cost(site: Site, seconds: float) -> _Cost:

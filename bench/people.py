@@ -13,7 +13,6 @@ import httpx
 
 from bench import servers
 from bench.servers import Server
-from bench.site import Site
 from bench.wire import HOST
 
 LOOKS_FOR_S: Final = 5.0
@@ -27,12 +26,12 @@ _TIMEOUT_S: Final = 30.0
 
 
 @contextmanager
-def looking(site: Site, count: int) -> Iterator[None]:
-    """Have so many people look at the finance of the service until the end. Raises: RuntimeError."""
+def looking(server: Server, count: int) -> Iterator[None]:
+    """Have so many people look at the finance of a service until the end. Raises: RuntimeError."""
     context = multiprocessing.get_context("spawn")
     ready = context.Event()
-    key = servers.add_key(site.service.database, "finance")
-    process = context.Process(target=_look, args=(ready, site.service, key, count), daemon=True)
+    key = servers.add_key(server.database, "finance")
+    process = context.Process(target=_look, args=(ready, server, key, count), daemon=True)
     process.start()
     try:
         if not ready.wait(_LONGEST_START_S):

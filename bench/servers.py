@@ -94,6 +94,19 @@ def serving(
         yield Server(port, key, url, pid, checkout)
 
 
+@contextmanager
+def serving_people(server: Server, log: Path) -> Iterator[Server]:
+    """
+    Serve the pages of a service in another, of one worker that is nice to others, as docs/production does.
+
+    Raises: ServerFailed.
+    """
+    port = _free_port()
+    serve = ("nice", "-n", "10", _command(), "serve", "--port", str(port), "--workers", "1", "--no-jobs")
+    with _running(serve, port, environment=_environment(server.database), log=log) as pid:
+        yield Server(port, server.key, server.database, pid)
+
+
 def upgrade(url: URL, *, checkout: Path = CHECKOUT) -> None:
     """Make the tables of an empty database. Raises: ServerFailed."""
     _jackpot(url, ("db", "upgrade"), checkout=checkout, by_owner=True)

@@ -96,6 +96,7 @@ FILES: Final = [
 
 UNITS: Final = {
     "jackpot.service": "serve --host 127.0.0.1 --port 8000 --workers 4",
+    "jackpot-people.service": "serve --host 127.0.0.1 --port 8001 --workers 1 --no-jobs",
     "jackpot-unclaimed.service": "awards unclaimed",
 }
 """The units of systemd, and the command of each."""

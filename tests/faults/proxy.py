@@ -76,6 +76,7 @@ def _moved(text: str, service: Service, proxy: Proxy) -> str:
         "pid /run/nginx.pid;": f"pid {proxy.directory}/nginx.pid;",
         "/var/lib/nginx/body": f"{proxy.directory}/body",
         "server 127.0.0.1:8000 max_fails": f"server {HOST}:{service.port} max_fails",
+        "server 127.0.0.1:8001 max_fails": f"server {HOST}:{service.port} max_fails",
         "listen 443 ssl;": f"listen {HOST}:{proxy.port} ssl;",
         "listen [::]:443 ssl;": "",
         "limit_conn per_address 200;": f"limit_conn per_address {MOST_CONNECTIONS};",
