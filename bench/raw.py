@@ -9,15 +9,18 @@ Ids are as long as the service's and grow with time as they do.
 
 import importlib.util
 import re
+import statistics
 import subprocess
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from sqlalchemy import URL
 
 from bench import batches, databases
+
+_LOG = "transactions"
 
 STRIPES = 16
 CLIENTS = (2, 4)
@@ -94,21 +97,40 @@ def measure(url: URL, *, bets: int, seconds: float, clients: int) -> Raw:
     """
     Run pgbench for some seconds and count the bets that were committed.
 
-    The tables are emptied afterwards: that bounds the disk, and leaves no vacuum to disturb the next measurement.
     Raises: RuntimeError if pgbench fails or a single transaction did.
     """
     with tempfile.TemporaryDirectory(prefix="jackpot-bench-") as directory:
-        script = Path(directory) / "batch.sql"
-        script.write_text(_SCRIPT)
-        output = _pgbench(url, script, bets=bets, seconds=seconds, clients=clients)
-    databases.execute(url, "TRUNCATE round, bet, entry")
+        output = _run(url, Path(directory), (), bets=bets, seconds=seconds, clients=clients)
     transactions = re.search(r"^tps = ([0-9.]+)", output, re.MULTILINE)
-    if transactions is None or "number of failed transactions: 0 " not in output:
+    if transactions is None:
         raise RuntimeError(f"pgbench did not measure:\n{output}")
     return Raw(bets_per_second=float(transactions[1]) * bets, clients=clients)
 
 
-def _pgbench(url: URL, script: Path, *, bets: int, seconds: float, clients: int) -> str:
+def p50_ms(url: URL, *, bets: int, seconds: float, clients: int) -> float:
+    """
+    Run pgbench for some seconds and take the median time of a transaction. To note each costs pgbench some time, too.
+
+    Raises: as `measure`.
+    """
+    with tempfile.TemporaryDirectory(prefix="jackpot-bench-") as directory:
+        prefix = Path(directory) / "transactions"
+        _run(url, Path(directory), ("--log", f"--log-prefix={prefix}"), bets=bets, seconds=seconds, clients=clients)
+        return statistics.median(_latencies_ms(Path(directory).glob(f"{prefix.name}.*")))
+
+
+def _latencies_ms(logs: Iterable[Path]) -> Iterator[float]:
+    """Read what pgbench has noted of each transaction: the third word is its time in microseconds."""
+    for log in logs:
+        with log.open() as lines:
+            for line in lines:
+                yield int(line.split()[2]) / 1e3
+
+
+def _run(url: URL, directory: Path, options: Iterable[str], *, bets: int, seconds: float, clients: int) -> str:
+    """Run pgbench, and empty the tables: that bounds the disk, and leaves no vacuum to disturb the next measurement."""
+    script = directory / "batch.sql"
+    script.write_text(_SCRIPT)
     stakes = batches.stakes(bets)
     variables = {
         "number": "0",
@@ -122,13 +144,14 @@ def _pgbench(url: URL, script: Path, *, bets: int, seconds: float, clients: int)
         "currencies": _array(currency for currency, _ in stakes),
         "stakes": _array(str(stake_minor) for _, stake_minor in stakes),
     }
-    command = [str(_program()), "--no-vacuum", "--protocol=prepared"]
+    command = [str(_program()), "--no-vacuum", "--protocol=prepared", *options]
     command += [f"--client={clients}", "--jobs=2", f"--time={max(1, round(seconds))}", f"--file={script}"]
     command += [f"--define={name}={value}" for name, value in variables.items()]
     command.append(url.set(drivername="postgresql").render_as_string(hide_password=False))
     finished = subprocess.run(command, capture_output=True, text=True, check=False, timeout=seconds + 60)  # noqa: S603
-    if finished.returncode != 0:
-        raise RuntimeError(f"pgbench ended with {finished.returncode}: {finished.stderr.strip()}")
+    if finished.returncode != 0 or "number of failed transactions: 0 " not in finished.stdout:
+        raise RuntimeError(f"pgbench ended with {finished.returncode}: {finished.stderr.strip()} {finished.stdout}")
+    databases.execute(url, "TRUNCATE round, bet, entry")
     return finished.stdout
 
 

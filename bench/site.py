@@ -62,6 +62,11 @@ class Site:
         databases.execute(self._scratch, "CHECKPOINT")
         return raw.measure(self._scratch, bets=bets, seconds=seconds, clients=clients)
 
+    def raw_p50_ms(self, *, bets: int, seconds: float, clients: int) -> float:
+        """Measure how long the engine alone takes, from a clean start. Raises: RuntimeError."""
+        databases.execute(self._scratch, "CHECKPOINT")
+        return raw.p50_ms(self._scratch, bets=bets, seconds=seconds, clients=clients)
+
     def load(self, server: Server, requests: Requests, *, connections: int, seconds: float) -> Load:
         """Measure a closed loop, warmed up and from a clean start. Raises: LoadFailed."""
         self.warm_up(server, requests, connections=connections)

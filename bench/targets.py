@@ -39,6 +39,15 @@ P50_ALONE_MS: Mapping[int, Target] = {
     100: Target(floor=3, goal=2),
 }
 
+P50_OF_RAW = Target(floor=3.5, goal=2.5)
+"""At eight connections, as a multiple of raw pgbench's at as many clients."""
+
+P50_AT_A_QUARTER = Target(floor=2.5, goal=2)
+"""At a quarter of what can be taken in, as a multiple of that at one connection alone."""
+
+P99_AT_HALF = Target(floor=15, goal=10)
+"""The 99th percentile at half of what can be taken in, as a multiple of the p50 at one connection alone."""
+
 LONGEST_STALL_MS = Target(floor=250, goal=50)
 """Of a bet at another table, while the jackpot is hit."""
 
