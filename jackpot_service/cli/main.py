@@ -22,7 +22,7 @@ _OWN: Final = "You"
 _MACHINE: Final = "On the machine, with the database"
 
 COMMANDS: Final = {
-    "audit": Lazy("calls.audit:audit", "List administrative acts: who did what, when and why.", _LOOK),
+    "audit": Lazy("calls.audit:audit", "Administrative acts: who did what, when and why.", _LOOK),
     "awards": Lazy("calls.awards:awards", "Awards: list, show, pay and stop them.", _LOOK),
     "books": Lazy("calls.books:books", "The books as files, and how far they are proved.", _LOOK),
     "casinos": Lazy("calls.casinos:casinos", "Casinos: the companies that run gaming tables.", _LOOK),
@@ -36,11 +36,14 @@ COMMANDS: Final = {
     "paytable": Lazy("calls.jackpots:paytable", "The prizes of a jackpot, in a currency.", _LOOK),
     "people": Lazy("calls.keys:people", "Who there is, with which role and which keys.", _LOOK),
     "players": Lazy("calls.rounds:players", "Players: the bets that they made.", _LOOK),
+    "reconciliations": Lazy("calls.proof:reconciliations", "Whether documents and journal agree.", _LOOK),
     "reports": Lazy("calls.reports:reports", "Reports of the books, as of any time.", _LOOK),
     "rounds": Lazy("calls.rounds:rounds", "Rounds: their bets, cards and awards.", _LOOK),
     "rules": Lazy("calls.jackpots:rules", "The rules of a jackpot, as printed for players.", _LOOK),
+    "seals": Lazy("calls.proof:seals", "Seals of the books: list and show them.", _LOOK),
     "sheets": Lazy("calls.rates:sheets", "Rate sheets: list and show them.", _LOOK),
     "tables": Lazy("calls.casinos:tables", "Gaming tables.", _LOOK),
+    "verifications": Lazy("calls.proof:verifications", "Verifications of the books, and what came out.", _LOOK),
     "changes": Lazy("calls.changes:changes", "Changes that need two people.", _ACT),
     "keys": Lazy("calls.keys:keys", "Keys of people and service accounts.", _ACT),
     "rates": Lazy("calls.rates:rates", "Rates: publish a first sheet, propose the ECB's, look back.", _ACT),

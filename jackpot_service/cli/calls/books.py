@@ -8,12 +8,20 @@ import click
 from jackpot_service.cli import words
 from jackpot_service.cli.calls import jobs
 from jackpot_service.cli.lazy import example
-from jackpot_service.cli.options import Identifier, Instant, json_option, request_id_option
-from jackpot_service.cli.printing import fields, moment, print_one, second, table, text
+from jackpot_service.cli.options import Identifier, Instant, json_option, list_options, request_id_option
+from jackpot_service.cli.printing import Form, count, fields, moment, print_list, print_one, second, table, text
 from jackpot_service.cli.service_api import Item, ServiceError, at, configured
 from jackpot_service.cli.writing import output_option
 
 BOOKS = (text("jackpot", "jackpot_id"), moment("reconciled to", "reconciled_to"))
+
+HEADS = (
+    text("book", "book"),
+    count("stripe", "stripe"),
+    count("seq", "seq"),
+    moment("booked at", "booked_at"),
+    text("head", "head"),
+)
 
 
 @click.group("books")
@@ -40,6 +48,14 @@ def export_journal(jackpot_id: str, form: str, as_of: str | None, request_id: st
     if job["state"] != jobs.DONE:
         raise ServiceError(f"job {job_id} is {job['state']}: {job['error'] or 'it was ended'}")
     jobs.write_file(service, job_id, output)
+
+
+@example("jackpot books heads", "jackpot books heads --csv > heads.csv")
+@books.command("heads")
+@list_options
+def list_heads(limit: int | None, form: Form | None) -> None:
+    """List where the chain of every stripe ends now, by book and stripe."""
+    print_list(configured(), at("stripe-heads"), {}, HEADS, form=form, limit=limit)
 
 
 @example("jackpot books checkpoints")
