@@ -95,6 +95,8 @@ def _commands(command: click.Command, path: tuple[str, ...]) -> Iterator[str]:
     if not isinstance(command, click.Group) or isinstance(command, Kinds):
         yield " ".join(path)
         return
+    if command.invoke_without_command:
+        yield " ".join(path)
     context = click.Context(command)
     for name in command.list_commands(context):
         child = command.get_command(context, name)

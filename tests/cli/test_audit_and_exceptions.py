@@ -101,6 +101,56 @@ def test_all_of_an_act_is_printed_as_json_and_what_is_cut_is_said(world: World, 
     assert ended.err == "There are more: --limit 2 cut the list here; without it all are shown.\n"
 
 
+def test_an_act_is_shown_with_what_it_found_left_and_booked(world: World, run: Jackpot) -> None:
+    world.open(base_amount="1000")
+    opened = json.loads(run("audit", "--json", "--kind", "jackpot_opened").ok())
+
+    shown = run("audit", "show", str(opened["seq"])).ok()
+
+    assert json.loads(run("audit", "show", str(opened["seq"]), "--json").ok()) == opened
+    assert re.search(r"^kind +jackpot_opened$", shown, re.MULTILINE)
+    (effect,) = opened["effects"]
+    assert re.search(rf"^  j1 +{effect['seq']}  jackpot_opened  ", shown, re.MULTILINE)
+    for name in opened["after"]:
+        assert re.search(rf"^  {name}  ", shown, re.MULTILINE)
+    before, after = shown.split("\nbefore\n")[1].split("\nafter\n")
+    assert (before, after.count("\n") > len(opened["after"])) == ("", True)
+
+
+def test_an_act_that_changed_something_is_shown_with_both(world: World, run: Jackpot) -> None:
+    world.change("rate-sheet", NEW_RATE, role=Role.RATES)
+    published = json.loads(run("audit", "--json", "--kind", "rates_published", "--limit", "1").ok())
+
+    shown = run("audit", "show", str(published["seq"])).ok()
+
+    before, after = shown.split("\nbefore\n")[1].split("\nafter\n")
+    assert '"1.17"' in before
+    assert '"1.18"' in after
+
+
+def test_an_operator_is_shown_an_act_of_their_own_alone(world: World, as_operator: Jackpot) -> None:
+    exceptional(world)
+    exception_id = json.loads(as_operator("exceptions", "list", "--kind", "late-bet", "--json").ok())["exception_id"]
+    as_operator("exceptions", "acknowledge", exception_id, "--reason", "slow clock").ok()
+    own = json.loads(as_operator("audit", "--json").ok())
+
+    assert own["kind"] in as_operator("audit", "show", str(own["seq"])).ok()
+    as_operator("audit", "show", str(own["seq"] - 1)).refused(1, "jackpot: act-unknown: ")
+
+
+def test_exceptions_are_counted_by_kind(world: World, run: Jackpot) -> None:
+    exceptional(world)
+    world.post_bets(bet("c"), round_id="late").problem(409, "round-cancelled")
+
+    titles, *lines = (line.split() for line in run("exceptions", "counts").ok().splitlines())
+    at_table = run("exceptions", "counts", "--table", "T1", "--unacknowledged", "--json").ok().splitlines()
+
+    assert titles == ["kind", "exceptions", "acknowledged", "refusals"]
+    assert lines == [["emergency-approval", "1", "0", "1"], ["late-bet", "2", "0", "2"], ["round-open", "1", "0", "1"]]
+    assert [json.loads(line)["kind"] for line in at_table] == ["late-bet", "round-open"]
+    assert run("exceptions", "counts", "--acknowledged").err == "There are none.\n"
+
+
 def test_the_hash_of_a_secret_is_not_printed(world: World, run: Jackpot) -> None:
     world.key(Role.AUDITOR)
 
@@ -158,6 +208,12 @@ WRONG: Final = (
     (("audit", "--to", "2026-02-30T10:00:00Z"), 1, "jackpot: validation: to "),
     (("audit", "--from", "2026-11-20T10:00:00Z", "--to", "2026-11-20T09:00:00Z"), 2, "--to lies before --from"),
     (("audit", "--limit", "0"), 2, "0 is not in the range"),
+    (("audit", "show", "0"), 2, "0 is not in the range"),
+    (("audit", "show", "99"), 1, "jackpot: act-unknown: "),
+    (("audit", "--json", "show", "1"), 2, "the options of the list are not for one act: leave them out before show"),
+    (("audit", "--kind", "award_paid", "show", "1"), 2, "leave them out before show"),
+    (("audit", "list"), 2, "No such command 'list'"),
+    (("exceptions", "counts", "--to", "2026-11-20"), 2, "must be a time such as"),
     (("exceptions", "list", "--kind", "nothing"), 2, "'nothing' is not one of"),
     (("exceptions", "list", "--table", "a/b"), 2, "'a/b' must be 1 to 64 letters"),
     (("exceptions", "acknowledge", "x", "--reason", "why not"), 1, "jackpot: exception-unknown: "),

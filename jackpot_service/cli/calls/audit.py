@@ -4,11 +4,13 @@ from collections.abc import Iterator
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from jackpot_service.cli import words
 from jackpot_service.cli.lazy import example
 from jackpot_service.cli.options import (
     Identifier,
+    form_options,
     from_option,
     json_option,
     list_options,
@@ -23,9 +25,12 @@ from jackpot_service.cli.printing import (
     fields,
     moment,
     money,
+    print_items,
     print_list,
     print_one,
+    second,
     shown,
+    table,
     text,
     titled,
 )
@@ -74,8 +79,18 @@ EXCEPTIONS = (
 )
 
 
+EFFECTS = (text("book", "book"), count("seq", "seq"), text("kind", "kind"), text("recorded", "recorded"))
+
+COUNTS = (
+    text("kind", "kind"),
+    count("exceptions", "exceptions"),
+    count("acknowledged", "acknowledged"),
+    count("refusals", "refusals"),
+)
+
+
 @example("jackpot audit --limit 20", "jackpot audit --principal Ann --from 2026-11-01T00:00:00Z --json")
-@click.command("audit")
+@click.group("audit", invoke_without_command=True, subcommand_metavar="[show SEQ]")
 @click.option("--principal", help="The user or service account that acted.")
 @click.option("--kind", type=click.Choice(words.ACT_KINDS))
 @click.option("--jackpot", "jackpot_id", type=Identifier())
@@ -84,11 +99,52 @@ EXCEPTIONS = (
 @from_option
 @to_option
 @list_options
-def audit(limit: int | None, form: Form | None, start: str | None, end: str | None, **query: Any) -> None:  # noqa: ANN401  as click passes them
+@click.pass_context
+def audit(
+    context: click.Context,
+    /,
+    limit: int | None,
+    form: Form | None,
+    start: str | None,
+    end: str | None,
+    **query: Any,  # noqa: ANN401  as click passes them
+) -> None:
     """List administrative acts, the latest first: who did what, when and why. Operators see their own."""
+    if context.invoked_subcommand is not None:
+        _require_no_option_of_the_list(context)
+        return
     require_order(start, end)
     query |= {"from": start, "to": end}
     print_list(configured(), at("audit"), query, ACTS, form=form, limit=limit)
+
+
+def _require_no_option_of_the_list(context: click.Context) -> None:
+    if any(context.get_parameter_source(name) is not ParameterSource.DEFAULT for name in context.params):
+        message = f"the options of the list are not for one act: leave them out before {context.invoked_subcommand}"
+        raise click.UsageError(message)
+
+
+@example("jackpot audit show 17", "jackpot audit show 17 --json")
+@audit.command("show")
+@click.argument("seq", type=click.IntRange(1))
+@json_option
+def show_act(seq: int, is_json: bool) -> None:  # noqa: FBT001
+    """Show an act by its number: what it found and left, and the entries that it booked."""
+    act = configured().get(at("audit", seq))
+    print_one(act, lambda: _act(act), is_json=is_json)
+
+
+def _act(act: Item) -> Iterator[str]:
+    yield from fields(
+        [*titled(ACTS, act), ("received at", second(act["received_at"])), ("jackpot", shown(act["jackpot_id"]))]
+    )
+    for title in ("before", "after"):
+        yield ""
+        yield title
+        yield from fields((f"  {name}", shown(value)) for name, value in (act[title] or {}).items())
+    if act["effects"]:
+        yield ""
+        yield from table(EFFECTS, act["effects"], indent="  ")
 
 
 @click.group("exceptions")
@@ -119,6 +175,22 @@ def list_exceptions(
     require_order(start, end)
     query |= {"from": start, "to": end}
     print_list(configured(), at("exceptions"), query, EXCEPTIONS, form=form, limit=limit)
+
+
+@example("jackpot exceptions counts", "jackpot exceptions counts --unacknowledged --casino riga")
+@exceptions.command("counts")
+@click.option("--jackpot", "jackpot_id", type=Identifier())
+@click.option("--casino", "casino_id", type=Identifier())
+@click.option("--table", "table_id", type=Identifier())
+@click.option("--acknowledged/--unacknowledged", default=None, help="Default: both.")
+@from_option
+@to_option
+@form_options
+def count_exceptions(form: Form | None, start: str | None, end: str | None, **query: Any) -> None:  # noqa: ANN401  as click passes them
+    """Count exceptions by kind, with the refusals that they stand for."""
+    require_order(start, end)
+    answer = configured().get(at("exception-counts"), **query, **{"from": start, "to": end})
+    print_items(answer["items"], COUNTS, form=form)
 
 
 @example("jackpot exceptions show ex-17")
