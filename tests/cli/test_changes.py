@@ -114,6 +114,20 @@ def test_a_change_is_rejected_and_listed(world: World, jackpot: Jackpot, monkeyp
     assert re.split(r" {2,}", line)[:4] == ["q1", "rejected", "rate-sheet", "Rita"]
 
 
+def test_changes_are_counted_by_state(world: World, jackpot: Jackpot) -> None:
+    for number, gbp in enumerate(("1.18", "1.19", "1.20")):
+        jackpot(*RATES, "--rate", f"GBP={gbp}", "--reason", "x", "--request-id", f"q{number}").ok()
+    world.approve("q0", role=Role.RATES).ok()
+
+    assert re.split(r"\s+", jackpot("changes", "counts", "--kind", "rate-sheet").ok().strip()) == [
+        *("pending", "2"),
+        *("approved", "1"),
+        *("rejected", "0"),
+        *("expired", "0"),
+    ]
+    assert set(json.loads(jackpot("changes", "counts", "--kind", "rules", "--json").ok()).values()) == {0}
+
+
 def test_all_fields_may_come_from_a_file(jackpot: Jackpot, tmp_path: Path) -> None:
     path = tmp_path / "rates.json"
     path.write_text(json.dumps({"base": "EUR", "rates": {"GBP": "1.18"}}))

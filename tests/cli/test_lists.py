@@ -70,6 +70,12 @@ CALLS: Final = {
     "keys list": "/v1/keys",
     "sheets list --base EUR": "/v1/rate-sheets?base=EUR",
     "rates history --base EUR GBP": "/v1/rates/history?base=EUR&currency=GBP",
+    "rates histories --base EUR GBP SEK": "/v1/rates/histories?base=EUR&currency=GBP,SEK",
+    "rates histories --base EUR": "/v1/rates/histories?base=EUR",
+    "rates use --base EUR": "/v1/rates/use?base=EUR",
+    "sheets in-force": "/v1/rates/in-force",
+    "awards totals --casino c1": "/v1/award-totals?casino_id=c1",
+    "exceptions counts": "/v1/exception-counts",
     "exceptions list": "/v1/exceptions",
     "changes list --state all": "/v1/change-requests",
 }
@@ -98,6 +104,7 @@ SHOWN: Final = {
     "casinos claims c1": "/v1/casinos/c1/claims",
     "entries show j1 0 1": "/v1/entries/j1/0/1",
     "books checkpoints": "/v1/checkpoints",
+    "changes counts": "/v1/change-request-counts",
     "whoami": "/v1/me",
 }
 
@@ -139,6 +146,31 @@ def test_limits_are_listed_as_every_list_is(jackpot: Jackpot, won: World) -> Non
 
     assert (len(table), table[1].split()[-1], lines) == (2, "50", items)
     assert (row["table_id"], row["limits.largest_stake"]) == ("T1", "50")
+
+
+def test_rates_of_several_currencies_stand_in_a_column_each(jackpot: Jackpot, won: World) -> None:
+    won.ask("rate-sheet", {"base": "EUR", "rates": {"GBP": "1.18", "CHF": "1.05"}}, role=Role.RATES).ok(201)
+    won.approve(role=Role.RATES, confirm={"CHF": "1.05"}).ok()
+
+    titles, latest, first = jackpot("rates", "histories", "--base", "EUR", "CHF", "GBP").ok().splitlines()
+
+    assert titles.split()[-2:] == ["CHF", "GBP"]
+    assert (latest.split()[-2:], first.split()[-2:]) == (["1.05", "1.18"], ["-", "1.17"])
+    assert "CHF 1.05, EUR 1, GBP 1.18, " in jackpot("rates", "histories", "--base", "EUR", "--limit", "1").ok()
+
+
+def test_rates_that_open_rounds_use_are_counted(jackpot: Jackpot) -> None:
+    _, line = jackpot("rates", "use", "--base", "EUR").ok().splitlines()
+    assert line.split() == ["EUR", "1", "1"]
+
+
+def test_totals_of_awards_are_money(jackpot: Jackpot, won: World) -> None:
+    (total,) = (item for item in won.get("/v1/award-totals").ok()["items"] if item["state"] == "held")
+
+    (line,) = (line for line in jackpot("awards", "totals").ok().splitlines() if line.startswith("held "))
+
+    unpaid = total["unpaid_minor"]
+    assert line.split() == ["held", "0-30", str(total["awards"]), f"{unpaid // 100:,}.{unpaid % 100:02}", "EUR"]
 
 
 def test_a_hit_is_found_by_its_cycle(jackpot: Jackpot) -> None:

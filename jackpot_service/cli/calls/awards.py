@@ -11,6 +11,7 @@ from jackpot_service.cli.options import (
     Identifier,
     Instant,
     Sha256,
+    form_options,
     json_option,
     list_options,
     reason_option,
@@ -18,11 +19,13 @@ from jackpot_service.cli.options import (
 )
 from jackpot_service.cli.printing import (
     Form,
+    count,
     exact,
     fields,
     minor,
     moment,
     money,
+    print_items,
     print_list,
     print_object,
     print_one,
@@ -47,6 +50,13 @@ COLUMNS = (
     text("state", "state"),
 )
 
+TOTALS = (
+    text("state", "state"),
+    text("age", "age"),
+    count("awards", "awards"),
+    minor("unpaid", "unpaid_minor"),
+)
+
 STEPS = (text("step", "step"), moment("taken at", "taken_at"), text("act", "act"))
 
 award_argument = click.argument("award_id", type=Identifier())
@@ -67,6 +77,16 @@ def awards() -> None:
 def list_awards(limit: int | None, form: Form | None, **query: Any) -> None:  # noqa: ANN401  as click passes them
     """List all awards, those of the latest rounds first."""
     print_list(configured(), at("awards"), query, COLUMNS, form=form, limit=limit)
+
+
+@example("jackpot awards totals", "jackpot awards totals --casino riga --csv > totals.csv")
+@awards.command("totals")
+@click.option("--jackpot", "jackpot_id", type=Identifier())
+@click.option("--casino", "casino_id", type=Identifier())
+@form_options
+def show_totals(form: Form | None, **query: Any) -> None:  # noqa: ANN401  as click passes them
+    """Sum up the awards that are to be paid or decided, by state, currency and age in days."""
+    print_items(configured().get(at("award-totals"), **query)["items"], TOTALS, form=form)
 
 
 @example("jackpot awards show aw_3ec109e5f5d233bbed8118c8c5ede2f1")

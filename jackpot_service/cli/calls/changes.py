@@ -212,6 +212,16 @@ def list_changes(state: str, kind: str | None, limit: int | None, form: Form | N
     print_list(configured(), at("change-requests"), query, COLUMNS, form=form, limit=limit)
 
 
+@example("jackpot changes counts", "jackpot changes counts --kind rate-sheet")
+@changes.command("counts")
+@click.option("--kind", type=click.Choice(list(change_fields.FIELDS)))
+@json_option
+def count_changes(kind: str | None, is_json: bool) -> None:  # noqa: FBT001
+    """Count change requests by state."""
+    answer = configured().get(at("change-request-counts"), kind=kind)
+    print_one(answer, lambda: fields((state, f"{answer[state]:,}") for state in words.CHANGE_STATES), is_json=is_json)
+
+
 @example("jackpot changes show q1")
 @changes.command("show")
 @request_argument

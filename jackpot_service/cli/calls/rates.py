@@ -20,7 +20,18 @@ from jackpot_service.cli.options import (
     reason_option,
     request_id_option,
 )
-from jackpot_service.cli.printing import Column, Form, count, exact, moment, print_items, print_list, second, text
+from jackpot_service.cli.printing import (
+    Column,
+    Form,
+    count,
+    decimal,
+    exact,
+    moment,
+    print_items,
+    print_list,
+    second,
+    text,
+)
 from jackpot_service.cli.service_api import Item, at, configured
 from jackpot_service.usecases.ecb_documents import LARGEST_DOCUMENT, PIVOT
 
@@ -42,6 +53,8 @@ HEADS = (
 RATES = (text("currency", "currency"), exact("rate", "rate"), count("decimals", "exponent"))
 
 HISTORY = (exact("rate", "rate"), *HEADS)
+
+USE = (text("currency", "currency"), count("sheet", "rate_sheet"), count("open rounds", "open_rounds"))
 
 base_option = click.option("--base", type=CurrencyCode(), required=True, help="The base currency.")
 number_option = click.option(
@@ -83,6 +96,14 @@ def show_sheet(base: str, number: int | None, as_of: str | None, form: Form | No
     print_items(sheet["rates"], RATES, form=form)
 
 
+@example("jackpot sheets in-force")
+@sheets.command("in-force")
+@form_options
+def show_sheets_in_force(form: Form | None) -> None:
+    """Show of each base currency which sheet is in force now."""
+    print_items(configured().get(at("rates", "in-force"))["items"], HEADS, form=form)
+
+
 @click.group("rates")
 def rates() -> None:
     """Rates: publish a first sheet, propose the ECB's, look back."""
@@ -119,6 +140,41 @@ def history(base: str, currency: str, limit: int | None, form: Form | None) -> N
     print_list(
         configured(), at("rates", "history"), {"base": base, "currency": currency}, HISTORY, form=form, limit=limit
     )
+
+
+@example("jackpot rates histories --base EUR GBP SEK", "jackpot rates histories --base EUR --json > rates.jsonl")
+@rates.command("histories")
+@base_option
+@click.argument("currencies", type=CurrencyCode(), nargs=-1, metavar="[CURRENCY]...")
+@list_options
+def histories(base: str, currencies: tuple[str, ...], limit: int | None, form: Form | None) -> None:
+    """List what several currencies were worth, or all of them, sheet by sheet, the latest first."""
+    named = tuple(dict.fromkeys(currencies))
+    query = {"base": base, "currency": ",".join(named) or None}
+    columns = (*HEADS, *map(_rate_of, named)) if named else (*HEADS, Column("rates", _all_rates, members=("rates",)))
+    print_list(configured(), at("rates", "histories"), query, columns, form=form, limit=limit)
+
+
+def _rate_of(code: str) -> Column:
+    """Make a column of what a currency was worth; `-` in a sheet that does not have it."""
+
+    def cell(sheet: Item) -> str:
+        return next((decimal(rate["rate"]) for rate in sheet["rates"] if rate["currency"] == code), "-")
+
+    return Column(code, cell, is_figure=True, members=("rates",))
+
+
+def _all_rates(sheet: Item) -> str:
+    return ", ".join(f"{rate['currency']} {decimal(rate['rate'])}" for rate in sheet["rates"]) or "-"
+
+
+@example("jackpot rates use --base EUR")
+@rates.command("use")
+@base_option
+@form_options
+def show_use(base: str, form: Form | None) -> None:
+    """Count the rounds that have not ended by the rates that they use, by currency and sheet."""
+    print_items(configured().get(at("rates", "use"), base=base)["items"], USE, form=form)
 
 
 @example("jackpot rates import-ecb https://www.ecb.europa.eu/stats/eurofxref/eurofxref-daily.xml --dry-run")
