@@ -41,6 +41,7 @@ WITH_A_REASON: Final = (
     ("db", "key", "--role", "auditor", "--name", "Eve"),
     ("users", "add", "Eve", "--role", "auditor", "--oidc-subject", "sub-1"),
     ("keys", "revoke", "0123456789abcdef"),
+    ("keys", "sign-out", "0123456789abcdef"),
 )
 
 WRONG: Final = (
@@ -59,6 +60,14 @@ WRONG: Final = (
     ("changes", "approve", "q1", "--confirm", "GBP", "--reason", "x"),
     ("audit", "--principal", "\udcff"),
     ("audit", "--principal", "a\0b"),
+    ("audit", "show", "9" * 30),
+    ("seals", "show", "9" * 30),
+    ("seals", "show", "9" * 5000),
+    ("reconciliations", "list", "--as-of", "9999-99-99T00:00:00Z"),
+    ("reconciliations", "show", "../seals"),
+    ("verifications", "show", "a?b=c"),
+    ("rates", "histories", "--base", "EUR", "GBP,SEK"),
+    ("rates", "histories", "--base", "EUR", *(f"A{a}{b}" for a in "ABCDEFGHIJKLM" for b in map(chr, range(65, 91)))),
     ("exceptions", "list", "--limit", "-1"),
     ("exceptions", "list", "--json", "--limit", "9" * 5000),
     ("jackpots", "show", "a/../b"),

@@ -17,7 +17,10 @@ from jackpot_service.config.settings import Config
 from jackpot_service.database.connections import create_engine
 from jackpot_service.domain.errors import Unauthenticated
 from jackpot_service.domain.principals import Role
-from tests.support.command_line import Jackpot, calling_service, key_of, program
+from tests.support.command_line import Jackpot, calling, calling_service, key_of, program
+from tests.support.fixtures import world as world  # noqa: PLC0414  a fixture of these tests
+from tests.support.visitor import Visitor
+from tests.support.world import World
 
 pytestmark = pytest.mark.slow
 
@@ -55,6 +58,29 @@ def test_a_key_that_was_made_over_http_is_shown_once(jackpot: Jackpot) -> None:
         "",
         True,
     )
+
+
+@pytest.fixture
+def in_a_world(
+    world: World, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], database_url: str
+) -> Iterator[Jackpot]:
+    """The program, calling the world's service as an operator."""
+    monkeypatch.setenv("JACKPOT_KEY", world.person("Olga", Role.OPERATOR))
+    with calling(monkeypatch, world.app):
+        yield program(monkeypatch, capsys, database_url)
+
+
+def test_the_owner_of_a_key_is_signed_out_of_the_pages_everywhere(world: World, in_a_world: Jackpot) -> None:
+    key = world.person("Ann", Role.FINANCE)
+    visitors = [Visitor(world).sign_in(key=key) for _ in range(2)]
+    signing_out = ("keys", "sign-out", key.split("_")[1], "--reason", "a notebook was lost")
+
+    ended = in_a_world(*signing_out)
+
+    assert (ended.ok(), ended.err) == ("", "Ann is signed out of the pages; sessions ended: 2.\n")
+    assert [visitor.open("/account").status for visitor in visitors] == [303, 303]
+    world.get("/v1/me", key=key).ok()
+    assert in_a_world(*signing_out).err == "Ann is signed out of the pages; sessions ended: 0.\n"
 
 
 def test_people_are_listed_with_their_keys(jackpot: Jackpot) -> None:
@@ -98,6 +124,8 @@ REFUSED: Final = (
     ("keys create --role table --casino nowhere --name server --reason hired", 1, "jackpot: casino-unknown: "),
     ("keys revoke 0a --reason lost", 1, "jackpot: key-unknown: "),
     ("keys revoke 0a", 2, "Missing option '--reason'"),
+    ("keys sign-out 0a --reason lost", 1, "jackpot: key-unknown: "),
+    ("keys sign-out 0a", 2, "Missing option '--reason'"),
     ("users add Bea --role auditor --oidc-subject s --reason hired", 1, "jackpot: issuer-not-configured: "),
 )
 

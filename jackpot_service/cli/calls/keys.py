@@ -135,6 +135,20 @@ def revoke_key(key_id: str, reason: str, request_id: str) -> None:
     click.echo(f"Key {key_id} of {done['principal']} is revoked.", err=True)
 
 
+@example('jackpot keys sign-out 0123456789abcdef --reason "a notebook was lost"')
+@keys.command("sign-out")
+@click.argument("key_id", type=Identifier())
+@click.option("--reason", required=True, help="Why; it stands in the log.")
+def sign_out_owner(key_id: str, reason: str) -> None:
+    """
+    Sign the owner of a key out of the pages everywhere, however they signed in. Their keys stay in force.
+
+    They can sign in again; jackpot keys revoke keeps them out.
+    """
+    done = configured().post(at("keys", key_id, "sign-out"), {"reason": reason})
+    click.echo(f"{done['principal']} is signed out of the pages; sessions ended: {done['sessions']:,}.", err=True)
+
+
 @click.group("people")
 def people() -> None:
     """People and service accounts: who there is, with which role and which keys."""
