@@ -13,6 +13,7 @@ import pytest
 from jackpot_client import (
     AwardState,
     Bet,
+    EntryRound,
     FeedState,
     Hand,
     HandStatus,
@@ -87,6 +88,11 @@ def test_a_round_with_everything_is_played_and_recalled(client: JackpotClient) -
     assert [bet.bet_id for bet in client.round(player_id="player-a", **where).bets] == ["a"]
     assert where["round_id"] in [round_.round_id for round_ in client.table_rounds(table_id="T2")]
     assert next(client.rounds(bet_id="a", ended=True, table_id="T2")).round_id == where["round_id"]
+    for step in record.entries:
+        entry = client.entry(book="live", stripe=step.stripe, seq=step.seq)
+        assert (entry.kind, entry.digest != entry.head, entry.booked_at) == (step.kind, True, step.booked_at)
+        assert entry.round == EntryRound(step=step.step, **where)
+        assert sum(posting.amount for posting in entry.postings if posting.currency == "EUR") == 0
     hit = next(client.hits(jackpot_id="live"))
     assert (hit.round_id, hit.winners, hit.awards) == (where["round_id"], 1, (award,))
     assert client.award(award_id=award.award_id).payments == ()
@@ -108,6 +114,7 @@ def test_a_round_is_cancelled_with_the_hands_that_were_dealt(client: JackpotClie
 def test_what_a_table_and_a_display_ask_is_answered(client: JackpotClient) -> None:
     me = client.me()
     assert (me.principal, me.role, me.casino_id, me.is_service_account) == ("server", "table", scene.CASINO, True)
+    assert [casino.casino_id for casino in client.casinos()] == [scene.CASINO]
     table = client.table(table_id="T4")
     assert table.terms is not None
     assert [stakes.currency for stakes in table.terms.stakes] == ["EUR", *sorted(scene.RATES)]

@@ -20,6 +20,7 @@ from jackpot_client.exchange import Retry
 from jackpot_client.ids import new_bet_id, new_round_id
 from jackpot_client.jackpot_client import JackpotClient
 from jackpot_client.values.awards import AwardRecord, Payment, Step
+from jackpot_client.values.entries import BookEntry, EntryRound, Figure, Posting
 from jackpot_client.values.events import CloudEvent, Event, EventPage
 from jackpot_client.values.lists import Page
 from jackpot_client.values.meters import (
@@ -77,7 +78,7 @@ from jackpot_client.values.rules import (
     TableOnSheet,
 )
 from jackpot_client.values.sending import Bet, Hand, HandStatus
-from jackpot_client.values.tables import AcceptedStakes, Me, SheetHead, ShownTable, Source, Table, TableTerms
+from jackpot_client.values.tables import AcceptedStakes, Casino, Me, SheetHead, ShownTable, Source, Table, TableTerms
 
 __all__ = [
     "AcceptedStakes",
@@ -87,10 +88,12 @@ __all__ = [
     "AwardRecord",
     "AwardState",
     "Bet",
+    "BookEntry",
     "BookedBet",
     "BookedHand",
     "CancellationView",
     "CancelledRound",
+    "Casino",
     "ClaimPeriod",
     "ClientError",
     "ClosedRound",
@@ -100,12 +103,14 @@ __all__ = [
     "Conversion",
     "Correction",
     "Entry",
+    "EntryRound",
     "Event",
     "EventPage",
     "FeedAmount",
     "FeedFrame",
     "FeedState",
     "FieldError",
+    "Figure",
     "FoundRound",
     "Hand",
     "HandStatus",
@@ -128,6 +133,7 @@ __all__ = [
     "Paytable",
     "PaytableLine",
     "PlacedBets",
+    "Posting",
     "Prize",
     "Problem",
     "ProtocolError",

@@ -118,8 +118,10 @@ class JackpotClient:
     payout_per_unit = _call(round_calls.payout_per_unit)
     rounds = _list(round_calls.rounds)
     table_rounds = _list(round_calls.table_rounds)
+    entry = _call(round_calls.entry)
 
     me = _call(table_calls.me)
+    casinos = _list(table_calls.casinos)
     table = _call(table_calls.table)
     tables = _list(table_calls.tables)
     award = _call(table_calls.award)

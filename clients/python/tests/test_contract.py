@@ -152,6 +152,9 @@ SAMPLES: Final = {
     "bet_ids": ["b"],
     "bet_count": 1,
     "hands": [],
+    "book": "x",
+    "stripe": 0,
+    "seq": 1,
 }
 
 
@@ -190,6 +193,7 @@ CALLS: Final = [
     rounds.cancel_round,
     rounds.round_record,
     rounds.payout_per_unit,
+    rounds.entry,
     tables.me,
     tables.table,
     tables.award,
@@ -202,4 +206,12 @@ CALLS: Final = [
     jackpots.feed_frame,
     events.event_page,
 ]
-LISTS: Final = [rounds.rounds, rounds.table_rounds, tables.tables, tables.awards, jackpots.jackpots, jackpots.hits]
+LISTS: Final = [
+    rounds.rounds,
+    rounds.table_rounds,
+    tables.casinos,
+    tables.tables,
+    tables.awards,
+    jackpots.jackpots,
+    jackpots.hits,
+]

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from jackpot_client import JackpotClient, ProtocolError, RoundState
+from jackpot_client import Casino, JackpotClient, ProtocolError, RoundState
 from tests.support.scripted import JACKPOT_JSON, ROUND_JSON, TABLE, Reply, Scripted
 
 pytestmark = pytest.mark.slow
@@ -25,6 +25,18 @@ def test_jackpots_are_read_to_the_last_page(client: JackpotClient, service: Scri
     ]
     assert [jackpot.jackpot_id for jackpot in client.jackpots()] == ["a", "b", "c"]
     assert [request.path for request in service.received] == ["/v1/jackpots", "/v1/jackpots?after=c+1"]
+
+
+def test_casinos_are_read_to_the_last_page(client: JackpotClient, service: Scripted) -> None:
+    riga = {"casino_id": "riga", "name": "Casino Riga", "zone": "Europe/Riga", "day_starts": "06:00"}
+    service.script = [
+        Reply(200, {"items": [riga], "next": "riga"}),
+        Reply(200, {"items": [{**riga, "casino_id": "york"}], "next": None}),
+    ]
+    casinos = list(client.casinos())
+    assert casinos[0] == Casino(casino_id="riga", name="Casino Riga", zone="Europe/Riga", day_starts="06:00")
+    assert [casino.casino_id for casino in casinos] == ["riga", "york"]
+    assert [request.path for request in service.received] == ["/v1/casinos", "/v1/casinos?after=riga"]
 
 
 def test_a_page_is_asked_for_when_its_items_are_needed(client: JackpotClient, service: Scripted) -> None:

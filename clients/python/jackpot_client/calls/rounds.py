@@ -8,6 +8,8 @@ from jackpot_client.calls.call import Call, Listing, listing, reading, round_pat
 from jackpot_client.errors import Ids, ProtocolError
 from jackpot_client.ids import checked_id
 from jackpot_client.reading import Content, decoded
+from jackpot_client.steps import Request
+from jackpot_client.values.entries import BookEntry
 from jackpot_client.values.rounds import (
     CancelledRound,
     ClosedRound,
@@ -157,6 +159,25 @@ def rounds(
 def table_rounds(*, table_id: str, from_: datetime | None = None, to: datetime | None = None) -> Listing[RoundView]:
     """List a table's rounds, the latest first; of their openings `from_` is included, `to` is not."""
     return listing(f"{table_path(table_id)}/rounds", RoundView, from_=from_, to=to)
+
+
+def entry(*, book: str, stripe: int, seq: int) -> Call[BookEntry]:
+    """Return the entry at a place of a book: what it moved, and its link in the stripe's chain."""
+    place = f"{checked_id(book, name='book')}/{_checked(stripe, name='stripe')}/{_checked(seq, name='seq')}"
+
+    def read(content: Content) -> BookEntry:
+        answer = decoded(BookEntry, content)
+        if (answer.book, answer.stripe, answer.seq) != (book, stripe, seq):
+            raise ProtocolError(f"the answer speaks of entry {answer.book}/{answer.stripe}/{answer.seq}, not {place}")
+        return answer
+
+    return Call(request=Request(method="GET", path=f"/v1/entries/{place}"), read=read)
+
+
+def _checked(number: int, *, name: str) -> int:
+    if type(number) is not int or number < 0:
+        raise ValueError(f"{name} must be a whole number, not below 0, not {number!r}")
+    return number
 
 
 def _writing(method: str, what: str, content: Mapping[str, object], ids: Ids, kind: type[T]) -> Call[T]:

@@ -1,4 +1,4 @@
-"""The calls about the caller, its tables and the awards of its rounds."""
+"""The calls about the caller, its casino and tables and the awards of its rounds."""
 
 from datetime import datetime
 from functools import partial
@@ -10,12 +10,17 @@ from jackpot_client.reading import decoded
 from jackpot_client.values.awards import AwardRecord
 from jackpot_client.values.rounds import AwardState
 from jackpot_client.values.sending import time_text
-from jackpot_client.values.tables import Me, ShownTable, Table
+from jackpot_client.values.tables import Casino, Me, ShownTable, Table
 
 
 def me() -> Call[Me]:
     """Return whose key it is: name, role, casino and tables."""
     return reading("/v1/me", Me)
+
+
+def casinos() -> Listing[Casino]:
+    """List the casinos that the key may see, by id."""
+    return listing("/v1/casinos", Casino)
 
 
 def tables(*, casino_id: str | None = None, jackpot_id: str | None = None) -> Listing[Table]:

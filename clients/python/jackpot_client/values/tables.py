@@ -24,6 +24,16 @@ class Me:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Casino:
+    """A casino; its gaming days begin at `day_starts` by the clock of its time zone, as the IANA names it."""
+
+    casino_id: str
+    name: str
+    zone: str
+    day_starts: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
     """A gaming table; without a jackpot it takes no jackpot bets."""
 
