@@ -11,6 +11,7 @@ import pytest
 import yaml
 
 from jackpot_service.cli.calls.changes import Kinds
+from jackpot_service.cli.demo import key_file
 from jackpot_service.cli.main import cli
 from jackpot_service.domain.change_policy import KindPolicy
 from jackpot_service.reports.finance.registry import REPORTS
@@ -102,6 +103,15 @@ def _commands(command: click.Command, path: tuple[str, ...]) -> Iterator[str]:
         child = command.get_command(context, name)
         assert child is not None
         yield from _commands(child, (*path, name))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_each_variable_of_a_curl_line_is_set_on_its_page_or_holds_a_key_of_the_demo(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    named = {
+        name for line in re.findall(r"^.*\bcurl .*$", text, re.MULTILINE) for name in re.findall(r"\$([A-Z]+)", line)
+    }
+    assert named - key_file.principals().keys() <= set(re.findall(r"^ *(?:export )?([A-Z]+)=", text, re.MULTILINE))
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
