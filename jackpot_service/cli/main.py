@@ -46,6 +46,7 @@ COMMANDS: Final = {
     "verifications": Lazy("calls.proof:verifications", "Verifications of the books, and what came out.", _LOOK),
     "changes": Lazy("calls.changes:changes", "Changes that need two people.", _ACT),
     "keys": Lazy("calls.keys:keys", "Keys of people and service accounts.", _ACT),
+    "passkeys": Lazy("calls.passkeys:passkeys", "Passkeys of people: list and revoke them.", _ACT),
     "rates": Lazy("calls.rates:rates", "Rates: publish a first sheet, propose the ECB's, look back.", _ACT),
     "users": Lazy("calls.keys:users", "Users who show tokens instead of keys.", _ACT),
     "completion": Lazy("calls.own:completion", "Print what a shell completes commands by.", _OWN),

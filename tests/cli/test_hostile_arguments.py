@@ -42,6 +42,7 @@ WITH_A_REASON: Final = (
     ("users", "add", "Eve", "--role", "auditor", "--oidc-subject", "sub-1"),
     ("keys", "revoke", "0123456789abcdef"),
     ("keys", "sign-out", "0123456789abcdef"),
+    ("passkeys", "revoke", "0123456789abcdef"),
 )
 
 WRONG: Final = (
