@@ -139,9 +139,10 @@ def _act(act: Item) -> Iterator[str]:
         [*titled(ACTS, act), ("received at", second(act["received_at"])), ("jackpot", shown(act["jackpot_id"]))]
     )
     for title in ("before", "after"):
-        yield ""
-        yield title
-        yield from fields((f"  {name}", shown(value)) for name, value in (act[title] or {}).items())
+        if act[title]:
+            yield ""
+            yield title
+            yield from fields((f"  {name}", shown(value)) for name, value in act[title].items())
     if act["effects"]:
         yield ""
         yield from table(EFFECTS, act["effects"], indent="  ")
