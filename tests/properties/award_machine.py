@@ -35,6 +35,8 @@ from tests.properties.award_model import (
     STAKES,
     TO_PAY,
     UNPAID,
+    WITHHELD_FROM,
+    WITHHELD_PERCENT,
     Chosen,
     Claims,
     Refused,
@@ -43,6 +45,7 @@ from tests.properties.award_model import (
     credited,
     in_sums,
 )
+from tests.properties.award_reports import Figures, figured, reported
 from tests.races import scene
 from tests.support import people, two_people
 from tests.support.payouts import held_from
@@ -50,6 +53,9 @@ from tests.support.shown_reports import by_books
 
 MOST_ROUNDS: Final = 5
 """Few, so that many acts meet each award."""
+
+MOST_LOOKED_BACK: Final = 5
+"""At the end of a run, reports are made again as of about so many of its instants."""
 
 CREDITED: Final = text("""
     SELECT account, currency, sum(amount) FROM postings
@@ -85,6 +91,7 @@ class AwardMachine(RuleBasedStateMachine):
         self.claims = Claims(2, "statutory")
         self.noted: set[str] = set()
         self.reached: set[str] = set()
+        self.stated: dict[datetime, Figures] = {}
         self.acts = 0
 
     @property
@@ -94,9 +101,10 @@ class AwardMachine(RuleBasedStateMachine):
     def teardown(self) -> None:
         try:
             if self.acts:
-                with transactions.snapshot(self.engine) as session:
-                    assert verify(session).mismatches == ()
+                self.verify()
                 self._reports_agree()
+                for at in list(self.stated)[:: max(1, len(self.stated) // MOST_LOOKED_BACK)]:
+                    self._says_the_same(at)
         finally:
             self._database.__exit__(None, None, None)
 
@@ -107,6 +115,11 @@ class AwardMachine(RuleBasedStateMachine):
         scene.open_live(self.engine, "live", tables=["T1"], base_amount="1000", settings=settings)
         self.at = scene.now()
         self._changed("casino-claims", _payload_of(self.claims))(self._now())
+        withheld = {"casino_id": "c1", "report_at_minor": WITHHELD_FROM, "withhold_at_minor": WITHHELD_FROM}
+        for currency in sorted(RATES):
+            self._changed("casino-withholding", withheld | {"currency": currency, "percent": str(WITHHELD_PERCENT)})(
+                self._now()
+            )
 
     def _now(self) -> datetime:
         """Read the run's clock: each reading is a second later, and only the run moves it further."""
@@ -129,7 +142,7 @@ class AwardMachine(RuleBasedStateMachine):
         self._name_awards(round_)
         assert [award.award_id for award in settled.awards] == [award.award_id for award in round_.awards]
 
-    @rule(hours=st.sampled_from([1, 30, 72]))
+    @rule(hours=st.sampled_from([1, 30, 72, 31 * 24]))
     def let_pass(self, hours: int) -> None:
         self.at += timedelta(hours=hours)
 
@@ -175,21 +188,33 @@ class AwardMachine(RuleBasedStateMachine):
         which=ANY_AWARD,
         part=st.sampled_from([Fraction(1, 3), Fraction(1, 2), Fraction(1), Fraction(3, 2)]),
         is_again=st.integers(0, 9).map(lambda drawn: drawn == 0),
+        withheld=st.sampled_from([Fraction(0), Fraction(1, 2), Fraction(1), Fraction(1), Fraction(2)]),
     )
-    def pay(self, which: int, part: Fraction, is_again: bool = False) -> None:  # noqa: FBT001, FBT002  as rules are called
+    def pay(
+        self,
+        which: int,
+        part: Fraction,
+        is_again: bool = False,  # noqa: FBT001, FBT002  as rules are called
+        withheld: Fraction = Fraction(0),
+    ) -> None:
         award = self._chosen(which, *TO_PAY, "unclaimed").award
         amount = max(1, int(award.rest * part))
         is_again = is_again and bool(award.payments)
+        withheld_minor = min(amount, int(award.still_to_withhold * withheld))
         reference = min(award.payments) if is_again else f"slip {self.acts}"
-        if is_again and reference not in award.reversed and award.payments[reference] == amount:
+        is_same = is_again and (award.payments[reference], award.withheld_of[reference]) == (amount, withheld_minor)
+        if is_same and reference not in award.reversed:
             return  # A replay, which other tests are about.
 
         def paid(now: datetime) -> object:
             return self._transact(
-                record_payment, RecordPayment(Act(SYSTEM_OPERATOR, now), award.award_id, reference, amount)
+                record_payment,
+                RecordPayment(
+                    Act(SYSTEM_OPERATOR, now), award.award_id, reference, amount, withheld_minor=withheld_minor
+                ),
             )
 
-        self._both(lambda _now: award.pay(reference, amount), paid)
+        self._both(lambda _now: award.pay(reference, amount, withheld_minor), paid)
 
     @has_awards
     @rule(which=ANY_AWARD, payment=st.integers(0, 4))
@@ -238,6 +263,22 @@ class AwardMachine(RuleBasedStateMachine):
         noted = transactions.transact(self.engine, noting)
         assert (noted.unclaimed, noted.new) == (len(unclaimed), len(unclaimed - self.noted))
         self.noted |= unclaimed
+
+    @precondition(lambda self: self.acts)
+    @rule()
+    def verify(self) -> None:
+        """Everything that was booked can be derived again."""
+        with transactions.snapshot(self.engine) as session:
+            assert verify(session).mismatches == ()
+
+    @precondition(lambda self: self.stated)
+    @rule(which=st.integers(0, 99))
+    def look_back(self, which: int) -> None:
+        """As of an instant of before, reports say what they said then, whatever was done since."""
+        self._says_the_same(list(self.stated)[which % len(self.stated)])
+
+    def _says_the_same(self, at: datetime) -> None:
+        assert reported(self.engine, at, now=self._now()) == self.stated[at]
 
     def _chosen(self, which: int, *states: str) -> Chosen:
         """Choose one of the awards that are shown in some states, if there are any; one time in five any of all."""
@@ -343,6 +384,16 @@ class AwardMachine(RuleBasedStateMachine):
             [award.award for award in self.awards]
         )
         assert held == sum(award.award.cost(award.award.amount) for award in self.awards if award.award.state == "held")
+
+    @invariant()
+    def the_reports_say_what_the_model_figures(self) -> None:
+        if not self.acts:
+            return
+        at = self._now()
+        self.stated[at] = figured(self.awards, at)
+        self._says_the_same(at)
+        for _, age in self.stated[at]["ageing"]:
+            self._reach(f"age {age}")
 
     def _reports_agree(self) -> None:
         """In the sums what was paid is paid, and the rest stands elsewhere; in the lists each award stands once."""

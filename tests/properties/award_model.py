@@ -28,6 +28,10 @@ MULTIPLES: Final = {
 HELD_FROM: Final = 100
 """An award of so many euros is held at its settlement."""
 
+WITHHELD_FROM: Final = 10_000
+WITHHELD_PERCENT: Final = 24
+"""From so many minor units of its currency on, so much of an award is to be withheld."""
+
 TO_PAY: Final = frozenset({"payable", "part-paid"})
 UNPAID: Final = TO_PAY | {"stopped"}
 """The states of an award that has a rest which its casino keeps for the player."""
@@ -58,12 +62,26 @@ class Award:
     award_id: str = ""
     was_released: bool = False
     payments: dict[str, int] = field(default_factory=dict)
+    withheld_of: dict[str, int] = field(default_factory=dict)
     reversed: set[str] = field(default_factory=set)
     forfeited_to: str = ""
+    payable_since: datetime = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.payable_since = self.since
 
     @property
     def paid(self) -> int:
         return sum(amount for reference, amount in self.payments.items() if reference not in self.reversed)
+
+    @property
+    def withheld(self) -> int:
+        return sum(amount for reference, amount in self.withheld_of.items() if reference not in self.reversed)
+
+    @property
+    def still_to_withhold(self) -> int:
+        due = self.amount * WITHHELD_PERCENT // 100 if self.amount >= WITHHELD_FROM else 0
+        return due - self.withheld
 
     @property
     def rest(self) -> int:
@@ -93,14 +111,16 @@ class Award:
             raise Refused("award-state")
         self.take("stopped", now)
 
-    def pay(self, reference: str, amount: int) -> None:
+    def pay(self, reference: str, amount: int, withheld: int) -> None:
         if self.state not in TO_PAY:
             raise Refused("award-state")
         if reference in self.payments:
             raise Refused("payment-reference-taken")
         if amount > self.rest:
             raise Refused("payment-too-large")
-        self.payments[reference] = amount
+        if withheld > self.still_to_withhold:
+            raise Refused("withholding-too-large")
+        self.payments[reference], self.withheld_of[reference] = amount, withheld
 
     def forfeit(self, claims: Claims, now: datetime) -> None:
         """Nothing of it is paid any more; what was paid stays so."""
@@ -162,6 +182,8 @@ class Round:
         for award_ in chosen:
             award_.take(after, now)
             award_.was_released |= decision == "release"
+            if decision != "release":
+                award_.payable_since = now
 
     def reverse(self, award: Award, reference: str) -> None:
         """Take a payment back, unless a later verdict counted it."""

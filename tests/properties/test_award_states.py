@@ -10,6 +10,7 @@ from hypothesis.stateful import run_state_machine_as_test
 
 from tests.properties import profile
 from tests.properties.award_machine import AwardMachine
+from tests.properties.award_reports import Figures
 from tests.properties.conftest import Databases
 from tests.support.hands import FOUR_OF_A_KIND
 
@@ -51,10 +52,23 @@ class Played:
         getattr(self.machine, act)(*args, **kwargs)
         self.machine.every_award_stands_where_the_model_has_it()
         self.machine.the_books_hold_what_is_held_and_what_casinos_were_credited_with()
+        self.machine.the_reports_say_what_the_model_figures()
         return self
 
     def stands(self, award: int) -> str:
         return self.machine.awards[award].award.shown(self.machine.claims, self.machine.at)
+
+    @property
+    def stated(self) -> Figures:
+        """The figures of the reports after the last act."""
+        return self.machine.stated[max(self.machine.stated)]
+
+    def ages(self) -> dict[str, str]:
+        return dict(self.stated["ageing"].keys())
+
+    def require_that_nothing_said_before_changed(self) -> None:
+        for number in range(len(self.machine.stated)):
+            self.machine.look_back(number)
 
 
 @pytest.fixture
@@ -124,3 +138,56 @@ def test_the_machine_makes_no_award_again_that_is_stopped_or_was_rejected(played
 
     assert "refused round-corrected" in played.machine.reached
     assert [played.stands(award) for award in range(2)] == ["stopped", "rejected"]
+
+
+def test_the_machine_sees_awards_grow_old_from_when_they_were_payable_first(played: Played) -> None:
+    """One is payable at once, one approved, one reinstated: each ten days later. Stops and releases change no age."""
+    for currency, cards in (("EUR", FLUSH), ("GBP", FOUR), ("SEK", FOUR)):
+        played("play", currency, cards)
+    played("let_pass", 10 * 24)("decide", nth(1), "approve")("decide", nth(2), "reject")
+    played("let_pass", 10 * 24)("decide", nth(2), "reinstate")
+    played("pay", nth(1), HALF, withheld=HALF)("pay", nth(2), HALF)
+    shown = []
+    for days in (10, 1, 29, 1, 29, 1):
+        played("let_pass", days * 24)
+        shown.append(played.ages())
+        if days == 1:
+            played("stop", nth(len(shown) // 2 - 1))("decide", nth(len(shown) // 2 - 1), "release")
+    played("reverse_a_payment", nth(1), 0)("pay", nth(0), ALL)("pay", nth(1), ALL, withheld=ALL)
+
+    assert [(ages["EUR"], ages["GBP"], ages["SEK"]) for ages in shown] == [
+        ("0-30", "0-30", "0-30"),
+        ("31-60", "0-30", "0-30"),
+        ("31-60", "31-60", "31-60"),
+        ("61-90", "31-60", "31-60"),
+        ("61-90", "61-90", "61-90"),
+        ("over 90", "61-90", "61-90"),
+    ]
+    assert played.ages() == {"SEK": "61-90"}
+    played.require_that_nothing_said_before_changed()
+
+
+def test_the_machine_withholds_in_parts_and_gives_back_what_a_wrong_payment_withheld(played: Played) -> None:
+    played("play", "EUR", FOUR)("decide", nth(0), "approve")
+    played("pay", nth(0), HALF, withheld=Fraction(2))
+    assert "refused withholding-too-large" in played.machine.reached
+    played("pay", nth(0), HALF, withheld=HALF)("pay", nth(0), HALF, withheld=ALL)
+    withheld = [dict(played.stated["withheld"])]
+    played("reverse_a_payment", nth(0), 0)
+    withheld.append(dict(played.stated["withheld"]))
+    played("correct", 0, STRAIGHT_FLUSH)
+    assert "refused award-part-paid" in played.machine.reached
+    played("let_pass", 72)("forfeit", nth(0))
+
+    assert withheld == [{"EUR": Fraction(60)}, {"EUR": Fraction(30)}]
+    assert (played.stands(0), played.stated["payables"]) == ("forfeited", {})
+    played.require_that_nothing_said_before_changed()
+
+
+def test_the_machine_holds_no_more_what_a_correction_took_back(played: Played) -> None:
+    played("play", "GBP", FOUR)("play", "JPY", FOUR)
+    assert played.stated["held"] == {"GBP": (1, Fraction(625)), "JPY": (1, Fraction(75_000))}
+    played("correct", 0, NOTHING)("decide", nth(1), "reject")
+
+    assert (played.stated["held"], played.stated["held cost"], played.stated["unpaid"]) == ({}, 0, {})
+    played.require_that_nothing_said_before_changed()
