@@ -1,11 +1,13 @@
 """Bets that race against what ends their round's betting: the same rounds, bets and tables for each end."""
 
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
 import sqlalchemy
 
 from jackpot_service.domain.errors import LedgerError
+from jackpot_service.domain.settings import Setting
 from tests.races import scene
 from tests.races.processes import Racer, race
 
@@ -14,9 +16,9 @@ BETS_BEFORE = 3
 LATE_BETS = 6
 
 
-def prepare(engine: sqlalchemy.Engine) -> None:
+def prepare(engine: sqlalchemy.Engine, settings: Mapping[str, Setting] | None = None) -> None:
     """Open a jackpot, and bet on each round."""
-    scene.open_live(engine, "live", tables=["T1"])
+    scene.open_live(engine, "live", tables=["T1"], settings=settings)
     for round_id in ROUNDS:
         scene.bet(engine, "T1", round_id, *(scene.euro(f"before{number}") for number in range(BETS_BEFORE)))
 
