@@ -23,6 +23,7 @@ from jackpot_service.domain.exceptions import (
     AWARD_UNCLAIMED,
     EMERGENCY_APPROVAL,
     EXCEPTION_ID,
+    LATE_VOID,
     PRIZE_DENIED,
     ROUND_OPEN,
     NotedException,
@@ -43,7 +44,6 @@ from jackpot_service.usecases.cancel_round import CancellationConflict
 from jackpot_service.usecases.close_betting import ClosingConflict
 from jackpot_service.usecases.fields import Flag, Identifier
 from jackpot_service.usecases.settle_round import BetCountMismatch, ClosingRequired, ResultConflict
-from jackpot_service.usecases.void_bets import LATE_VOID
 
 log = structlog.get_logger()
 

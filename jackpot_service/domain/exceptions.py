@@ -18,6 +18,9 @@ EMERGENCY_APPROVAL = "emergency-approval"
 PRIZE_DENIED = "prize-denied"
 """The kind of a bet that did not count when its round ended, though its hand would have won."""
 
+LATE_VOID = "late-void"
+"""The kind of bets that were made void after their round's betting was closed."""
+
 AWARD_UNCLAIMED = "award-unclaimed"
 """The kind of an award that nobody claimed while its casino's claim period ran."""
 

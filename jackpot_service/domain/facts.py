@@ -98,6 +98,16 @@ def facts_of_voids(
     }
 
 
+def facts_of_late_voids(voids: Facts) -> Facts:
+    """The exception of voids after the closing, from the facts of their entry; `verify` derives it again."""
+    return {
+        "call": "voids",
+        "bet_ids": sorted((*voids["voided"], *voids["tombstones"])),
+        "occurred_at": voids["occurred_at"],
+        "reason": voids["reason"],
+    }
+
+
 def facts_of_closing(closing: Closing) -> Facts:
     """The end of a round's betting as it was sent."""
     return {"bet_count": closing.bet_count, "occurred_at": instant(closing.occurred_at)}

@@ -150,6 +150,10 @@ class Code(StrEnum):
         "prize-denied",
         "A bet that would have won and did not count is no exception, or one is that was not denied.",
     )
+    LATE_VOID = (
+        "late-void",
+        "A void after its round's betting was closed is no exception, or one is that was not booked so.",
+    )
     ROUND_BET_COUNT = "round-bet-count", "A round counts another number of live bets than it has."
     ROUND_WEIGHT = "round-weight", "A round's weight is not the base value of its live bets."
     BET_STAKE = (

@@ -21,7 +21,7 @@ from jackpot_service.database.models import (
 )
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain.bets import Bet, BookedBet
-from jackpot_service.domain.exceptions import PRIZE_DENIED
+from jackpot_service.domain.exceptions import LATE_VOID, PRIZE_DENIED
 from jackpot_service.domain.facts import Facts
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.rounds import Round, RoundState
@@ -50,6 +50,9 @@ _TABLES = (
 
 ENDINGS = frozenset({EntryKind.RESULT, EntryKind.CANCELLATION})
 
+MADE_BY_ENTRIES = (LATE_VOID, PRIZE_DENIED)
+"""The kinds of exceptions that are kept in the transaction of an entry, and derived from it again."""
+
 Rows = list[Row[Any]]
 
 
@@ -58,14 +61,14 @@ class RoundDocuments:
     """
     A round as it is now, its entries by step, and its rows by table; each row has the columns of its table.
 
-    `rows` lacks a table that holds nothing of the round. `denied` are the exceptions for prizes that were denied in it.
+    `rows` lacks a table that holds nothing of the round. `exceptions` are those that its entries make.
     """
 
     round: Round
     entries: tuple[BookedEntry, ...]
     bets: tuple[BookedBet, ...]
     rows: Mapping[str, Rows]
-    denied: Rows
+    exceptions: Rows
 
     @property
     def place(self) -> str:
@@ -84,6 +87,15 @@ class RoundDocuments:
             message = "the round has neither a result nor a cancellation"
             raise LookupError(message)
         return self.ending.facts
+
+    @property
+    def denied(self) -> Rows:
+        """The exceptions for prizes that were denied in the round."""
+        return self.noted(PRIZE_DENIED)
+
+    def noted(self, kind: str) -> Rows:
+        """The exceptions of one kind, in the order in which they were kept."""
+        return [row for row in self.exceptions if row.kind == kind]
 
     def of(self, table: str) -> Rows:
         """The round's rows of a table, in the order of their keys."""
@@ -207,7 +219,7 @@ def _page(session: Session, decoder: Decoder, book: str, rounds: Sequence[Round]
     for model in _TABLES:
         for row in decoder.rows(model.__tablename__, session.execute(_select(model, book, within))):
             rows[row.round_key].setdefault(model.__tablename__, []).append(row)
-    denied = _denied(session, decoder, rounds)
+    exceptions = _exceptions(session, decoder, rounds)
     known = {round_.round_key for round_ in rounds}
     return Page(
         tuple(
@@ -216,7 +228,7 @@ def _page(session: Session, decoder: Decoder, book: str, rounds: Sequence[Round]
                 tuple(entries[round_.round_key]),
                 _bets(rows[round_.round_key]),
                 rows[round_.round_key],
-                denied[round_.table_id, round_.round_id],
+                exceptions[round_.table_id, round_.round_id],
             )
             for round_ in rounds
         ),
@@ -228,11 +240,11 @@ def _page(session: Session, decoder: Decoder, book: str, rounds: Sequence[Round]
     )
 
 
-def _denied(session: Session, decoder: Decoder, rounds: Sequence[Round]) -> defaultdict[tuple[str, str], Rows]:
-    """Read the exceptions for denied prizes, by table and round."""
+def _exceptions(session: Session, decoder: Decoder, rounds: Sequence[Round]) -> defaultdict[tuple[str, str], Rows]:
+    """Read the exceptions that entries of rounds make, by table and round."""
     names = [(round_.table_id, round_.round_id) for round_ in rounds]
     named = tuple_(ExceptionRow.table_id, ExceptionRow.round_id).in_(names)
-    question = select(ExceptionRow.__table__).where(ExceptionRow.kind == PRIZE_DENIED, named)
+    question = select(ExceptionRow.__table__).where(ExceptionRow.kind.in_(MADE_BY_ENTRIES), named)
     by_round: defaultdict[tuple[str, str], Rows] = defaultdict(list)
     for row in decoder.rows(ExceptionRow.__tablename__, session.execute(question.order_by(ExceptionRow.number))):
         by_round[row.table_id, row.round_id].append(row)

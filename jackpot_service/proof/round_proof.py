@@ -11,7 +11,17 @@ from jackpot_service.database.transactions import Session
 from jackpot_service.domain.money import ZERO
 from jackpot_service.ledger.mismatches import Code, Found, Mismatch
 from jackpot_service.ledger.verification import Verified
-from jackpot_service.proof import bets, corrections, denied_prizes, documents, figures, records, rounds, settlements
+from jackpot_service.proof import (
+    bets,
+    corrections,
+    denied_prizes,
+    documents,
+    figures,
+    late_voids,
+    records,
+    rounds,
+    settlements,
+)
 from jackpot_service.proof.awards import ActsOnRounds, HeldMoney
 from jackpot_service.proof.decoding import UNDERIVABLE, Decoder
 from jackpot_service.proof.documents import Page, RoundDocuments
@@ -26,6 +36,7 @@ CHECKS: Final = (
     *bets.CHECKS,
     *settlements.CHECKS,
     *denied_prizes.CHECKS,
+    *late_voids.CHECKS,
     *corrections.CHECKS,
     *figures.CHECKS,
 )

@@ -3,7 +3,6 @@
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
 
 from jackpot_service.database.transactions import Session, pipelined
 from jackpot_service.domain import facts, figures
@@ -11,6 +10,8 @@ from jackpot_service.domain.allocation import weight
 from jackpot_service.domain.bets import BookedBet
 from jackpot_service.domain.entries import Entry, RoundStep
 from jackpot_service.domain.errors import Conflict
+from jackpot_service.domain.exceptions import LATE_VOID
+from jackpot_service.domain.facts import Facts
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.occurrence import require_not_ahead
 from jackpot_service.domain.principals import Principal
@@ -23,9 +24,6 @@ from jackpot_service.records.exceptions import ExceptionRecord
 from jackpot_service.records.rounds import RoundName
 from jackpot_service.usecases import round_terms
 from jackpot_service.usecases.round_terms import RoundTerms
-
-LATE_VOID: Final = "late-void"
-"""The kind of an exception: a bet was made void after its round's betting was closed."""
 
 
 class ReasonRequired(Conflict, code="reason-required", title="A reason is required"):
@@ -165,28 +163,23 @@ def _book(
         figures=figures.figures_of_refunds(bets, terms=terms, won_since=won_since),
     )
     if round_.state is RoundState.CLOSED:
-        _keep(session, command, sorted(voided | tombstones))
+        _keep(session, command, entry.facts)
     with pipelined(session) as pipe:
         bet_records.add_voids(pipe, after, voided=voided, tombstones=tombstones)
         journal.post(pipe, entry, stripe_no=stripe_no, not_before=locked.booked_at)
     return RoundView(after, locked.cycle.cycle)
 
 
-def _keep(session: Session, command: VoidBets, bet_ids: list[str]) -> None:
+def _keep(session: Session, command: VoidBets, voids: Facts) -> None:
     """Keep a void after the closing as an exception, in the transaction that books it, once its locks are held."""
-    request = {
-        "call": "voids",
-        "bet_ids": bet_ids,
-        "occurred_at": facts.instant(command.occurred_at),
-        "reason": command.reason,
-    }
+    request = facts.facts_of_late_voids(voids)
     record = ExceptionRecord(
         kind=LATE_VOID,
         table_id=command.table_id,
         round_id=command.round_id,
         principal=command.principal.name,
         noticed_at=command.now,
-        content=["voids", bet_ids],
+        content=["voids", request["bet_ids"]],
         request=request,
         detail=f"Void after betting was closed: {command.reason}",
     )
