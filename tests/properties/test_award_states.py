@@ -1,6 +1,7 @@
 """The states of awards beside a plain model of them, through runs of random acts of everybody who acts on awards."""
 
-from collections.abc import Iterator
+import random
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from typing import Final
 
@@ -10,6 +11,7 @@ from hypothesis.stateful import run_state_machine_as_test
 
 from tests.properties import profile
 from tests.properties.award_machine import AwardMachine
+from tests.properties.award_model import RATES
 from tests.properties.award_reports import Figures
 from tests.properties.conftest import Databases
 from tests.support.hands import FOUR_OF_A_KIND
@@ -78,6 +80,57 @@ def played(databases: Databases) -> Iterator[Played]:
         yield Played(machine)
     finally:
         machine.teardown()
+
+
+LONG: Final = 150
+MOST_PLAYED: Final = 12
+"""How many acts a long history has, and how many rounds."""
+
+REACHED: Final = {
+    *("held", "payable", "part-paid", "paid", "stopped", "rejected", "unclaimed", "forfeited", "reversed"),
+    *("correction 1: payable", "approve", "reject", "reinstate", "release"),
+    *("age 0-30", "age 31-60", "age 61-90", "age over 90", "refused withholding-too-large"),
+}
+"""What a long history comes to: states, decisions, ages, and a refusal."""
+
+
+def acts_of(chance: random.Random) -> Sequence[tuple[str, int, Callable[[], tuple[object, ...]]]]:
+    """The acts of a long history: how often each comes, and its arguments by chance."""
+
+    def which() -> int:
+        return chance.randrange(600)
+
+    def cards() -> str:
+        return chance.choice([FLUSH, FOUR, STRAIGHT_FLUSH, NOTHING])
+
+    return [
+        ("play", 3, lambda: (chance.choice(sorted(RATES)), cards())),
+        ("let_pass", 4, lambda: (chance.choice([1, 30, 10 * 24, 31 * 24]),)),
+        ("set_claims", 1, lambda: (chance.choice([None, None, 2, 60]), chance.choice(["meter", "statutory"]))),
+        ("decide_what_waits", 5, lambda: (which(), chance.random() < 0.7)),
+        ("stop", 2, lambda: (which(),)),
+        ("pay", 5, lambda: (which(), chance.choice([HALF, HALF, ALL]), False, chance.choice([0 * ALL, ALL, 2 * ALL]))),
+        ("reverse_a_payment", 2, lambda: (which(), chance.randrange(5))),
+        ("forfeit", 2, lambda: (which(),)),
+        ("correct", 1, lambda: (which(), cards())),
+        ("look_back", 2, lambda: (which(),)),
+    ]
+
+
+@pytest.mark.long
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("seed", profile.seeds())
+def test_reports_say_what_the_model_figures_through_a_long_history(played: Played, seed: int) -> None:
+    chance = random.Random(seed)
+    acts = acts_of(chance)
+    played("play", "EUR", FLUSH)
+    for _ in range(LONG):
+        [(act, _, arguments)] = chance.choices(acts, [often for _, often, _ in acts])
+        if act != "play" or len(played.machine.rounds) < MOST_PLAYED:
+            played(act, *arguments())
+
+    played.require_that_nothing_said_before_changed()
+    assert profile.CASES or REACHED - played.machine.reached == set()
 
 
 def test_the_machine_forfeits_what_nobody_claims_and_nothing_is_done_with_it_any_more(played: Played) -> None:
