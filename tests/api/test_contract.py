@@ -9,7 +9,7 @@ import pytest
 
 from jackpot_service.api.contract.operations import operation_id
 from jackpot_service.api.problem_catalogue.catalogue import ROWS
-from tests.support.answers import PROBLEM
+from tests.support.answers import PROBLEM, require_in_catalogue
 from tests.support.contract import DOCUMENT, METHODS, resolved
 
 Part = Mapping[str, Any]
@@ -23,6 +23,10 @@ OPERATIONS: Final = {
     for method, operation in item.items()
     if method in METHODS
 }
+
+OF_HTTP: Final = {"request-timeout", "uri-too-long", "head-too-large", "method-unknown", "internal-error"}
+OF_BROKEN_BOOKS: Final = {"books-broken", "entry-unbalanced", "figures-missing"}
+"""Codes that no operation states, since each may be answered by them."""
 
 
 def walked(part: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
@@ -182,10 +186,39 @@ def test_every_code_is_stated_by_an_operation_or_comes_of_no_good_http() -> None
         for response in operation["responses"].values()
         for code in codes_of(response)
     }
-    of_http = {"request-timeout", "uri-too-long", "head-too-large", "method-unknown", "internal-error"}
-    of_broken_books = {"books-broken", "entry-unbalanced", "figures-missing"}
 
-    assert ROWS.keys() - stated == of_http | of_broken_books
+    assert ROWS.keys() - stated == OF_HTTP | OF_BROKEN_BOOKS
+
+
+# Examples of problems.
+
+
+@pytest.mark.parametrize("label", OPERATIONS)
+def test_each_code_of_a_response_has_its_example(label: str) -> None:
+    for status, response in OPERATIONS[label]["responses"].items():
+        codes = codes_of(response)
+        examples = resolved(response).get("content", {}).get(PROBLEM, {}).get("examples", {})
+        by_code = {code: resolved(example)["value"]["code"] for code, example in examples.items() if code in ROWS}
+
+        assert by_code == {code: code for code in codes} or status == "default"
+
+
+def test_the_example_of_a_code_is_what_the_catalogue_says_of_it() -> None:
+    examples = {code: example["value"] for code, example in DOCUMENT["components"]["examples"].items()}
+
+    assert examples.keys() == ROWS.keys()
+    for code, problem in examples.items():
+        require_in_catalogue(problem)
+        assert (problem["code"], problem["detail"]) == (code, ROWS[code].meaning)
+        assert re.fullmatch(r"(/[A-Za-z0-9_-]+)+", problem["instance"]), problem["instance"]
+
+
+def test_every_other_answer_has_the_examples_of_the_codes_that_it_names() -> None:
+    other = DOCUMENT["components"]["responses"]["OtherProblem"]
+    named = set(re.findall("`([a-z-]+)`", other["description"]))
+
+    assert other["content"][PROBLEM]["examples"].keys() == named | OF_BROKEN_BOOKS
+    assert named == OF_HTTP | {"bad-request"}
 
 
 # Kinds of changes and of jobs.

@@ -77,7 +77,8 @@ def contents(operation: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
 def test_an_example_is_of_the_schema_that_it_stands_at(name: str) -> None:
     for where, content in contents(OPERATIONS[name]):
         for example in content.get("examples", {}).values():
-            wrong = [error.message for error in validator(yaml.dump(content["schema"])).iter_errors(example["value"])]
+            value = resolved(example)["value"]
+            wrong = [error.message for error in validator(yaml.dump(content["schema"])).iter_errors(value)]
             assert not wrong, (where, wrong)
 
 

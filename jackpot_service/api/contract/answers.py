@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 from jackpot_service.api.contract import headers
-from jackpot_service.api.problem_catalogue.catalogue import require_row
+from jackpot_service.api.problem_catalogue import examples
+from jackpot_service.api.problem_catalogue.catalogue import ROWS, require_row
 from jackpot_service.api.problem_catalogue.schemas import components_of, response_of
 from jackpot_service.api.problems import MEDIA_TYPE
 from jackpot_service.api.refusals import WRITING, codes_of
@@ -48,6 +49,9 @@ _NAME_OF: Final = {frozenset(codes): name for name, codes in _NAMED.items()}
 
 DEFAULT: Final = "OtherProblem"
 
+OF_NO_REQUEST: Final = ("bad-request",)
+"""The code that operations with a body state, and by which any request is answered that is no good HTTP."""
+
 _DEFAULT: Final[Mapping[str, Any]] = {
     "description": (
         "Any other problem. Of requests that are no good HTTP: `bad-request` (400), `request-timeout` (408), "
@@ -55,8 +59,10 @@ _DEFAULT: Final[Mapping[str, Any]] = {
         "broken law of the books."
     ),
     "headers": headers.headers_of_problem(0),
-    "content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}},
 }
+
+_ANY_PATH: Final = "/v1/jackpots"
+"""The path of problems that no operation states, in their examples."""
 
 
 def codes_by_status(
@@ -87,13 +93,24 @@ def default() -> dict[str, Any]:
     return _reference(DEFAULT)
 
 
-def components(codes: Iterable[str]) -> Mapping[str, Mapping[str, Any]]:
-    """Return the parts that `response` refers to, by kind, for operations of these codes in all."""
+def components(paths: Mapping[str, str]) -> Mapping[str, Mapping[str, Any]]:
+    """
+    Return the parts that `response` and `default` refer to, by kind.
+
+    `paths` has, for each code that operations state in all, the path of one of them.
+    """
+    rest = ROWS.keys() - paths.keys()
     named = {
         name: response_of(of_name, headers=headers.headers_of_problem(require_row(next(iter(of_name))).status))
         for name, of_name in _NAMED.items()
     }
-    return {"responses": {**named, DEFAULT: _DEFAULT}, "schemas": components_of(codes)}
+    of_any_code = {"$ref": "#/components/schemas/Problem"}
+    content = {MEDIA_TYPE: {"schema": of_any_code, "examples": examples.examples_of({*rest, *OF_NO_REQUEST})}}
+    return {
+        "responses": {**named, DEFAULT: {**_DEFAULT, "content": content}},
+        "schemas": components_of(paths),
+        "examples": examples.components_of({**dict.fromkeys(rest, _ANY_PATH), **paths}),
+    }
 
 
 def _reference(name: str) -> dict[str, Any]:

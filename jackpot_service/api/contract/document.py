@@ -23,10 +23,11 @@ def text(api: Api, app: flask.Flask) -> str:
     kinds.describe(api.spec.components)
     api.describe_schemas()
     schemas = dict(api.spec.components.schemas)
-    codes: set[str] = set()
+    paths: dict[str, str] = {}
     operations, parameters = {}, {}
     for operation in _operations(app, document["paths"]):
-        codes |= operation.complete(schemas)
+        for code in sorted(operation.complete(schemas)):
+            paths.setdefault(code, operation.path)
         name = operation.described["operationId"]
         operations[name] = operation.described
         parameters[name] = operation.described.get("parameters", []) + document["paths"][operation.path].get(
@@ -34,13 +35,14 @@ def text(api: Api, app: flask.Flask) -> str:
         )
     words.name_lists(document["paths"], schemas)
     examples.describe(operations, parameters)
-    of_problems = answers.components(codes)
+    of_problems = answers.components(paths)
     schemas.pop(_UNUSED, None)
     schemas.update(of_problems["schemas"])
     document["components"] |= {
         "schemas": schemas,
         "responses": of_problems["responses"],
         "headers": headers.COMPONENTS,
+        "examples": of_problems["examples"],
     }
     plain = orjson.loads(orjson.dumps({name: document[name] for name in _ORDER}))  # Words are texts, for YAML.
     written: str = dict_to_yaml(plain)

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
+from jackpot_service.api.problem_catalogue import examples
 from jackpot_service.api.problem_catalogue.catalogue import require_row
 from jackpot_service.api.problem_catalogue.rows import Row
 from jackpot_service.api.problems import MEDIA_TYPE
@@ -35,7 +36,7 @@ def schema_of(codes: Iterable[str]) -> dict[str, Any]:
 
 def response_of(codes: Iterable[str], *, headers: Mapping[str, Any]) -> dict[str, Any]:
     """
-    Make a response of an operation: problems of one status, with a line about each.
+    Make a response of an operation: problems of one status, with a line about each, and an example.
 
     Raises: UnknownProblem; ValueError for codes of several statuses.
     """
@@ -44,7 +45,7 @@ def response_of(codes: Iterable[str], *, headers: Mapping[str, Any]) -> dict[str
     return {
         "description": "\n".join(f"- `{row.code}`: {row.title}." for row in rows),
         "headers": dict(headers),
-        "content": {MEDIA_TYPE: {"schema": schema_of(codes)}},
+        "content": {MEDIA_TYPE: {"schema": schema_of(codes), "examples": examples.examples_of(codes)}},
     }
 
 
