@@ -74,7 +74,7 @@ from jackpot_service.database.async_executor import AsyncExecutor
 from jackpot_service.database.clocks import utc_now
 from jackpot_service.database.transactions import clock_guard, guarded, read
 from jackpot_service.domain.errors import LedgerError
-from jackpot_service.pages import install
+from jackpot_service.pages import install, wall
 from jackpot_service.reports.displays import DisplayedHit, displayed_hit, displayed_jackpots
 from jackpot_service.reports.jackpots import JackpotState, jackpot_state
 
@@ -229,6 +229,7 @@ def create_app(
         calls=(rounds.bets_call(config), meters.METER_CALL),
         stream_calls=(displays.FEED_CALL, events.EVENTS_CALL),
         open_calls=monitoring.OPEN_CALLS,
+        preflights=(displays.FEED_PREFLIGHT, wall.WALL_PREFLIGHT),
     )
     return app
 

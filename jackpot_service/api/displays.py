@@ -2,17 +2,19 @@
 
 import re
 from collections.abc import Mapping
+from http import HTTPStatus
 from typing import Any, Final
 
 from marshmallow import fields
 
-from jackpot_service.api import fast_path, parsing
+from jackpot_service.api import cross_origin, fast_path, parsing
 from jackpot_service.api.feeds import Currencies, frame_of
 from jackpot_service.api.places import Caller
 from jackpot_service.api.refusals import refused_with
 from jackpot_service.api.request_context import Blueprint, RequestContext, context, look
+from jackpot_service.api.requests import Fallback, Request
 from jackpot_service.api.schemas import AnswerSchema, Moment, RequestSchema, described, listed, word
-from jackpot_service.api.streams import STREAMED, Listening, Stream, allowed_origin
+from jackpot_service.api.streams import STREAMED, Listening, Stream
 from jackpot_service.auth.authenticator import allow, allowed
 from jackpot_service.domain.lives import Life
 from jackpot_service.domain.principals import Principal, Role
@@ -25,7 +27,7 @@ PUBLIC: Final = Caller("", "")
 ALL: Final = ""
 """The name of the reading of all displayed jackpots."""
 
-VARY: Final = (b"vary", b"Accept, Authorization, Origin")
+VARY: Final = (b"vary", f"Accept, Authorization, {cross_origin.VARIES}".encode())
 """A cache holds streams and frames apart, and the answers to those with a key and without one."""
 
 KEPT: Final = (b"cache-control", b"public, max-age=1")
@@ -97,17 +99,19 @@ def get_feed(query: Mapping[str, Any], jackpot_id: str) -> Mapping[str, Any]:
 
 async def _take(context: RequestContext, listening: Listening, jackpot_id: str) -> fast_path.Answer | Stream:
     request = listening.request
+    listening.headers.append(VARY)
     caller = await _caller(context, listening, jackpot_id)
+    if caller is None:
+        origin = request.header(cross_origin.ORIGIN)
+        listening.headers.extend(cross_origin.allowing(origin, context.config.public_origins))
     currencies: Currencies = parsing.read_query(_QUERY, request.query)["currency"]
     state = await context.feeds.state(jackpot_id, ends_at=request.ends_at)
-    origins = context.config.public_origins if state.displayed else ()
-    headers = (VARY, *allowed_origin(request.header(b"origin"), origins))
     if not listening.wants_stream:
         frame = await context.feeds.frame(state, currencies)
-        return fast_path.Answer(frame, headers=(KEPT, *headers) if caller is None else headers)
+        return fast_path.Answer(frame, headers=(*([KEPT] if caller is None else []), *listening.headers))
     listening.take_place(context.listeners, PUBLIC if caller is None else Caller.of(caller))
     pieces = await context.feeds.listen(state, currencies, listening.presence, needs_display=caller is None)
-    return Stream(pieces if caller is None else listening.admitted_again(pieces), headers)
+    return Stream(pieces if caller is None else listening.admitted_again(pieces), tuple(listening.headers))
 
 
 async def _caller(context: RequestContext, listening: Listening, jackpot_id: str) -> Principal | None:
@@ -117,13 +121,31 @@ async def _caller(context: RequestContext, listening: Listening, jackpot_id: str
     For those without a key nothing is read that was read within the last second. Raises: Unauthenticated, also
     for a jackpot that there is not; what else refuses a key.
     """
-    is_open = not listening.request.header(b"authorization") and jackpot_id in await context.displayed.get_async(
-        ALL, ends_at=listening.request.ends_at
-    )
+    request = listening.request
+    is_open = not request.header(b"authorization") and await _is_displayed(context, request, jackpot_id)
     return None if is_open else await listening.admit()
+
+
+async def _is_displayed(context: RequestContext, request: Request, jackpot_id: str) -> bool:
+    return jackpot_id in await context.displayed.get_async(ALL, ends_at=request.ends_at)
+
+
+async def take_preflight(context: RequestContext, request: Request, jackpot_id: str) -> fast_path.Answer:
+    """
+    Let a browser make a call that is open to all for a page of a configured origin.
+
+    Raises: Fallback for everybody else, as if there were no such question; Unavailable.
+    """
+    headers = cross_origin.allowing_call(request.header(cross_origin.ORIGIN), context.config.public_origins)
+    is_reading = request.header(b"access-control-request-method") == "GET"
+    if not (headers and is_reading and await _is_displayed(context, request, jackpot_id)):
+        raise Fallback
+    return fast_path.Answer(None, HTTPStatus.NO_CONTENT, headers)
 
 
 _QUERY: Final = FeedQuerySchema()
 
 FEED_CALL: Final = fast_path.StreamCall(re.compile(f"/v1/jackpots/{fast_path.ID}/feed"), allowed(get_feed), _take)
 """The same call as the event loop answers it, also for those without a key."""
+
+FEED_PREFLIGHT: Final = fast_path.Preflight(FEED_CALL.path, take_preflight)

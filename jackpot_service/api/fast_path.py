@@ -134,6 +134,18 @@ class StreamCall:
 
 
 @dataclass(frozen=True, slots=True)
+class Preflight:
+    """
+    An OPTIONS by which a browser asks whether a page of another origin may make a GET.
+
+    `take` raises Fallback, or what the call is refused by.
+    """
+
+    path: re.Pattern[str]
+    take: Callable[..., Awaitable[Answer]]
+
+
+@dataclass(frozen=True, slots=True)
 class OpenCall:
     """A GET, or HEAD, that needs no key and takes any query: it is always answered here, behind no other call."""
 
@@ -154,6 +166,7 @@ class FastPath:
         calls: Iterable[Call],
         stream_calls: Iterable[StreamCall] = (),
         open_calls: Iterable[OpenCall] = (),
+        preflights: Iterable[Preflight] = (),
     ) -> None:
         self._flask = flask
         self._context = context
@@ -163,6 +176,7 @@ class FastPath:
         self._calls = tuple(calls)
         self._stream_calls = tuple(stream_calls)
         self._open_calls = tuple(open_calls)
+        self._preflights = tuple(preflights)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, if it is one of HTTP; see the specification of ASGI."""
@@ -198,20 +212,11 @@ class FastPath:
         self, scope: Scope, request: Request, receive: Receive, held: ExitStack
     ) -> Answer | Stream | Problem | None:
         """Answer a call; None leaves it to Flask, which has the body and a turn then, if it needs them."""
-        open_call = self._open_call_of(scope)
-        if open_call is not None:
-            return await open_call.take(self._context)
-        stream_call, ids = self._stream_call_of(scope)
-        if stream_call is not None:
-            listening = self._listening(scope, request, stream_call.roles, held)
-            try:
-                return await stream_call.take(self._context, listening, *ids)
-            except Fallback:
-                pass
-            except Exception as error:
-                if not listening.wants_stream:
-                    raise
-                return _refused(error, scope).closing()  # A crowd that is refused keeps no connection.
+        if scope["method"] in _WITHOUT_BODY:
+            with suppress(Fallback):
+                answered = await self._answered_by_itself(scope, request, held)
+                if answered is not None:
+                    return answered
         call, ids = self._call_of(scope)
         principal: Principal | None = None
         access = self._routes.access(scope["method"], path_of(scope)) if call is None else Access(call.roles)
@@ -243,6 +248,28 @@ class FastPath:
         request.handed_on = {**request.handed_on, END_TURN: turn.end}
         return None
 
+    async def _answered_by_itself(
+        self, scope: Scope, request: Request, held: ExitStack
+    ) -> Answer | Stream | Problem | None:
+        """Answer a call that finds itself who calls, if it needs to know; None for any other. Raises: Fallback."""
+        if scope["method"] == "OPTIONS":
+            preflight, ids = self._preflight_of(scope)
+            return None if preflight is None else await preflight.take(self._context, request, *ids)
+        open_call = self._open_call_of(scope)
+        if open_call is not None:
+            return await open_call.take(self._context)
+        stream_call, ids = self._stream_call_of(scope)
+        if stream_call is None:
+            return None
+        listening = self._listening(scope, request, stream_call.roles, held)
+        try:
+            return await stream_call.take(self._context, listening, *ids)
+        except Fallback:
+            raise
+        except Exception as error:  # noqa: BLE001  as of any other call, with the headers of this one
+            refused = _refused(error, scope).having(listening.headers)
+            return refused.closing() if listening.wants_stream else refused  # A crowd keeps no connection.
+
     def _call_of(self, scope: Scope) -> tuple[Call | None, Iterable[str]]:
         for call in self._calls:
             if scope["method"] == call.method and (ids := call.path.fullmatch(scope["path"])):
@@ -254,6 +281,12 @@ class FastPath:
             for call in self._stream_calls:
                 if ids := call.path.fullmatch(scope["path"]):
                     return call, ids.groups()
+        return None, ()
+
+    def _preflight_of(self, scope: Scope) -> tuple[Preflight | None, Iterable[str]]:
+        for preflight in self._preflights:
+            if ids := preflight.path.fullmatch(scope["path"]):
+                return preflight, ids.groups()
         return None, ()
 
     def _listening(self, scope: Scope, request: Request, roles: frozenset[Role], held: ExitStack) -> Listening:

@@ -87,7 +87,12 @@ class Problem:
 
     def closing(self) -> "Problem":
         """Return it as an answer after which the connection is closed."""
-        return replace(self, headers=(*self.headers, ("Connection", "close")))
+        return self.having([(b"connection", b"close")])
+
+    def having(self, headers: Iterable[tuple[bytes, bytes]]) -> "Problem":
+        """Return it with further headers."""
+        texts = ((name.decode("latin-1"), value.decode("latin-1")) for name, value in headers)
+        return replace(self, headers=(*self.headers, *texts))
 
 
 def problem_of(error: Exception, *, instance: str) -> Problem:

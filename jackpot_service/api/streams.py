@@ -7,7 +7,7 @@ minute, and believed for a quarter of one.
 """
 
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -50,7 +50,11 @@ class Stream:
 
 @dataclass(frozen=True, slots=True)
 class Listening:
-    """A request that may be answered by a stream: what it says, who is there, and how its caller is found."""
+    """
+    A request that may be answered by a stream: what it says, who is there, and how its caller is found.
+
+    `headers` are those that its answer has, also if the request is refused.
+    """
 
     request: Request
     presence: Presence
@@ -58,6 +62,7 @@ class Listening:
     """Closed when the call is over."""
     admit: Callable[[], Awaitable[Principal]] = field(repr=False)
     """Finds who calls. Raises: what refuses the caller."""
+    headers: list[tuple[bytes, bytes]] = field(default_factory=list)
 
     @property
     def wants_stream(self) -> bool:
@@ -97,8 +102,3 @@ def event_bytes(data: Mapping[str, Any], event_id: str | None = None) -> bytes:
 def reached(event_id: str) -> bytes:
     """Write that nothing is new up to an id: a listener that comes again asks from there on."""
     return b"id: %b\n\n" % event_id.encode()
-
-
-def allowed_origin(origin: str, origins: Iterable[str]) -> tuple[tuple[bytes, bytes], ...]:
-    """Return the header that lets a page of another origin read what is open to all, if it is one of those named."""
-    return ((b"access-control-allow-origin", origin.encode()),) if origin in origins else ()

@@ -4,6 +4,7 @@ The wall: a jackpot as everybody in a casino sees it on a display, where the jac
 The page holds the figures of its first moment. Its script listens to the feed of the API, and does not compute any.
 """
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
@@ -14,7 +15,8 @@ from marshmallow import fields, validate
 from werkzeug.datastructures import MultiDict
 from werkzeug.exceptions import NotFound
 
-from jackpot_service.api.displays import ALL
+from jackpot_service.api import cross_origin, fast_path
+from jackpot_service.api.displays import ALL, take_preflight
 from jackpot_service.api.feeds import frame_of
 from jackpot_service.api.parsing import read_query
 from jackpot_service.api.request_context import context, look, now
@@ -85,6 +87,7 @@ def show_wall(jackpot_id: str) -> flask.Response:
     state = context().meters.get(jackpot_id)
     if not state.displayed or state.life is Life.RETIRED:
         raise NotFound
+    flask.after_this_request(_shared)
     currencies = _currencies(state, query["currency"], query["others"])
     hit = _hit_before(state)
     frame = frame_of(state, hit, currencies)
@@ -116,6 +119,18 @@ def _embeddable(response: flask.Response) -> flask.Response:
     """Let pages of the configured origins show it within their own; without any, nobody may."""
     origins = " ".join(context().config.public_origins) or "'none'"
     response.headers["Content-Security-Policy"] = POLICY.replace("frame-ancestors 'none'", f"frame-ancestors {origins}")
+    return response
+
+
+WALL_PREFLIGHT: Final = fast_path.Preflight(re.compile(f"/wall/{fast_path.ID}"), take_preflight)
+
+
+def _shared(response: flask.Response) -> flask.Response:
+    """Let pages of the configured origins read it, as they may read the feed."""
+    response.vary.add(cross_origin.VARIES)
+    origin = flask.request.headers.get("Origin", "")
+    for name, value in cross_origin.allowing(origin, context().config.public_origins):
+        response.headers[name.decode()] = value.decode()
     return response
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 from http import HTTPStatus
 from itertools import islice
-from typing import Any, Final
+from typing import Final
 
 import orjson
 import pytest
@@ -237,24 +237,6 @@ def test_the_last_hit_is_read_once_a_cycle_however_many_strangers_ask(shown: Wor
         shown.call("GET", FEED, key=None).ok()
 
     assert sum("ORDER BY c.cycle DESC" in statement for statement in read) == 1
-
-
-def test_pages_of_the_configured_origins_may_read_what_is_displayed(
-    world: World, request: pytest.FixtureRequest
-) -> None:
-    own = World(world.database_url, public_origins=("https://casino.example",))
-    request.addfinalizer(own.close)
-    own.open(base_amount="1", settings={"displayed": "true"})
-    own.open(jackpot_id="j2", base_amount="1", tables=("T2",))
-
-    def origin(path: str, origin: str, **headers: str) -> Any:
-        answer = own.call("GET", path, key=None, headers={"Origin": origin, **headers})
-        return answer.headers.get("Access-Control-Allow-Origin")
-
-    assert origin(FEED, "https://casino.example") == "https://casino.example"
-    assert origin(FEED, "https://other.example") is None
-    key = {"Authorization": f"Bearer {own.key_of(DISPLAY)}"}
-    assert origin("/v1/jackpots/j2/feed", "https://casino.example", **key) is None
 
 
 def test_a_frame_that_is_open_to_all_may_be_kept_for_a_second(shown: World) -> None:
