@@ -2,8 +2,9 @@
 Feeds: what displays show of a jackpot, as often as it changes, at most once a second.
 
 A worker looks at a jackpot once a second while somebody listens, and writes each frame once for all who want the same
-currencies. A frame says everything, so a listener that is slow misses frames and nothing else. While the books cannot
-be read, nothing is said: a display that has heard nothing for a while says so itself.
+currencies. A new listener gets the last frame at once, and the next with all. A frame says everything, so a listener
+that is slow misses frames and nothing else. While the books cannot be read, nothing is said: a display that has heard
+nothing for a while says so itself.
 """
 
 import asyncio
@@ -222,15 +223,15 @@ class Feeds:
             channel.listeners.pop(listener, None)
 
     async def _follow(self, jackpot_id: str, followed: _Followed) -> None:
-        """Look once a second for as long as somebody listens."""
+        """Look for as long as somebody listens, a second after the first frame was written and after each look."""
         try:
+            await asyncio.sleep(EVERY_S)
             while followed.listeners and not self._is_ending:
-                began = time.monotonic()
                 try:
                     await self._look(jackpot_id, followed)
                 except LedgerError as error:
                     log.debug("feed-not-read", jackpot_id=jackpot_id, code=error.code)
-                await asyncio.sleep(max(0.0, EVERY_S - (time.monotonic() - began)))
+                await asyncio.sleep(EVERY_S)
         finally:
             # Also when the task is stopped, or fails: nobody waits for what does not come.
             if self._followed.get(jackpot_id) is followed:

@@ -31,8 +31,6 @@ log = structlog.get_logger()
 
 MEDIA_TYPE = "application/problem+json"
 
-RETRY_AFTER_S = 1
-
 _OF_STATUS: Final[Mapping[int, Row]] = {
     404: http.NOT_FOUND,
     405: http.METHOD_NOT_ALLOWED,
@@ -123,10 +121,8 @@ class ProblemMixin(ErrorHandlerMixin):  # type: ignore[misc]
 def _problem_of_ledger_error(error: LedgerError, instance: str) -> Problem:
     status = status_of(type(error))
     headers = []
-    if isinstance(error, LimitReached):
+    if isinstance(error, LimitReached | Unavailable):
         headers.append(("Retry-After", str(error.retry_after_s)))
-    if isinstance(error, Unavailable):
-        headers.append(("Retry-After", str(RETRY_AFTER_S)))
     if isinstance(error, Unauthenticated):
         headers.append(("WWW-Authenticate", "Bearer"))
     if isinstance(error, BooksBroken):

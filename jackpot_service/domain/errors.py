@@ -89,6 +89,8 @@ class Unauthenticated(LedgerError, code="unauthenticated", title="A valid key is
 class Unavailable(LedgerError, code="unavailable", title="Temporarily unavailable: try again with the same ids"):
     """Nothing is known to have been written, or it is not known whether it was; the same request may be sent again."""
 
+    retry_after_s: int = 1
+
 
 class LimitReached(LedgerError, code="limit-reached", title="Limit reached"):
     """The caller came more often than its limit allows. Nothing was done; the same request may be sent again, later."""

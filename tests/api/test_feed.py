@@ -1,10 +1,15 @@
 """The feed of a jackpot: what displays are told, when, and who may listen."""
 
+import math
 import re
+import threading
+import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import aclosing, contextmanager
 from decimal import Decimal
 from http import HTTPStatus
-from itertools import islice
+from itertools import count, islice, pairwise
 from typing import Final
 
 import orjson
@@ -12,18 +17,31 @@ import pytest
 import sqlalchemy
 
 from jackpot_service.api import streams
+from jackpot_service.api.asgi import Presence
 from jackpot_service.api.displays import PUBLIC
+from jackpot_service.api.feeds import Feeds
+from jackpot_service.api.recent import Recent
 from jackpot_service.api.request_context import EXTENSION
+from jackpot_service.database.transactions import read
 from jackpot_service.domain.principals import Principal, Role
+from jackpot_service.reports.jackpots import JackpotState, jackpot_state
 from tests.support.answers import Body
 from tests.support.bets import bet
 from tests.support.hands import NOTHING, ROYAL_FLUSH, hand
 from tests.support.listening import Listener, listening
+from tests.support.loop import on_loop
 from tests.support.world import World
 
 pytestmark = pytest.mark.slow
 
 FEED: Final = "/v1/jackpots/j1/feed"
+
+FRAMES: Final = 4
+A_SECOND: Final = 1.0
+
+JITTER_S: Final = 0.1
+"""By which a frame may come early: the one before it was late on its way."""
+
 DISPLAY: Final = Principal("wall", Role.DISPLAY)
 
 
@@ -34,8 +52,8 @@ def shown(world: World) -> World:
     return world
 
 
-def next_of(listener: Listener, count: int = 1) -> list[Body]:
-    return list(islice(listener.frames(), count))
+def next_of(listener: Listener, frames: int = 1) -> list[Body]:
+    return list(islice(listener.frames(), frames))
 
 
 def frame(world: World, query: str = "", *, key: str | None = None) -> Body:
@@ -116,6 +134,71 @@ def iter_until(listener: Listener, *, cycle: int) -> Iterator[Body]:
         yield frame_
         if frame_["cycle"] == cycle:
             return
+
+
+@contextmanager
+def betting(world: World) -> Iterator[list[int]]:
+    """Bet without a pause until the block ends; the list gets how many bets were booked then."""
+    is_over, booked = threading.Event(), list[int]()
+
+    def bet_on() -> int:
+        return next(number for number in count(1) if world.bet(bet("a"), round_id=f"r{number}") and is_over.is_set())
+
+    with ThreadPoolExecutor(1) as threads:
+        bets = threads.submit(bet_on)
+        try:
+            yield booked
+        finally:
+            is_over.set()
+        booked.append(bets.result())
+
+
+def require_a_second_between(heard_at: list[float]) -> None:
+    gaps = [after - before for before, after in pairwise(heard_at)]
+    assert len(gaps) == FRAMES - 1
+    assert min(gaps) >= A_SECOND - JITTER_S, gaps
+    assert heard_at[-1] - heard_at[0] >= (FRAMES - 1) * A_SECOND - JITTER_S
+    assert max(gaps) < 3 * A_SECOND  # Nor is it said less often.
+
+
+def test_frames_come_once_a_second_at_most_however_many_bets_do(shown: World) -> None:
+    with listening(shown.app.asgi, FEED) as listener, betting(shown) as booked:
+        heard_at = [listener.heard_at for _ in islice(listener.frames(), FRAMES)]
+
+    require_a_second_between(heard_at)
+    assert booked[0] > 3 * FRAMES  # Each changed the meter.
+
+
+def test_frames_are_a_second_apart_however_old_the_reading_of_the_first_and_however_new_the_others(
+    shown: World,
+) -> None:
+    context = shown.app.extensions[EXTENSION]
+    old = on_loop(context.feeds.state("j1", ends_at=math.inf))
+    always_new = Recent(lambda _: state_of(shown), threads=context.threads, seconds=0.0)
+    feeds = Feeds(always_new, no_hit, longest_wait_s=5.0)
+    shown.bet(bet("a"), round_id="before")
+
+    async def hear() -> list[float]:
+        heard_at: list[float] = []
+        async with aclosing(await feeds.listen(old, (), Presence(), needs_display=False)) as pieces:
+            async for piece in pieces:
+                heard_at += [time.monotonic()] * piece.count(b"data: ")
+                if len(heard_at) == FRAMES:
+                    break
+        return heard_at
+
+    with betting(shown):
+        heard_at = on_loop(hear())
+
+    require_a_second_between(heard_at)
+
+
+async def no_hit(_jackpot_id: str, _ends_at: float) -> None:
+    """Read that there was no hit."""
+
+
+def state_of(world: World) -> JackpotState:
+    return read(world.engine, lambda session: jackpot_state(session, "j1", at=world.clock()))
 
 
 def test_where_nothing_changes_a_comment_says_that_somebody_is_there(shown: World) -> None:
@@ -213,8 +296,22 @@ def test_one_listener_too_many_is_told_to_come_again_and_bets_go_on(shown: World
         answer = listener.answer()
         shown.bet(bet("a"))
 
-    answer.problem(503, "busy")
-    assert answer.headers["Retry-After"]
+    assert "when another listener leaves" in answer.problem(503, "busy")["detail"]
+    assert answer.headers["Connection"] == "close"
+
+
+def test_those_who_find_no_place_are_told_to_come_again_at_different_times(shown: World) -> None:
+    places = shown.app.extensions[EXTENSION].listeners
+    with places.place(PUBLIC, places.at_most):
+        after_s = [refused_for_s(shown) for _ in range(20)]
+
+    assert all(15 <= seconds <= 30 for seconds in after_s)
+    assert len(set(after_s)) > 3
+
+
+def refused_for_s(world: World) -> int:
+    with listening(world.app.asgi, FEED) as listener:
+        return int(listener.answer().headers["Retry-After"])
 
 
 def test_those_who_leave_give_their_places_back(shown: World) -> None:

@@ -2,28 +2,39 @@
 
 import asyncio
 import resource
+import threading
+import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
+from http import HTTPStatus
 from typing import Final
 
+import orjson
 import psutil
 import pytest
 
 from jackpot_client import Bet
+from jackpot_service.api.streams import LEAST_WAIT_S, LONGEST_WAIT_S
 from jackpot_service.database import embedded
 from jackpot_service.domain.principals import Role
 from jackpot_service.server.clients import MOST_CONNECTIONS
 from tests.faults.load import client_for
 from tests.faults.service import HOST, Service, served
-from tests.faults.wire import Wire
+from tests.faults.wire import Answer, Wire
 
 pytestmark = pytest.mark.long
 
 LISTENERS: Final = 1000
 """That the server has places for: one caller alone may hold them all."""
 
-TOO_MANY: Final = 1300
+TOO_MANY: Final = 3000
+"""More than twice as many as may listen."""
+
+LONGEST_BET_S: Final = 1.0
+"""How long a bet may take, however many come."""
+
 STORMS: Final = 5
 AT_ONCE: Final = 200
 LONGEST_S: Final = 60.0
@@ -45,10 +56,11 @@ def crowded(standing_cluster: embedded.Cluster, tmp_path_factory: pytest.TempPat
 
 @dataclass
 class Crowd:
-    """Connections that asked for the feed: what each was answered, and how many frames it had."""
+    """Connections that asked for the feed: what each was answered, how many frames it had, and why it was refused."""
 
     statuses: list[int] = field(default_factory=list)
     frames: list[int] = field(default_factory=list)
+    refusals: dict[int, bytes] = field(default_factory=dict)
     ended: list[bool] = field(default_factory=list)
 
 
@@ -67,6 +79,8 @@ class _Listener(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         if not self._crowd.statuses[self._number]:
             self._crowd.statuses[self._number] = int(data.split()[1])
+        if self._crowd.statuses[self._number] != HTTPStatus.OK:
+            self._crowd.refusals[self._number] = self._crowd.refusals.get(self._number, b"") + data
         self._crowd.frames[self._number] += data.count(b"data: ")
         self._done()
 
@@ -125,6 +139,21 @@ def bet(service: Service, table_key: str, round_id: str) -> None:
         )
 
 
+def bets_of_a_table_server(wire: Wire, key: str, is_over: threading.Event) -> list[tuple[int, float]]:
+    """Bet on one connection, round after round, until it is over; returns each status, and how long it took."""
+    content = orjson.dumps({"bets": [{"bet_id": "b", "player_id": "p", "currency": "EUR", "stake_minor": 100}]})
+    booked: list[tuple[int, float]] = []
+    while not is_over.is_set() or not booked:
+        began = time.monotonic()
+        request = (
+            f"POST /v1/tables/T2/rounds/many-{len(booked)}/bets HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer {key}\r\n"
+            f"Content-Type: application/json\r\nContent-Length: {len(content)}\r\n\r\n"
+        )
+        answer = wire.send(request.encode() + content).answer()
+        booked.append((answer.status, time.monotonic() - began))
+    return booked
+
+
 def worker_of(service: Service) -> psutil.Process:
     assert service.process is not None
     (worker,) = (
@@ -161,6 +190,39 @@ def test_listeners_beyond_their_places_are_refused_and_take_none_of_a_table_serv
     with Wire(crowded) as before:
         assert before.send(ask).answer().status == 200
         asyncio.run(play())
+
+
+def test_a_crowd_beyond_its_places_is_told_why_and_when_to_come_again_while_a_table_server_bets_as_ever(
+    crowded: Service, standing_keys: dict[Role, str]
+) -> None:
+    is_over = threading.Event()
+
+    async def crowd_together() -> Crowd:
+        crowd, transports = await gathered(crowded, standing_keys[Role.AUDITOR], TOO_MANY)
+        await until(lambda: sum(crowd.ended) >= TOO_MANY - LISTENERS)  # By the service: the others listen on.
+        assert not any(has_ended for number, has_ended in enumerate(crowd.ended) if crowd.statuses[number] == 200)
+        for transport in transports:
+            transport.abort()
+        return crowd
+
+    with Wire(crowded) as table_server, ThreadPoolExecutor(1) as threads:
+        bets = threads.submit(bets_of_a_table_server, table_server, standing_keys[Role.TABLE], is_over)
+        try:
+            crowd = asyncio.run(crowd_together())
+        finally:
+            is_over.set()
+        booked = bets.result()
+
+    refusals = [Answer.of(data) for data in crowd.refusals.values()]
+    assert len(refusals) == TOO_MANY - LISTENERS
+    for refusal in refusals:
+        assert "places" in refusal.problem(503, "busy")["detail"]
+        assert refusal.headers["connection"] == "close"
+    after_s = {int(refusal.headers["retry-after"]) for refusal in refusals}
+    assert after_s == {*range(LEAST_WAIT_S, LONGEST_WAIT_S + 1)}  # Nor do they come again all at once.
+
+    assert {status for status, _ in booked} == {HTTPStatus.CREATED}
+    assert max(seconds for _, seconds in booked) < LONGEST_BET_S
 
 
 def test_more_wait_for_events_than_a_worker_takes_connections_and_table_servers_keep_theirs(
