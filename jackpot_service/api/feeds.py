@@ -26,8 +26,12 @@ from jackpot_service.reports.jackpots import JackpotState
 EVERY_S: Final = 1.0
 ALIVE_EVERY_S: Final = 5.0
 
-AT_ONCE: Final = 100
+AT_ONCE: Final = 25
 """Listeners that get a frame in one turn of the loop: a bet waits for no more of them."""
+
+LONGEST_PAUSE_S: Final = 0.005
+LONGEST_ROUND_S: Final = 0.3
+"""Between two such turns the loop is free for bets; so long it takes at most until all listeners have their frame."""
 
 Currencies = tuple[str, ...]
 Frame = dict[str, Any]
@@ -251,13 +255,15 @@ class Feeds:
                     channel.end(listener)
                 del followed.channels[channel.currencies]
                 continue
-            for listeners in _slices([*channel.listeners]):
+            slices = [*_slices([*channel.listeners])]
+            pause_s = min(LONGEST_PAUSE_S, LONGEST_ROUND_S / max(1, len(slices)))
+            for listeners in slices:
                 for listener in listeners:
                     if (listener.needs_display and not state.displayed) or listener.presence.has_left:
                         channel.end(listener)
                     elif piece:
                         listener.send(piece)
-                await asyncio.sleep(0)
+                await asyncio.sleep(pause_s)
             if not channel.listeners:
                 del followed.channels[channel.currencies]
 
