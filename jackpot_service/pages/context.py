@@ -12,6 +12,7 @@ from jackpot_service.api.entrance import RateLimit
 from jackpot_service.auth.browser_sessions import BrowserSessions
 from jackpot_service.auth.company_accounts import CompanyAccounts
 from jackpot_service.domain.errors import Unauthenticated
+from jackpot_service.pages.cached import Cache
 
 EXTENSION: Final = "jackpot-pages"
 
@@ -65,11 +66,12 @@ class Attempts:
 
 @dataclass(frozen=True, slots=True)
 class PagesContext:
-    """The sessions of people, the sign-ins that fail, and the company accounts by which people sign in, if any."""
+    """Sessions of people, sign-ins that fail, the accounts of their company, if any, and panels that were read."""
 
     sessions: BrowserSessions
     attempts: Attempts
     accounts: CompanyAccounts | None
+    panels: Cache
 
 
 def pages() -> PagesContext:

@@ -6,6 +6,7 @@ scripts. The instant stands in every address, so that a page that is mailed or p
 """
 
 from collections.abc import Mapping
+from functools import partial
 from http import HTTPStatus
 from typing import Any, Final
 
@@ -22,6 +23,7 @@ from jackpot_service.domain.errors import LedgerError
 from jackpot_service.domain.principals import Role
 from jackpot_service.pages.access import people
 from jackpot_service.pages.blueprint import blueprint
+from jackpot_service.pages.context import pages
 from jackpot_service.pages.finance_panels import PANELS, Panel
 from jackpot_service.pages.finance_query import CHOICES, FinanceQuery, TypedQuery, typed_query
 from jackpot_service.pages.links import page_address
@@ -63,7 +65,7 @@ def show_finance_panel(panel: str) -> Response:
         return flask.Response(flask.render_template("finance.html", **_head(typed), panels=()), _status(typed))
     if is_part:
         return _part(shown, typed.query)
-    values = {**shown.read(typed.query), **shown.rows(typed.query)}
+    values = {**_values(shown, typed.query), **shown.rows(typed.query)}
     html = flask.render_template("finance_panel.html", **_head(typed), panel=shown, is_alone=True, **values)
     return flask.Response(html)
 
@@ -79,10 +81,15 @@ def show_finance_workbook() -> Response:
         return report_files.workbook(opened.in_time)
 
 
+def _values(panel: Panel, query: FinanceQuery) -> Mapping[str, Any]:
+    """Read a panel once for all who want it as of the same instant. Raises: as the panel's reports."""
+    return pages().panels.values((panel.name, query), partial(panel.read, query))
+
+
 def _part(panel: Panel, query: FinanceQuery) -> Response:
     """Answer a panel as a part of the page; a problem stands in its place."""
     try:
-        values: Mapping[str, Any] = panel.read(query)
+        values = _values(panel, query)
     except LedgerError as error:
         return _problem_in_place(panel, error)
     return flask.Response(flask.render_template(panel.template, query=query, is_alone=False, **values))

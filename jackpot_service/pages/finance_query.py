@@ -19,6 +19,9 @@ from jackpot_service.usecases.fields import Identifier, Instant, QueryNumber
 
 USUAL_DAYS: Final = 30
 
+USUAL_S: Final = 10
+"""Without an instant a page is as of the last second of the clock that is a multiple of it."""
+
 CHOICES: Final = (7, 30, 90, 365)
 """The numbers of days to which the page has a link; any other may be typed."""
 
@@ -92,11 +95,16 @@ class TypedQuery:
     query: FinanceQuery | None
 
 
+def _usual(at: datetime) -> datetime:
+    return at.replace(second=at.second - at.second % USUAL_S, microsecond=0)
+
+
 def typed_query(typed: Mapping[str, str]) -> TypedQuery:
     """
-    Read a query; without a jackpot it is about the first, without an instant as of the second that began last.
+    Read a query; without a jackpot it is about the first, without an instant as of the tenth second that began last.
 
-    Noting a new instant on each stripe makes bets wait, so all who look in one second share one.
+    Noting a new instant on each stripe makes bets wait, and panels are read once an instant. So all who look in ten
+    seconds share one.
 
     Raises: UnknownJackpot.
     """
@@ -113,5 +121,5 @@ def typed_query(typed: Mapping[str, str]) -> TypedQuery:
     return TypedQuery(
         read,
         jackpot_ids,
-        FinanceQuery(jackpot_id, base, read.values["days"], read.values["as_of"] or at.replace(microsecond=0)),
+        FinanceQuery(jackpot_id, base, read.values["days"], read.values["as_of"] or _usual(at)),
     )

@@ -57,6 +57,7 @@ from jackpot_service.pages import (
 )
 from jackpot_service.pages.access import csrf
 from jackpot_service.pages.blueprint import blueprint
+from jackpot_service.pages.cached import Cache
 from jackpot_service.pages.context import EXTENSION, Attempts, PagesContext
 from jackpot_service.pages.cookies import Cookies
 
@@ -126,6 +127,7 @@ def install(
         BrowserSessions(engine, authenticator, clock),
         Attempts(monotonic=monotonic),
         CompanyAccounts.configured(config, authenticator.tokens, clock=clock),
+        Cache(),
     )
     assets.read_all()
     app.context_processor(frame.values)

@@ -1,6 +1,8 @@
 """The finance page: who sees it, its head, its instant, and its parts when something is amiss."""
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from html import unescape
 from urllib.parse import parse_qs, urlsplit
@@ -47,16 +49,23 @@ def test_nobody_else_sees_it(played: World, path: str) -> None:
     assert Visitor(played).open(path).status == 303
 
 
-def test_the_head_names_the_panels_in_their_order_and_reads_no_book(played: World) -> None:
-    visitor = Visitor(played).sign_in()
+@contextmanager
+def statements_of(world: World) -> Iterator[list[str]]:
+    """Note each statement of the block."""
     statements: list[str] = []
 
     def note(_connection: object, _cursor: object, statement: str, *_: object) -> None:
         statements.append(statement)
 
-    event.listen(played.engine, "before_cursor_execute", note)
-    page = shown(visitor, "").text
-    event.remove(played.engine, "before_cursor_execute", note)
+    event.listen(world.engine, "before_cursor_execute", note)
+    yield statements
+    event.remove(world.engine, "before_cursor_execute", note)
+
+
+def test_the_head_names_the_panels_in_their_order_and_reads_no_book(played: World) -> None:
+    visitor = Visitor(played).sign_in()
+    with statements_of(played) as statements:
+        page = shown(visitor, "").text
 
     places = [page.index(f'hx-get="/finance/{panel}?') for panel in PANELS]
     assert places == sorted(places)
@@ -76,15 +85,32 @@ def test_every_address_of_the_page_has_its_instant(played: World) -> None:
         assert len(pinned) >= 1
 
 
-def test_all_who_look_in_one_second_have_one_instant(played: World) -> None:
+def test_all_who_look_in_ten_seconds_have_one_instant(played: World) -> None:
     """Noting a new instant on each stripe makes bets wait."""
     visitor, pinned = Visitor(played).sign_in(), set[str]()
-    for later in (timedelta(0), timedelta(microseconds=1), timedelta(microseconds=999_999)):
+    for later in (timedelta(0), timedelta(microseconds=1), timedelta(seconds=1), timedelta(seconds=9)):
         played.clock.at = datetime(2026, 12, 5, 12, 30, tzinfo=UTC) + later
         links = links_of(visitor.open("/finance").text)
         pinned.update(instant for link in links for instant in query_of(link).get("as_of", []))
 
     assert len(pinned) == 1
+
+
+@pytest.mark.parametrize("panel", PANELS)
+def test_a_panel_is_read_once_for_all_who_look_as_of_one_instant(played: World, panel: str) -> None:
+    """What it says as of an instant it says for ever, so nobody reads it again."""
+    finance, auditor = Visitor(played).sign_in(), Visitor(played).sign_in(Role.AUDITOR)
+    with statements_of(played) as first:
+        read = part(finance, panel).text
+    with statements_of(played) as second:
+        assert part(auditor, panel).text == read
+
+    assert book_statements(first)
+    assert not book_statements(second)
+
+
+def book_statements(statements: list[str]) -> list[str]:
+    return [statement for statement in statements if re.search(r"\b(entries|days|reconciled_days)\b", statement)]
 
 
 def test_as_of_twice_gives_the_same_whatever_comes_later(played: World) -> None:
@@ -100,6 +126,7 @@ def test_as_of_twice_gives_the_same_whatever_comes_later(played: World) -> None:
     played.settle(hand("1", ROYAL_FLUSH), round_id="later")
     played.publish(GBP="1.30", SEK="0.09", JPY="0.007")
     read_days(played)
+    played.start()  # A process that has cached nothing.
 
     visitor.sign_in()
     after = [content_of(shown(visitor, panel, as_of=as_of).text) for panel in ("", *PANELS)]

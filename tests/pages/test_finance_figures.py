@@ -1,6 +1,7 @@
 """Each figure of the finance page is a report's, to the digit, and stands on a page with rows that sum to it."""
 
 import re
+from datetime import timedelta
 from decimal import Decimal
 from html import unescape
 
@@ -121,11 +122,13 @@ def test_a_return_is_said_to_be_within_the_band_or_not(world: World) -> None:
     world.open()
     world.bet(bet("a"))
     world.settle(hand("1", NOTHING))
+    world.clock.advance(timedelta(seconds=10))
     page = content_of(Visitor(world).sign_in().open("/finance/return").text)
     assert "0.00 % paid, 31.84 % by the rules, chance alone 0.00 % to" in page
     assert "within chance" in page
     world.bet(bet("a"), round_id="r2")
     world.settle(hand("1", FOUR_OF_A_KIND), round_id="r2")
+    world.clock.advance(timedelta(seconds=10))
     page = content_of(Visitor(world).sign_in().open("/finance/return").text)
     assert "12,500.00 % paid, 31.84 % by the rules" in page
     assert "not by chance alone" in page
@@ -164,13 +167,15 @@ def test_the_last_hits_lead_to_their_rounds(played: World) -> None:
 
 
 def test_lamps_say_by_shape_and_word_whether_the_books_agree(played: World) -> None:
+    played.clock.at = at(5, 9)
     visitor = Visitor(played).sign_in()
-    waiting = part(visitor, "books").text
+    waiting = part(visitor, "books", as_of="2026-12-05T09:00:00Z").text
     assert "No day of it was compared yet." in content_of(f"<main>{waiting}")
     assert "4 days wait, since 1 Dec 2026: j1." in waiting
     played.clock.at = at(5, 10)
     read_days(played)
     played.clock.at = at(5)
+    visitor.sign_in()
 
     page = shown(visitor, "books").text
 
