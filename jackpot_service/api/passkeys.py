@@ -79,14 +79,21 @@ class AssertionResponseSchema(_ResponseSchema):
     signature = Binary(required=True)
 
 
-class CredentialSchema(_ResponseSchema):
+class _PublicKeyCredentialSchema(_ResponseSchema):
+    """A credential as browsers write it, of which the ledger reads the bytes of its id and the response."""
+
+    id = fields.String(metadata={"description": "As `rawId`."})
+    type = fields.String(metadata={"description": "`public-key`."})
+
+
+class CredentialSchema(_PublicKeyCredentialSchema):
     """A new credential, as a browser's `PublicKeyCredential.toJSON()` writes it."""
 
     credential_id = Binary(required=True, data_key="rawId")
     response = fields.Nested(CredentialResponseSchema(), required=True)
 
 
-class AssertionSchema(_ResponseSchema):
+class AssertionSchema(_PublicKeyCredentialSchema):
     """An assertion, as a browser's `PublicKeyCredential.toJSON()` writes it."""
 
     credential_id = Binary(required=True, data_key="rawId")
