@@ -113,6 +113,7 @@ check-migrations: setup
 
 check-openapi: setup
 	$(BIN)/jackpot openapi --check
+	$(BIN)/python -m pytest --quiet --no-header tests/api/test_contract.py
 
 # Built from a copy, since setuptools puts into a wheel what an earlier one left in build/.
 define BUILD_WHEEL
