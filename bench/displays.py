@@ -84,7 +84,9 @@ def _measured(site: Site, plan: Plan) -> Iterator[Figure]:
     with_people = {**at, "people": plan.people}
     among, beyond = among_people.p99_ms / alone_ms, beyond_people.p99_ms / alone_ms
     yield Figure(NAME, "p99 of a bet, with people on finance at the same service", among, "times", with_people)
-    yield Figure(NAME, "p99 of a bet, with people at a service of their own", beyond, "times", with_people, DISPLAYS_OF_P99)
+    yield Figure(
+        NAME, "p99 of a bet, with people at a service of their own", beyond, "times", with_people, DISPLAYS_OF_P99
+    )
 
 
 def _cost(site: Site, seconds: float) -> _Cost:

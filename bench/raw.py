@@ -20,8 +20,6 @@ from sqlalchemy import URL
 
 from bench import batches, databases
 
-_LOG = "transactions"
-
 STRIPES = 16
 CLIENTS = (2, 4)
 

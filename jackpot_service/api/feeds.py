@@ -9,7 +9,7 @@ nothing for a while says so itself.
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -247,25 +247,34 @@ class Feeds:
         ends_at = time.monotonic() + self._longest_wait_s
         state = await self._meters.get_async(jackpot_id, ends_at=ends_at)
         hit = await self._hit_before(state)
+        news = self._news(followed, state, hit)
+        turns = [news[start : start + AT_ONCE] for start in range(0, len(news), AT_ONCE)]
+        for turn in turns:
+            for channel, listener, piece in turn:
+                if (listener.needs_display and not state.displayed) or listener.presence.has_left:
+                    channel.end(listener)
+                elif piece:
+                    listener.send(piece)
+            await asyncio.sleep(min(LONGEST_PAUSE_S, LONGEST_ROUND_S / len(turns)))
         for channel in [*followed.channels.values()]:
+            if not channel.listeners:
+                del followed.channels[channel.currencies]
+
+    @staticmethod
+    def _news(
+        followed: _Followed, state: JackpotState, hit: DisplayedHit | None
+    ) -> list[tuple[_Channel, _Listener, bytes]]:
+        """Return the piece of each listener, an empty one if there is nothing new; end those that get none any more."""
+        news = []
+        for channel in followed.channels.values():
             try:
                 piece = channel.news_of(state, hit, now=time.monotonic())
             except LedgerError:  # Its currency is in no sheet any more.
                 for listener in [*channel.listeners]:
                     channel.end(listener)
-                del followed.channels[channel.currencies]
-                continue
-            slices = [*_slices([*channel.listeners])]
-            pause_s = min(LONGEST_PAUSE_S, LONGEST_ROUND_S / max(1, len(slices)))
-            for listeners in slices:
-                for listener in listeners:
-                    if (listener.needs_display and not state.displayed) or listener.presence.has_left:
-                        channel.end(listener)
-                    elif piece:
-                        listener.send(piece)
-                await asyncio.sleep(pause_s)
-            if not channel.listeners:
-                del followed.channels[channel.currencies]
+            else:
+                news += [(channel, listener, piece) for listener in channel.listeners]
+        return news
 
     async def _hit_before(self, state: JackpotState) -> DisplayedHit | None:
         """Return the hit before the running cycle; it is read once a cycle, however many ask. Raises: Unavailable."""
@@ -283,8 +292,3 @@ class Feeds:
         hit = await self._last_hit(jackpot_id, time.monotonic() + self._longest_wait_s)
         self._hits[jackpot_id] = cycle, hit
         return hit
-
-
-def _slices(listeners: list[_Listener]) -> Iterator[list[_Listener]]:
-    for start in range(0, len(listeners), AT_ONCE):
-        yield listeners[start : start + AT_ONCE]

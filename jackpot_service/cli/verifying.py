@@ -40,7 +40,7 @@ MOST_PROCESSES = 64
 @click.option(
     "--processes",
     type=click.IntRange(1, MOST_PROCESSES),
-    default=lambda: len(os.sched_getaffinity(0)),
+    default=lambda: min(MOST_PROCESSES, len(os.sched_getaffinity(0))),
     show_default="one a core",
     help="How many prove rounds side by side, each over a connection.",
 )

@@ -75,8 +75,8 @@ def pipelined(session: Session) -> Iterator[Pipeline]:
         with pipelines.pipelined(connection, _prepared(session, connection)) as pipe:
             yield pipe
     except BaseException:
-        if connection.closed:  # There is nothing to roll back on it, and to try would hide why it is closed.
-            session.invalidate()
+        if connection.closed and not session.closed:
+            session.invalidate()  # There is nothing to roll back on it, and to try would hide why it is closed.
         raise
 
 

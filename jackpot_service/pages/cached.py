@@ -5,8 +5,13 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping
 from typing import Any, Final
 
+from jackpot_service.database.failures import Busy
+
 MOST_CACHED: Final = 64
 """Readings of a process, each of some kilobytes."""
+
+LONGEST_WAIT_S: Final = 5.0
+"""For the reading of somebody else: a call that waits holds a thread."""
 
 Values = Mapping[str, Any]
 
@@ -20,20 +25,23 @@ class Cache:
         self._turns: dict[Hashable, threading.Lock] = {}
 
     def values(self, key: Hashable, read: Callable[[], Values]) -> Values:
-        """Return what is cached under a key, or read it. Raises: as reading does; then nothing is cached."""
+        """Return what is cached under a key, or read it. Raises: as reading does, and nothing is cached; Busy."""
         with self._lock:
             if key in self._values:
                 return self._values[key]
             turn = self._turns.setdefault(key, threading.Lock())
-        with turn:
+        if not turn.acquire(timeout=LONGEST_WAIT_S):
+            message = "Somebody else has been reading this for long."
+            raise Busy(message)
+        try:
             with self._lock:
                 if key in self._values:
                     return self._values[key]
-            try:
-                return self._add(key, read())
-            finally:
-                with self._lock:
-                    self._turns.pop(key, None)
+            return self._add(key, read())
+        finally:
+            with self._lock:
+                self._turns.pop(key, None)
+            turn.release()
 
     def _add(self, key: Hashable, values: Values) -> Values:
         with self._lock:

@@ -18,7 +18,7 @@ from werkzeug.wrappers import Response
 from jackpot_service.api import report_files
 from jackpot_service.api.problems import problem_of
 from jackpot_service.api.reports import opened_question
-from jackpot_service.api.request_context import now
+from jackpot_service.api.request_context import now, principal
 from jackpot_service.domain.errors import LedgerError
 from jackpot_service.domain.principals import Role
 from jackpot_service.pages.access import people
@@ -82,8 +82,14 @@ def show_finance_workbook() -> Response:
 
 
 def _values(panel: Panel, query: FinanceQuery) -> Mapping[str, Any]:
-    """Read a panel once for all who want it as of the same instant. Raises: as the panel's reports."""
-    return pages().panels.values((panel.name, query), partial(panel.read, query))
+    """
+    Read a panel, once for all of a role who want it as of the same instant.
+
+    Raises: as the panel's reports; Busy.
+    """
+    if not panel.says_the_same:
+        return panel.read(query)
+    return pages().panels.values((panel.name, query, principal().role), partial(panel.read, query))
 
 
 def _part(panel: Panel, query: FinanceQuery) -> Response:

@@ -33,13 +33,15 @@ class Panel:
     """
     A panel: its name, which is also that of its template, its title, and what it reads.
 
-    `rows` reads more for a panel that stands alone: rows that its figures are the sums of.
+    `rows` reads more for a panel that stands alone: rows that its figures are the sums of. `says_the_same`: whether it
+    says the same for ever as of an instant, as the books do. Checks of them may be noted a moment after their time.
     """
 
     name: str
     title: str
     read: Callable[[FinanceQuery], Mapping[str, Any]]
     rows: Callable[[FinanceQuery], Mapping[str, Any]] = lambda _: {}
+    says_the_same: bool = True
 
     @property
     def template(self) -> str:
@@ -145,7 +147,7 @@ PANELS: Final[Mapping[str, Panel]] = {
     for panel in (
         Panel("figures", "What is held", _figures, _movements),
         Panel("held", "What is held, by day", _held),
-        Panel("books", "Do the books agree?", _books),
+        Panel("books", "Do the books agree?", _books, says_the_same=False),
         Panel("return", "Return of the fixed prizes", _return),
         Panel("casinos", "Casinos", _casinos),
         Panel("hits", "Last hits", _hits),

@@ -102,10 +102,6 @@ class Decoder:
             wrong = [name for name, shape in shapes.items() if not shape.fits(getattr(row, name))]
             yield self._replaced(table, row, wrong) if wrong else row
 
-    def add(self, unreadable: Iterable[Mismatch]) -> None:
-        """Add what a decoder of another process has found in the same rows."""
-        self._unreadable.update(dict.fromkeys(unreadable))
-
     def take(self) -> list[Mismatch]:
         """Return what was found since this was called last."""
         fresh = list(self._unreadable)[self._taken :]
@@ -119,7 +115,7 @@ class Decoder:
         place = f"{table}, {', '.join(f'{name} {value}' for name, value in key.items())}"
         for name in wrong:
             detail = f"{name} holds {str(values[name])[:LONGEST_SHOWN]}"
-            self.add([Mismatch(Code.RECORD_UNREADABLE, book, place, detail)])
+            self._unreadable.setdefault(Mismatch(Code.RECORD_UNREADABLE, book, place, detail))
             values[name] = SHAPES[table][name].empty()
         return SimpleNamespace(**values)
 

@@ -1,7 +1,7 @@
 """The proof that the books are right: everything that was booked is derived again from what the ledger received."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
@@ -158,12 +158,13 @@ class _Proof:
     not_compared: Counter[NotCompared] = field(default_factory=Counter, init=False)
     looks: Looks = field(default_factory=Looks, init=False)
     decoder: Decoder = field(default_factory=Decoder, init=False)
+    unreadable: set[Mismatch] = field(default_factory=set, init=False)
 
     def check_everything(self) -> Found:
         """The reference book first, since all others are checked against what is in it."""
         self.now = times.now(self.session)
         known = references.read(self.session, self.decoder)
-        yield from self.decoder.take()
+        yield from self._once(self.decoder.take())
         self.books = (REFERENCE_BOOK, *sorted(known.jackpots))
         self.looks = self._looks_due()
         yield from _unknown_books(self.session, known)
@@ -196,7 +197,7 @@ class _Proof:
         yield from guarded(signed, book=REFERENCE_BOOK, place="passkeys")
         noted = exceptions.check(self.session, self.decoder, known)
         yield from guarded(noted, book=REFERENCE_BOOK, place="exceptions")
-        yield from self.decoder.take()
+        yield from self._once(self.decoder.take())
         yield from guarded(days.check(self.session, REFERENCE_BOOK, stripes, since), book=REFERENCE_BOOK, place="days")
         yield from guarded(checkpoints.kept_seals_hold(self.session), book=REFERENCE_BOOK, place="seals")
         yield from guarded(slips.check(self.session), book=REFERENCE_BOOK, place="slips")
@@ -207,7 +208,7 @@ class _Proof:
         """A jackpot's laws, its opening, its rounds, and the order of its settlements."""
         since = self.reached.get(jackpot_id, NOTHING)
         held, statements = HeldMoney(since), Statements(self.session, self.decoder, jackpot_id, since)
-        yield from self.decoder.take()
+        yield from self._once(self.decoder.take())
         fresh: list[BookedEntry] = []
         stripes, cycles = replay.stripes(self.session, jackpot_id), replay.cycles(self.session, jackpot_id)
         dates, late = Times(self.now, stripes, cycles), list[Mismatch]()
@@ -297,8 +298,7 @@ class _Proof:
             self._reach(book, now, held)
 
     def _take(self, rounds: ProvedRounds, book: str, held: HeldMoney) -> Found:
-        self.decoder.add(rounds.unreadable)
-        yield from self.decoder.take()
+        yield from self._once(rounds.unreadable)
         yield from rounds.mismatches
         held.expect(rounds.held)
         self.rounds += rounds.rounds
@@ -306,6 +306,13 @@ class _Proof:
         self.awards += rounds.awards
         self.looks.done += Looks.IN_ROUND * rounds.entries
         self._report_progress(book)
+
+    def _once(self, unreadable: Iterable[Mismatch]) -> Found:
+        """Several decoders read some rows, each in its process: what is unreadable in them is one mismatch."""
+        for mismatch in unreadable:
+            if mismatch not in self.unreadable:
+                self.unreadable.add(mismatch)
+                yield mismatch
 
     def _looks_due(self) -> Looks:
         """All at each entry not verified before, and one with its round at each that waits since an interruption."""

@@ -98,7 +98,7 @@ def _closing_rows(document: Document) -> Iterator[None]:
         yield
     finally:
         for section in document.sections:
-            if isinstance(section.rows, Generator):
+            if isinstance(section.rows, Generator | frame.LongList):
                 section.rows.close()
 
 

@@ -15,7 +15,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
@@ -140,9 +140,7 @@ def shared() -> Iterator[None]:
     place = _place()
     for directory in place.glob(f"{_PREFIX}*"):
         _remove_if_left(directory)
-    directory = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=place))
-    lock = os.open(directory, os.O_RDONLY)
-    fcntl.flock(lock, fcntl.LOCK_EX)
+    directory, lock = _made(place)
     before = os.environ.get(DIRECTORY)
     os.environ[DIRECTORY] = str(directory)
     try:
@@ -154,6 +152,18 @@ def shared() -> Iterator[None]:
             os.environ[DIRECTORY] = before
         shutil.rmtree(directory, ignore_errors=True)
         os.close(lock)
+
+
+def _made(place: Path) -> tuple[Path, int]:
+    """Make a directory and lock it; another service that starts may have taken it for one that was left before."""
+    while True:
+        directory = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=place))
+        with suppress(FileNotFoundError):
+            lock = os.open(directory, os.O_RDONLY)
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if directory.is_dir():
+                return directory, lock
+            os.close(lock)
 
 
 def _place() -> Path:

@@ -12,6 +12,7 @@ from sqlalchemy import text
 
 from jackpot_service.api import report_files
 from jackpot_service.api.request_context import EXTENSION
+from jackpot_service.database import long_lists
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain.principals import Principal, Role
 from jackpot_service.exports import files, xlsx_file
@@ -288,6 +289,32 @@ def test_json_holds_so_many_rows_and_files_hold_all(world: World, fay: str, monk
     assert len(report_answer(world, "listing", format="csv").text.splitlines()) == 52
     assert len(workbooks.read(downloaded(world, fay, "/v1/reports/listing?format=xlsx"))["numbers"]) == 52
     assert connections_taken(world) == 0
+
+
+@pytest.mark.parametrize("most", [1, 3, 4, 5, 8])
+def test_a_long_list_that_is_too_long_is_refused_and_its_connection_goes_on(
+    world: World, monkeypatch: pytest.MonkeyPatch, most: int
+) -> None:
+    """Read a page ahead: where the reading stops, in the midst of a page or at its end, must not matter."""
+    monkeypatch.setattr(making, "MOST_ROWS", most)
+    monkeypatch.setattr(long_lists, "PAGE", 2)
+    world.open()
+    for number in range(12):
+        world.bet(bet(f"b{number}"), round_id=f"r{number}")
+    before = backends(world)
+
+    for _ in range(2):
+        report_answer(world, "rounds").problem(409, "report-too-long")
+
+    assert backends(world) == before
+    assert connections_taken(world) == 0
+
+
+def backends(world: World) -> set[int]:
+    """The processes of the database that serve the pool."""
+    question = text("SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND usename = current_user")
+    with world.engine.connect() as session:
+        return set(session.scalars(question))
 
 
 def test_csv_is_sent_in_parts_while_it_is_read(world: World, fay: str, monkeypatch: pytest.MonkeyPatch) -> None:

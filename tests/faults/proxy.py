@@ -47,7 +47,14 @@ class Proxy:
 
 @contextmanager
 def proxied(service: Service, directory: Path) -> Iterator[Proxy]:
-    """Run nginx in front of a service."""
+    """Run nginx in front of a service, which serves people too."""
+    with proxied_ports(service.port, service.port, directory) as proxy:
+        yield proxy
+
+
+@contextmanager
+def proxied_ports(port: int, of_people: int, directory: Path) -> Iterator[Proxy]:
+    """Run nginx in front of what listens at two ports, the second for people."""
     assert NGINX is not None
     proxy = Proxy(free_port(), directory)
     directory.chmod(0o755)  # Its workers run as another account, where the tests run as root.
@@ -55,7 +62,7 @@ def proxied(service: Service, directory: Path) -> Iterator[Proxy]:
     (directory / "body").chmod(0o777)
     _certify(directory)
     configuration = directory / "nginx.conf"
-    configuration.write_text(_moved(CONFIGURATION.read_text(), service, proxy))
+    configuration.write_text(_moved(CONFIGURATION.read_text(), port, of_people, proxy))
     command = [NGINX, "-e", "stderr", "-p", str(directory), "-c", str(configuration), "-g", "daemon off;"]
     subprocess.run([*command, "-t"], check=True, capture_output=True)
     with (directory / "nginx.log").open("wb") as log, subprocess.Popen(command, stdout=log, stderr=log) as process:
@@ -70,13 +77,13 @@ def proxied(service: Service, directory: Path) -> Iterator[Proxy]:
                 process.terminate()
 
 
-def _moved(text: str, service: Service, proxy: Proxy) -> str:
+def _moved(text: str, port: int, of_people: int, proxy: Proxy) -> str:
     """Put the test's places into the configuration; each has to be there."""
     moves = {
         "pid /run/nginx.pid;": f"pid {proxy.directory}/nginx.pid;",
         "/var/lib/nginx/body": f"{proxy.directory}/body",
-        "server 127.0.0.1:8000 max_fails": f"server {HOST}:{service.port} max_fails",
-        "server 127.0.0.1:8001 max_fails": f"server {HOST}:{service.port} max_fails",
+        "server 127.0.0.1:8000 max_fails": f"server {HOST}:{port} max_fails",
+        "server 127.0.0.1:8001 max_fails": f"server {HOST}:{of_people} max_fails",
         "listen 443 ssl;": f"listen {HOST}:{proxy.port} ssl;",
         "listen [::]:443 ssl;": "",
         "limit_conn per_address 200;": f"limit_conn per_address {MOST_CONNECTIONS};",

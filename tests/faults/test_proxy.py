@@ -2,9 +2,12 @@
 
 import socket
 import ssl
+import threading
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +19,7 @@ from jackpot_service.database import embedded
 from jackpot_service.domain.principals import Role
 from tests.faults.load import load
 from tests.faults.processes import LONGEST_WAIT_S, wait_until
-from tests.faults.proxy import MOST_CONNECTIONS, NAME, NGINX, Proxy, proxied
+from tests.faults.proxy import MOST_CONNECTIONS, NAME, NGINX, Proxy, proxied, proxied_ports
 from tests.faults.service import HOST, Service, served
 
 pytestmark = [
@@ -59,6 +62,76 @@ def connected(proxy: Proxy, source: str = HOST) -> ssl.SSLSocket:
 
 def bets(round_id: str) -> dict[str, Any]:
     return {"bets": [{"bet_id": round_id, "player_id": "p", "currency": "EUR", "stake_minor": 100, "hand": "1"}]}
+
+
+class Named(BaseHTTPRequestHandler):
+    """Answers every call with the port that it came to."""
+
+    def do_GET(self) -> None:
+        self.send_response(HTTPStatus.OK)
+        self.end_headers()
+        self.wfile.write(str(self.connection.getsockname()[1]).encode())
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@contextmanager
+def named() -> Iterator[int]:
+    """The port of a server that names it."""
+    with ThreadingHTTPServer((HOST, 0), Named) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield server.server_port
+        server.shutdown()
+        thread.join()
+
+
+OF_PEOPLE = [
+    "/",
+    "/finance",
+    "/finance/held?days=7",
+    "/reports/rounds",
+    "/sign-in",
+    "/proof",
+    "/jackpots/live",
+    "/tables/T1/rounds/r1",
+    "/v1/reports",
+    "/v1/reports/liability",
+    "/v1/jobs",
+    "/v1/jobs/7/file",
+    "/v1/reconciliations",
+    "/v1/closed-periods",
+    "/v1/verification-runs",
+]
+OF_TABLES = [
+    "/v1/tables/T1/rounds/r1/bets",
+    "/v1/tables",
+    "/v1/jackpots/live/meter",
+    "/v1/jackpots/live/feed",
+    "/v1/events",
+    "/v1/me",
+    "/v1/rounds",
+    "/v1/awards/aw_1/payment",
+    "/v1/casinos",
+    "/v1/reports-of-others",
+    "/wall/live",
+    "/assets/1/wall.js",
+    "/readyz",
+    "/healthz",
+    "/metrics",
+]
+
+
+def test_pages_and_reports_go_to_people_and_all_else_to_tables(tmp_path: Path) -> None:
+    with (
+        named() as tables,
+        named() as people,
+        proxied_ports(tables, people, tmp_path) as proxy,
+        client(proxy) as caller,
+    ):
+        went = {path: int(caller.get(path).text) for path in (*OF_PEOPLE, *OF_TABLES)}
+    assert went == {**dict.fromkeys(OF_PEOPLE, people), **dict.fromkeys(OF_TABLES, tables)}
 
 
 def test_a_round_goes_through_tls_and_keeps_its_request_ids(proxy: Proxy, standing_keys: dict[Role, str]) -> None:

@@ -6,6 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from jackpot_service.database.failures import Busy
+from jackpot_service.pages import cached
 from jackpot_service.pages.cached import MOST_CACHED, Cache, Values
 
 
@@ -22,6 +24,24 @@ def test_those_who_want_the_same_at_once_wait_for_one_reading() -> None:
         may_end.set()
         assert [answer.result(30) for answer in answers] == [{"is": "read"}] * 8
     assert readings == ["one"]
+
+
+def test_nobody_waits_for_long_for_the_reading_of_somebody_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cached, "LONGEST_WAIT_S", 0.01)
+    cache, is_reading, may_end = Cache(), threading.Event(), threading.Event()
+
+    def read() -> Values:
+        is_reading.set()
+        assert may_end.wait(30)
+        return {}
+
+    with ThreadPoolExecutor(1) as threads:
+        first = threads.submit(cache.values, "panel", read)
+        assert is_reading.wait(30)
+        with pytest.raises(Busy):
+            cache.values("panel", read)
+        may_end.set()
+        assert first.result(30) == {}
 
 
 def test_another_question_is_another_reading() -> None:

@@ -104,7 +104,9 @@ def test_several_processes_find_what_a_single_one_finds_and_in_its_order(corrupt
 def when_there_are_children(act: Callable[[int], object]) -> threading.Thread:
     def run() -> None:
         wait_for(lambda: bool(active_children()))
-        act(active_children()[0].pid or 0)
+        pid = active_children()[0].pid
+        assert pid
+        act(pid)
 
     thread = threading.Thread(target=run)
     thread.start()

@@ -1,6 +1,6 @@
 """The frame of finance reports: their parameters, the books they stand on, and how they become documents."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -196,9 +196,21 @@ class LongList:
     scope: Scope
     columns: Sequence[Column]
     more: Mapping[str, Any] = field(default_factory=dict)
+    _readings: list[Generator[Row, None, None]] = field(default_factory=list, init=False)
 
     def __iter__(self) -> Iterator[Row]:
-        """Read the rows, a page at a time: nothing else may be asked of the session meanwhile."""
+        """Read the rows, a page at a time: nothing else may be asked of the session until all are read, or `close`."""
+        reading = self._rows()
+        self._readings.append(reading)
+        return reading
+
+    def close(self) -> None:
+        """End every reading, also one that stands still: somebody may hold it, such as the traceback of an error."""
+        for reading in self._readings:
+            reading.close()
+        self._readings.clear()
+
+    def _rows(self) -> Generator[Row, None, None]:
         names = [column.name for column in self.columns[2:]]
         for book in self.scope.books:
             query = {**list_parameters(self.scope, book), **self.more}
