@@ -101,7 +101,7 @@ def _usual(at: datetime) -> datetime:
 
 def typed_query(typed: Mapping[str, str]) -> TypedQuery:
     """
-    Read a query; without a jackpot it is about the first, without an instant as of the tenth second that began last.
+    Read a query; without a jackpot it is about the first, without an instant see `USUAL_S`.
 
     Noting a new instant on each stripe makes bets wait, and panels are read once an instant. So all who look in ten
     seconds share one.

@@ -161,6 +161,7 @@ def require_a_second_between(heard_at: list[float]) -> None:
     assert max(gaps) < 3 * A_SECOND  # Nor is it said less often.
 
 
+@pytest.mark.long
 def test_frames_come_once_a_second_at_most_however_many_bets_do(shown: World) -> None:
     with listening(shown.app.asgi, FEED) as listener, betting(shown) as booked:
         heard_at = [listener.heard_at for _ in islice(listener.frames(), FRAMES)]
@@ -169,6 +170,7 @@ def test_frames_come_once_a_second_at_most_however_many_bets_do(shown: World) ->
     assert booked[0] > 3 * FRAMES  # Each changed the meter.
 
 
+@pytest.mark.long
 def test_frames_are_a_second_apart_however_old_the_reading_of_the_first_and_however_new_the_others(
     shown: World,
 ) -> None:
