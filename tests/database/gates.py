@@ -77,5 +77,6 @@ async def until(is_so: Callable[[], bool]) -> None:
 async def begun(gate: Gate, groups: Grouping[int, int]) -> "asyncio.Future[int]":
     """Submit 1, and have it in flight."""
     first = asyncio.ensure_future(groups.submit_async(1))
-    await until(lambda: bool(gate.groups))
+    await until(lambda: bool(gate.groups) or first.done())
+    assert gate.groups, f"1 has ended without being run: {first}"
     return first

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import gc
 import threading
+import time
 from collections.abc import Callable, Sequence
 
 import pytest
@@ -84,7 +85,7 @@ def test_a_member_that_is_held_up_holds_up_no_other() -> None:
 
 def test_who_waits_too_long_for_a_turn_is_told_and_was_never_run() -> None:
     gate = Gate()
-    groups = Grouping(gate.run, joining=anything, threads=THREADS, longest_wait_s=0.01)
+    groups = Grouping(gate.run, joining=anything, threads=THREADS, longest_wait_s=1)
     leader = threading.Thread(target=groups.submit, args=(1,))
     leader.start()
     assert gate.entered.wait(30)
@@ -143,10 +144,10 @@ def test_a_call_of_the_loop_does_not_wait_for_a_group_that_does_not_end() -> Non
 
     async def play() -> None:
         groups: Grouping[int, int] = Grouping(
-            run, joining=anything, threads=THREADS, longest_wait_s=0.2, unfinished=Busy
+            run, joining=anything, threads=THREADS, longest_wait_s=30, unfinished=Busy
         )
         with pytest.raises(Busy):
-            await asyncio.wait_for(groups.submit_async(1), 30)
+            await asyncio.wait_for(groups.submit_async(1, ends_at=time.monotonic() + 0.2), 30)
         go.set()
         assert await groups.submit_async(2) == 4
 
@@ -169,7 +170,7 @@ def test_of_a_group_whose_members_run_alone_those_who_have_left_are_not_run() ->
         return [2 * command for command in commands]
 
     left = threading.Event()
-    groups: Grouping[int, int] = Grouping(run, joining=anything, threads=THREADS, longest_wait_s=0.5)
+    groups: Grouping[int, int] = Grouping(run, joining=anything, threads=THREADS, longest_wait_s=1)
     outcomes: dict[int, object] = {}
 
     def submit(command: int) -> None:

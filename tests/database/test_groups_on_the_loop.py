@@ -1,6 +1,7 @@
 """Group commit for coroutines: they wait as threads do, and the loop runs groups itself where it can."""
 
 import asyncio
+import time
 from collections.abc import Sequence
 from itertools import chain
 
@@ -35,12 +36,12 @@ def test_a_coroutine_waits_as_a_thread_does() -> None:
 
 def test_a_coroutine_that_waits_too_long_for_its_turn_is_told_and_was_never_run() -> None:
     gate = Gate()
-    groups = Grouping(gate.run, joining=anything, threads=THREADS, longest_wait_s=0.01)
+    groups = Grouping(gate.run, joining=anything, threads=THREADS, longest_wait_s=30)
 
     async def play() -> int:
         first = await begun(gate, groups)
         with pytest.raises(Busy):
-            await groups.submit_async(2)
+            await groups.submit_async(2, ends_at=time.monotonic() + 0.01)
         gate.go.set()
         return await first
 
