@@ -1,7 +1,7 @@
 """Awards with the steps they took: one by its id, those of a round, or a list; and taking further steps."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime
 from typing import Any, Final, NamedTuple
 
@@ -23,7 +23,6 @@ from sqlalchemy import (
     select,
     table,
     text,
-    true,
     tuple_,
     type_coerce,
 )
@@ -95,14 +94,19 @@ _BOOKED_ON = text("""
     UNION ALL
     SELECT d.number, (e.booked_at AT TIME ZONE 'UTC')::date
     FROM corrections d
-    JOIN entries e ON e.jackpot_id = '-' AND e.stripe_no = 0 AND e.seq = d.act_seq
-    WHERE d.jackpot_id = :jackpot_id AND d.round_key = :round_key
+    JOIN acts a ON a.seq = d.act_seq
+    CROSS JOIN LATERAL jsonb_to_recordset(a.effects) AS f (book text, seq bigint)
+    JOIN entries e ON e.jackpot_id = :jackpot_id AND e.stripe_no = 0 AND e.seq = f.seq
+    WHERE d.jackpot_id = :jackpot_id AND d.round_key = :round_key AND f.book = :jackpot_id
 """)
 
 _KEYS: Final = ("jackpot_id", "round_key", "bet_id", "tier", "correction")
 """The key of an award."""
 
 _KEY_OF_BET: Final = _KEYS[:3]
+
+_LEAST_PAGE: Final = 500
+"""So many open awards at least are looked at for a key that sees those of some tables alone."""
 
 _OUT_OF_THE_ORDINARY = frozenset({AwardState.REJECTED, AwardState.FORFEITED, AwardState.REVERSED})
 
@@ -207,9 +211,11 @@ def latest(
 
     Raises: HistoryTookTooLong, for those of one player.
     """
+    if filters.player_id is None and open_awards.is_asked_for(filters):
+        return _latest_open(session, principal, filters, limit=limit, now=now)
+    question = _listed(principal, filters, now=now)
     if filters.player_id is None:
-        return _read(session, _listed(principal, filters, now=now, limit=limit).limit(limit))
-    question = _listed(principal, filters, now=now, limit=None)
+        return _read(session, question.limit(limit))
     player_id = filters.player_id
     keys = KeyRange.between(None, None, upto=None if filters.after is None else filters.after.round_key)
     return players.gathered(
@@ -227,13 +233,12 @@ def _won_by(question: Select[Any], player_id: str, span: KeyRange) -> Select[Any
     return question.join(played, and_(*(_ALL[name] == played.c[name] for name in _KEY_OF_BET)))
 
 
-def _listed(principal: Principal, filters: AwardFilters, *, now: datetime, limit: int | None) -> Select[Any]:
-    """Write the question for a list; a limit says that nothing else will leave out any of its awards."""
-    if open_awards.is_asked_for(filters) and filters.player_id is None:
-        return _listed_open(principal, filters, now=now, limit=limit)
-    question = select(_RECORDS).order_by(*_places(_ALL, is_oldest_first=filters.is_oldest_first))
+def _listed(principal: Principal, filters: AwardFilters, *, now: datetime) -> Select[Any]:
+    """Write the question for a list."""
+    places = (_ALL.round_key, _ALL.award_id)
+    question = select(_RECORDS).order_by(*(places if filters.is_oldest_first else [place.desc() for place in places]))
     if open_awards.is_asked_for(filters):
-        question = question.join(keys := open_awards.keys(principal, filters, now=now, limit=None), _are_one(keys))
+        question = question.join(keys := open_awards.keys(principal, filters, now=now), _are_one(keys))
     elif filters.state is not None:
         question = _in_state(question, filters.state)
     if filters.jackpot_id is not None:
@@ -241,34 +246,51 @@ def _listed(principal: Principal, filters: AwardFilters, *, now: datetime, limit
     for casino_id in (filters.casino_id, principal.casino_id):
         if casino_id is not None:
             question = question.where(_ALL.casino_id == casino_id)
-    question = _at_tables(question, _ALL, principal)
+    if principal.table_ids:
+        question = question.where(_ALL.table_id == any_(cast(sorted(principal.table_ids), ARRAY(Text))))
     if filters.after is not None:
-        here, after = tuple_(_ALL.round_key, _ALL.award_id), tuple_(*filters.after)
+        here, after = tuple_(*places), tuple_(*filters.after)
         question = question.where(here > after if filters.is_oldest_first else here < after)
     return question
 
 
-def _listed_open(principal: Principal, filters: AwardFilters, *, now: datetime, limit: int | None) -> Select[Any]:
-    """Look up each of the open awards by its key: their own table says which they are, unless tables are named."""
-    keys = open_awards.keys(principal, filters, now=now, limit=None if principal.table_ids else limit)
-    record = select(_RECORDS).where(_are_one(keys)).limit(1).lateral("record")
-    question = select(record).select_from(keys.join(record, true()))
-    return _at_tables(question, record.c, principal).order_by(
-        *_places(record.c, is_oldest_first=filters.is_oldest_first)
-    )
+def _latest_open(
+    session: Session, principal: Principal, filters: AwardFilters, *, limit: int, now: datetime
+) -> Sequence[AwardRecord]:
+    """
+    List open awards: their own table says which they are, and each is looked up by its id.
+
+    One may leave the list between the two questions, and a key that is bound to tables sees some of them alone. So
+    pages go on until there are enough.
+    """
+    seen: list[AwardRecord] = []
+    after, at_once = filters, max(limit, _LEAST_PAGE) if principal.table_ids else limit
+    while len(seen) < limit:
+        positions = open_awards.positions(session, principal, after, now=now, limit=at_once)
+        of_page = _read(session, _by_ids([place.award_id for place in positions])) if positions else ()
+        records = {record.position: record for record in of_page}
+        in_order = (records[place] for place in positions)
+        seen += [
+            record
+            for record in in_order
+            if principal.sees_table(record.table_id, record.casino_id) and _is_open(record, filters, now=now)
+        ]
+        if len(positions) < at_once:
+            break
+        after = replace(after, after=positions[-1])
+    return seen[:limit]
 
 
-def _places(columns: Columns, *, is_oldest_first: bool) -> Sequence[ColumnElement[Any]]:
-    """The order of a list."""
-    places = (columns.round_key, columns.award_id)
-    return places if is_oldest_first else [place.desc() for place in places]
+def _is_open(record: AwardRecord, filters: AwardFilters, *, now: datetime) -> bool:
+    """Whether an award is one that filters for open awards leave."""
+    state = record.state_at(now)
+    if filters.claimable_before is not None and not is_unclaimed(record.claimable_until, now=filters.claimable_before):
+        return False
+    return state in open_awards.STATES if filters.state is None else state is filters.state
 
 
-def _at_tables(question: Select[Any], columns: Columns, principal: Principal) -> Select[Any]:
-    """Leave what the tables of a key won, if it is bound to some."""
-    if not principal.table_ids:
-        return question
-    return question.where(columns.table_id == any_(cast(sorted(principal.table_ids), ARRAY(Text))))
+def _by_ids(award_ids: Sequence[str]) -> Select[Any]:
+    return select(_RECORDS).where(_ALL.award_id == any_(cast(award_ids, ARRAY(Text))))
 
 
 def _in_state(question: Select[Any], state: AwardState) -> Select[Any]:

@@ -63,37 +63,43 @@ def period_of(row: Row[Any]) -> ClosedPeriod:
 
 
 # The first entry after the last eighth that was read is of the next: those without an entry have no row. Only the last
-# of a day has one always: with it the day is read as a whole, and nothing is booked in it any more.
+# of a day has one always: with it the day is read as a whole, and nothing is booked in it any more. Each stripe says
+# what its jackpot's last eighth was and where its own entries go on, so that this is asked where its rows stand.
 _TO_RECONCILE = text(
     """
-    SELECT waits.jackpot_id, waits.base, waits.day, waits.eighth
+    SELECT jackpots.jackpot_id, jackpots.base, waits.day, waits.eighth
     FROM (
-        SELECT jackpots.jackpot_id, jackpots.base,
-               CASE WHEN is_left THEN last.day ELSE (next.booked_at AT TIME ZONE 'UTC')::date END AS day,
+        SELECT goes_on.jackpot_id,
+               CASE WHEN is_left THEN last_day ELSE next_day END AS day,
                CASE WHEN is_left THEN 7
-                    ELSE CAST(extract(hour FROM next.booked_at AT TIME ZONE 'UTC') AS int) / 3 END AS eighth
-        FROM jackpots
-        LEFT JOIN LATERAL (
-            SELECT day, eighth, ends
-            FROM reconciled_days
-            WHERE reconciled_days.jackpot_id = jackpots.jackpot_id AND report_version = :report_version
-              AND (CAST(:read_by AS timestamptz) IS NULL OR read_at <= :read_by)
-            ORDER BY day DESC, eighth DESC
-            LIMIT 1
-        ) AS last ON true
-        CROSS JOIN LATERAL (
-            SELECT min(entries.booked_at) AS booked_at
+                    ELSE CAST(extract(hour FROM booked_at AT TIME ZONE 'UTC') AS int) / 3 END AS eighth
+        FROM (
+            SELECT stripes.jackpot_id, last.day AS last_day, last.eighth AS last_eighth,
+                   min(entries.booked_at) AS booked_at, (min(entries.booked_at) AT TIME ZONE 'UTC')::date AS next_day
             FROM stripes
-            JOIN entries ON entries.jackpot_id = stripes.jackpot_id AND entries.stripe_no = stripes.stripe_no
-                        AND entries.seq = coalesce(last.ends[stripes.stripe_no + 1], 0) + 1
-            WHERE stripes.jackpot_id = jackpots.jackpot_id
-        ) AS next
+            LEFT JOIN LATERAL (
+                SELECT day, eighth, ends
+                FROM reconciled_days
+                WHERE reconciled_days.jackpot_id = stripes.jackpot_id AND report_version = :report_version
+                  AND (CAST(:read_by AS timestamptz) IS NULL OR read_at <= :read_by)
+                ORDER BY day DESC, eighth DESC
+                LIMIT 1
+            ) AS last ON true
+            LEFT JOIN LATERAL (
+                SELECT o.booked_at
+                FROM entries AS o
+                WHERE o.jackpot_id = stripes.jackpot_id AND o.stripe_no = stripes.stripe_no
+                  AND o.seq = coalesce(last.ends[stripes.stripe_no + 1], 0) + 1
+                LIMIT 1
+            ) AS entries ON true
+            WHERE NOT stripes.jackpot_id = ANY(CAST(:without AS text[]))
+            GROUP BY stripes.jackpot_id, last.day, last.eighth
+        ) AS goes_on
         CROSS JOIN LATERAL (
-            SELECT coalesce(last.eighth < 7, false)
-               AND coalesce((next.booked_at AT TIME ZONE 'UTC')::date > last.day, true)
+            SELECT coalesce(last_eighth < 7, false) AND coalesce(next_day > last_day, true)
         ) AS left_over (is_left)
-        WHERE NOT jackpots.jackpot_id = ANY(CAST(:without AS text[]))
     ) AS waits
+    JOIN jackpots ON jackpots.jackpot_id = waits.jackpot_id
     WHERE (waits.day + (waits.eighth + 1) * interval '3 hours') AT TIME ZONE 'UTC' <= :before
     ORDER BY waits.day, waits.eighth, waits.jackpot_id
     LIMIT CAST(:most AS bigint)

@@ -5,7 +5,7 @@ Rounds that are open too long and changes that one person approved alone are rea
 missed and none has to be written.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import chain
@@ -43,6 +43,7 @@ from jackpot_service.database.models import (
     TableRow,
 )
 from jackpot_service.database.transactions import Session
+from jackpot_service.domain.counting import counted
 from jackpot_service.domain.entries import REFERENCE_BOOK
 from jackpot_service.domain.exceptions import (
     EMERGENCY_APPROVAL,
@@ -102,7 +103,7 @@ def latest(
     return _read(session, select(together).order_by(together.c.exception_id.desc()).limit(limit))
 
 
-def between(session: Session, filters: ExceptionFilters, *, acts_end: int) -> Iterator[NotedException]:
+def between(session: Session, filters: ExceptionFilters, *, acts_end: int) -> Generator[NotedException, None, None]:
     """
     Read the refusals and emergency approvals of a period, in their order, a thousand at a time.
 
@@ -319,6 +320,6 @@ def _exception(row: Row[*tuple[Any, ...]], granted: Mapping[str, int] | None) ->
 
 def _sentence(kind: str, facts: Mapping[str, Any]) -> str:
     if kind == ROUND_OPEN:
-        bets = "1 bet" if facts["bet_count"] == 1 else f"{facts['bet_count']} bets"
+        bets = counted(facts["bet_count"], "bet")
         return f"Still open; {bets}, worth {facts['total_stake_base']} in the base currency."
     return f"One person alone asked for and approved {facts['kind']} {facts['request_id']}: {facts['reason']}"

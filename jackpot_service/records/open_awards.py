@@ -32,7 +32,7 @@ from jackpot_service.database.transactions import Session
 from jackpot_service.domain.awards import TO_PAY, AwardState
 from jackpot_service.domain.claims import HOURS_OF_DAY
 from jackpot_service.domain.principals import Principal
-from jackpot_service.records.award_filters import AwardFilters
+from jackpot_service.records.award_filters import AwardFilters, Position
 
 STATES: Final = frozenset(
     {AwardState.HELD, AwardState.PAYABLE, AwardState.STOPPED, AwardState.PART_PAID, AwardState.UNCLAIMED}
@@ -81,15 +81,24 @@ def is_asked_for(filters: AwardFilters) -> bool:
     return filters.is_open or filters.claimable_before is not None or filters.state in STATES
 
 
-def keys(principal: Principal, filters: AwardFilters, *, now: datetime, limit: int | None) -> CTE:
-    """Find the keys of the open awards that filters leave, in the order of the list, and so many of them at most."""
+def keys(principal: Principal, filters: AwardFilters, *, now: datetime) -> CTE:
+    """Find the keys of the open awards that filters leave."""
     names = ("jackpot_id", "round_key", "bet_id", "tier", "correction")
     question = _filtered(select(*(_O[name] for name in names)), principal, filters, now=now)
-    if limit is not None:
-        places = (_O.round_key, _O.award_id)
-        in_order = places if filters.is_oldest_first else tuple(place.desc() for place in places)
-        question = question.order_by(*in_order).limit(limit)
     return question.cte("open").prefix_with("MATERIALIZED")
+
+
+def positions(
+    session: Session, principal: Principal, filters: AwardFilters, *, now: datetime, limit: int
+) -> Sequence[Position]:
+    """List where the open awards that filters leave stand, in the order of the list, and so many of them at most."""
+    return [Position(*row) for row in session.execute(_page(principal, filters, now=now, limit=limit))]
+
+
+def _page(principal: Principal, filters: AwardFilters, *, now: datetime, limit: int) -> Select[Any]:
+    places = (_O.round_key, _O.award_id)
+    in_order = places if filters.is_oldest_first else tuple(place.desc() for place in places)
+    return _filtered(select(*places), principal, filters, now=now).order_by(*in_order).limit(limit)
 
 
 def totals(session: Session, principal: Principal, filters: AwardFilters, *, now: datetime) -> Sequence[OpenTotal]:
@@ -113,7 +122,7 @@ def count_waiting(session: Session) -> int:
 
 def count_unclaimed(session: Session, casino_id: str | None, *, now: datetime) -> int:
     """Count the unclaimed awards of a casino, or of all; `MOST_COUNTED` at most."""
-    return min(session.scalar(_unclaimed(casino_id, now=now)) or 0, MOST_COUNTED)
+    return session.scalar(_unclaimed(casino_id, now=now)) or 0
 
 
 def _waiting() -> Select[Any]:
@@ -123,24 +132,21 @@ def _waiting() -> Select[Any]:
 
 
 def _unclaimed(casino_id: str | None, *, now: datetime) -> Select[Any]:
-    """Count those of each casino by itself, by the index of when its awards took their last steps."""
-    casinos = select(_CLAIMS).where(_CLAIMS.c.claim_days.is_not(None))
-    if casino_id is not None:
-        casinos = casinos.where(_CLAIMS.c.casino_id == casino_id)
-    setting = casinos.subquery("setting")
-    hours = func.make_interval(0, 0, 0, 0, setting.c.claim_days * HOURS_OF_DAY)
+    """Count those of casinos with a claim period, by the index of when their awards took their last steps."""
+    hours = func.make_interval(0, 0, 0, 0, _CLAIMS.c.claim_days * HOURS_OF_DAY)
     rows = (
         select(literal(1).label("row"))
-        .select_from(_TABLE)
+        .select_from(_TABLE.join(_CLAIMS, _CLAIMS.c.casino_id == _O.casino_id))
         .where(
-            _O.casino_id == setting.c.casino_id,
+            _CLAIMS.c.claim_days.is_not(None),
             _O.state == literal(AwardState.PAYABLE.value, literal_execute=True),
             _O.since < cast(now, DateTime(timezone=True)) - hours,
         )
         .limit(MOST_COUNTED)
-        .lateral("rows")
     )
-    return select(func.count()).select_from(setting).join(rows, literal(value=True))
+    if casino_id is not None:
+        rows = rows.where(_O.casino_id == casino_id)
+    return select(func.count()).select_from(rows.subquery("rows"))
 
 
 def _filtered(question: Select[Any], principal: Principal, filters: AwardFilters, *, now: datetime) -> Select[Any]:

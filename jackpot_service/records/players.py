@@ -1,8 +1,9 @@
 """A player's bets with their rounds, the latest first: searched for in the bets of one span of time after another."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from operator import attrgetter
 from typing import Any, Final, NamedTuple, TypeVar
 
 import psycopg
@@ -10,6 +11,7 @@ from sqlalchemy import BigInteger, BindParameter, ColumnElement, Row, and_, bind
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import InstrumentedAttribute
 
+from jackpot_service.database.each_jackpot import by_jackpot, rows_of_each
 from jackpot_service.database.failures import is_held_up
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain.bets import Bet
@@ -36,43 +38,44 @@ def within(column: InstrumentedAttribute[int], span: KeyRange) -> ColumnElement[
 
 # The rows of a bet are looked up for each by itself: a join could read all rounds.
 _BETS: Final = text("""
-SELECT found.*, entry.received_at, entry.booked_at, void.bet_id IS NOT NULL AS is_void
-FROM (
-    SELECT b.jackpot_id, b.round_key, b.bet_id, b.step, b.player_id, b.hand, b.currency, b.stake_minor, b.occurred_at,
-           r.table_id, r.round_id, r.casino_id, r.state, r.opened_at, r.game_number
-    FROM bets b
-    CROSS JOIN LATERAL (
-        SELECT o.table_id, o.round_id, o.casino_id, o.state, o.opened_at, o.game_number
-        FROM rounds o
-        WHERE o.jackpot_id = b.jackpot_id AND o.round_key = b.round_key
-        LIMIT 1
-    ) AS r
-    WHERE b.player_id = :player_id AND b.round_key >= :first AND b.round_key < :end
-      AND (b.round_key, b.bet_id) < (:before_key, :before_bet)
-      AND (CAST(:jackpot_id AS text) IS NULL OR b.jackpot_id = :jackpot_id)
-      AND (CAST(:casino_id AS text) IS NULL OR r.casino_id = :casino_id)
-      AND (CAST(:callers_casino AS text) IS NULL OR r.casino_id = :callers_casino)
-    ORDER BY b.round_key DESC, b.bet_id DESC
-    LIMIT :most
-) AS found
+SELECT b.jackpot_id, b.round_key, b.bet_id, b.step, b.player_id, b.hand, b.currency, b.stake_minor, b.occurred_at,
+       r.table_id, r.round_id, r.casino_id, r.state, r.opened_at, r.game_number
+FROM bets b
+CROSS JOIN LATERAL (
+    SELECT o.table_id, o.round_id, o.casino_id, o.state, o.opened_at, o.game_number
+    FROM rounds o
+    WHERE o.jackpot_id = b.jackpot_id AND o.round_key = b.round_key
+    LIMIT 1
+) AS r
+WHERE b.player_id = :player_id AND b.round_key >= :first AND b.round_key < :end
+  AND (b.round_key, b.bet_id) < (:before_key, :before_bet)
+  AND (CAST(:jackpot_id AS text) IS NULL OR b.jackpot_id = :jackpot_id)
+  AND (CAST(:casino_id AS text) IS NULL OR r.casino_id = :casino_id)
+  AND (CAST(:callers_casino AS text) IS NULL OR r.casino_id = :callers_casino)
+ORDER BY b.round_key DESC, b.bet_id DESC
+LIMIT :most
+""").bindparams(edge("first"), edge("end"))
+
+_BOOKED: Final = """
+SELECT %(jackpot_id)s::text, k.round_key, k.bet_id, entry.received_at, entry.booked_at, void.bet_id IS NOT NULL
+FROM unnest(%(round_keys)s::bigint[], %(steps)s::int[], %(bet_ids)s::text[]) AS k (round_key, step, bet_id)
 CROSS JOIN LATERAL (
     SELECT e.received_at, e.booked_at
     FROM entries e
-    WHERE e.jackpot_id = found.jackpot_id AND e.round_key = found.round_key AND e.step = found.step
+    WHERE e.jackpot_id = %(jackpot_id)s AND e.round_key = k.round_key AND e.step = k.step
     LIMIT 1
 ) AS entry
 LEFT JOIN LATERAL (
     SELECT v.bet_id
     FROM voids v
-    WHERE v.jackpot_id = found.jackpot_id AND v.round_key = found.round_key AND v.bet_id = found.bet_id
+    WHERE v.jackpot_id = %(jackpot_id)s AND v.round_key = k.round_key AND v.bet_id = k.bet_id
     LIMIT 1
 ) AS void ON true
-ORDER BY found.round_key DESC, found.bet_id DESC
-""").bindparams(edge("first"), edge("end"))
+"""
 
 
 class HistoryTookTooLong(Unavailable, code="history-took-too-long", title="The search took too long"):
-    """The books hold more of the time asked about than can be looked through while somebody waits."""
+    """The books hold more of that time than can be searched while somebody waits."""
 
 
 class BetPosition(NamedTuple):
@@ -139,8 +142,9 @@ def latest_bets(
     }
 
     def read(span: KeyRange, most: int) -> Sequence[PlayedBet]:
-        rows = session.execute(_BETS, {**parameters, **span._asdict(), "most": most})
-        return [_played(row) for row in rows]
+        rows = session.execute(_BETS, {**parameters, **span._asdict(), "most": most}).all()
+        booked = _booked(session, rows)
+        return [_played(row, booked[key]) for row in rows if (key := _key(row)) in booked]
 
     return gathered(spans_back(filters.keys, now=now), read, limit=limit)
 
@@ -161,7 +165,33 @@ def gathered(spans: Iterable[KeyRange], read: Callable[[KeyRange, int], Sequence
     return items
 
 
-def _played(row: Row[Any]) -> PlayedBet:
+class _Booked(NamedTuple):
+    """When a bet came and was booked, and whether it is void."""
+
+    received_at: datetime
+    booked_at: datetime
+    is_void: bool
+
+
+def _key(row: Row[Any]) -> tuple[str, int, str]:
+    return row.jackpot_id, row.round_key, row.bet_id
+
+
+def _booked(session: Session, rows: Sequence[Row[Any]]) -> Mapping[tuple[str, int, str], _Booked]:
+    """Look up how bets were booked, by their keys: each jackpot's by themselves."""
+    questions = (
+        {
+            "jackpot_id": jackpot_id,
+            "round_keys": [row.round_key for row in of_jackpot],
+            "steps": [row.step for row in of_jackpot],
+            "bet_ids": [row.bet_id for row in of_jackpot],
+        }
+        for jackpot_id, of_jackpot in by_jackpot(rows, attrgetter("jackpot_id")).items()
+    )
+    return {row[:3]: _Booked(*row[3:]) for row in rows_of_each(session, _BOOKED, questions)}
+
+
+def _played(row: Row[Any], booked: _Booked) -> PlayedBet:
     return PlayedBet(
         jackpot_id=row.jackpot_id,
         casino_id=row.casino_id,
@@ -171,8 +201,8 @@ def _played(row: Row[Any]) -> PlayedBet:
         opened_at=row.opened_at,
         game_number=row.game_number,
         bet=Bet(row.bet_id, row.player_id, row.hand, row.currency, row.stake_minor, row.occurred_at),
-        is_void=row.is_void,
-        received_at=row.received_at,
-        booked_at=row.booked_at,
+        is_void=booked.is_void,
+        received_at=booked.received_at,
+        booked_at=booked.booked_at,
         position=BetPosition(row.round_key, row.bet_id),
     )

@@ -87,6 +87,14 @@ def in_force(session: Session, base: str, *, at: datetime, upto: int | None = No
     return _only(session, question.order_by(*order).limit(1))
 
 
+def has_rates(session: Session, head: SheetHead) -> bool:
+    """Whether a sheet has the rate of a currency other than its base."""
+    question = select(RateRow.currency).where(
+        RateRow.base == head.base, RateRow.number == head.number, RateRow.currency != head.base
+    )
+    return session.scalar(question.limit(1)) is not None
+
+
 def with_which_it_came(session: Session, base: str, currency: str, *, number: int) -> SheetHead | None:
     """
     Return the sheet with which the rate of a currency came that a sheet has; None if there is no such sheet.

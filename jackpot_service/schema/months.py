@@ -59,11 +59,11 @@ class BetsInUse(Unavailable, code="bets-in-use", title="The bets are in use"):
 
 
 class AttachingTooLong(Refused, code="attaching-too-long", title="Attaching takes too long"):
-    """To attach the month takes longer than others may be held up; nothing was changed by the attempt."""
+    """Attaching the month would hold up other calls for too long; the attempt changed nothing."""
 
 
 class NameTaken(Refused, code="name-taken", title="The table exists with other properties"):
-    """A table has the name that a month's partition would get, and is none."""
+    """A table that is no partition has the name which the partition of a month would get."""
 
 
 class NotOwner(Forbidden, code="not-owner", title="Not the owner of the tables"):
@@ -174,9 +174,9 @@ _BOUND = re.compile(r"FROM \((?:MINVALUE|'(?P<first>-?\d+)')\) TO \((?:MAXVALUE|
 _HAS_BETS = text(
     """
     SELECT EXISTS (
-        SELECT FROM jackpots j
-        WHERE EXISTS (SELECT FROM bets b
-                      WHERE b.jackpot_id = j.jackpot_id AND b.round_key >= :first AND b.round_key < :end))
+        SELECT 1
+        FROM jackpots j
+        JOIN bets b ON b.jackpot_id = j.jackpot_id AND b.round_key >= :first AND b.round_key < :end)
     """
 )
 

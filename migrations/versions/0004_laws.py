@@ -27,6 +27,7 @@ DROP FUNCTION require_approval(bigint, text, text[]) CASCADE;
 DROP FUNCTION require_no_payment() CASCADE;
 DROP FUNCTION require_unpaid() CASCADE;
 DROP FUNCTION require_payer() CASCADE;
+DROP FUNCTION require_no_key_maker() CASCADE;
 DROP FUNCTION require_checker() CASCADE;
 DROP FUNCTION require_revoker() CASCADE;
 DROP FUNCTION require_own_passkey() CASCADE;

@@ -66,9 +66,13 @@ def test_a_list_of_open_awards_reads_them_in_its_order_and_looks_up_only_those(
     engine: Engine, state: AwardState | None, *, is_oldest_first: bool, after: Position | None
 ) -> None:
     filters = AwardFilters(state, is_open=True, is_oldest_first=is_oldest_first, after=after)
-    plan = explained(engine, awards._listed(AUDITOR, filters, now=NOW, limit=51).limit(51))
+    plan = explained(engine, open_awards._page(AUDITOR, filters, now=NOW, limit=51))
     index = "ix_open_awards_waiting" if state is AwardState.HELD else "ix_open_awards_round_key_award_id"
     assert index in plan, plan
-    assert "pk_awards" in plan, plan
-    assert "Seq Scan on open_awards" not in plan, plan
+    assert "Seq Scan" not in plan, plan
+
+
+def test_awards_of_a_page_are_looked_up_by_their_ids(engine: Engine) -> None:
+    plan = explained(engine, awards._by_ids([f"aw_{number}" for number in range(51)]))
+    assert "ix_awards_award_id" in plan, plan
     assert "Seq Scan on awards" not in plan, plan

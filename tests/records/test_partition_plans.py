@@ -11,7 +11,8 @@ from sqlalchemy import select, text
 from jackpot_service.config.settings import Config
 from jackpot_service.database.connections import create_engine
 from jackpot_service.database.models import BetRow
-from jackpot_service.database.transactions import Session, snapshot
+from jackpot_service.database.snapshots import snapshot
+from jackpot_service.database.transactions import Session
 from jackpot_service.domain.rounds import Month, keys_of
 from jackpot_service.proof import documents
 from jackpot_service.records import bets, verdicts

@@ -154,7 +154,7 @@ def test_a_tables_latest_rounds_are_read_in_their_order(engine: Engine) -> None:
 
 
 def explained(engine: Engine, filters: AwardFilters) -> str:
-    question = awards._listed(AUDITOR, filters, now=NOW, limit=5).limit(5)
+    question = awards._listed(AUDITOR, filters, now=NOW).limit(5)
     written = question.compile(engine, compile_kwargs={"literal_binds": True})
     with engine.begin() as session:
         return "\n".join(session.exec_driver_sql(f"EXPLAIN {written}".replace("%", "%%")).scalars())

@@ -90,7 +90,7 @@ def query_of_bets(span: KeyRange) -> ClauseElement:
 
 
 def query_of_awards(span: KeyRange) -> ClauseElement:
-    listed = awards._listed(Principal("Zoe", Role.AUDITOR), AwardFilters(player_id=PLAYER), now=NOW, limit=None)
+    listed = awards._listed(Principal("Zoe", Role.AUDITOR), AwardFilters(player_id=PLAYER), now=NOW)
     return awards._won_by(listed, PLAYER, span).limit(51)
 
 

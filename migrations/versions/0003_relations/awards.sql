@@ -39,7 +39,13 @@ CROSS JOIN LATERAL (
     WHERE p.jackpot_id = a.jackpot_id AND p.round_key = a.round_key AND p.bet_id = a.bet_id AND p.tier = a.tier
       AND p.correction = a.correction
 ) AS paid
-LEFT JOIN LATERAL withholding_rule_of(r.casino_id, a.currency, r.opened_at) AS rule ON true
+LEFT JOIN LATERAL (
+    SELECT o.in_force_from, o.least_multiple, o.report_at_minor, o.withhold_at_minor, o.percent
+    FROM withholding_rules o
+    WHERE o.casino_id = r.casino_id AND o.currency = a.currency AND o.in_force_from <= r.opened_at
+    ORDER BY o.version DESC
+    LIMIT 1
+) AS rule ON true
 LEFT JOIN LATERAL (
     SELECT o.claim_days
     FROM casino_claims o
@@ -49,7 +55,7 @@ LEFT JOIN LATERAL (
 ) AS claims ON true;
 
 -- The UTC day on which each verdict on a round was booked, and its awards made: 0 is the result, then come corrections. A
--- correction and its entry in the jackpot's book are booked at the same time.
+-- correction is an act, and one effect of it is an entry in its jackpot's book, booked at the same time.
 CREATE VIEW verdict_days AS
 SELECT e.jackpot_id, e.round_key, 0 AS number, (e.booked_at AT TIME ZONE 'UTC')::date AS made_on
 FROM entries e
@@ -57,7 +63,10 @@ WHERE e.kind = 'result'
 UNION ALL
 SELECT d.jackpot_id, d.round_key, d.number, (e.booked_at AT TIME ZONE 'UTC')::date
 FROM corrections d
-JOIN entries e ON e.jackpot_id = '-' AND e.stripe_no = 0 AND e.seq = d.act_seq;
+JOIN acts a ON a.seq = d.act_seq
+CROSS JOIN LATERAL jsonb_to_recordset(a.effects) AS f (book text, seq bigint)
+JOIN entries e ON e.jackpot_id = d.jackpot_id AND e.stripe_no = 0 AND e.seq = f.seq
+WHERE f.book = d.jackpot_id;
 
 -- Each step that an award can take, its place in the order of all, and the state that it leads to before payments.
 CREATE VIEW award_step_states AS

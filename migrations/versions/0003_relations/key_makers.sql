@@ -13,15 +13,22 @@ WHERE made.principal <> 'cli';
 -- made a round, and then release what it won.
 CREATE FUNCTION is_key_maker_on_both_sides(of_jackpot text, of_round bigint, actor text, acted_at timestamptz)
 RETURNS boolean LANGUAGE sql STABLE SET search_path = public, pg_temp AS $$
+    WITH played AS MATERIALIZED (
+        SELECT principal, received_at FROM entries WHERE jackpot_id = of_jackpot AND round_key = of_round
+    ),
+    makers AS MATERIALIZED (
+        SELECT principal, maker, usable_from, usable_until
+        FROM key_makers
+        WHERE principal IN (SELECT principal FROM played UNION ALL SELECT actor)
+    )
     SELECT EXISTS (
-        SELECT FROM entries AS played
-        JOIN key_makers AS theirs ON theirs.principal = played.principal
+        SELECT 1 FROM played
+        JOIN makers AS theirs ON theirs.principal = played.principal
          AND played.received_at BETWEEN theirs.usable_from AND theirs.usable_until
-        WHERE played.jackpot_id = of_jackpot AND played.round_key = of_round
-          AND (theirs.maker = actor OR EXISTS (
-              SELECT FROM key_makers AS own
-              WHERE own.principal = actor AND own.maker = theirs.maker
-                AND acted_at BETWEEN own.usable_from AND own.usable_until
-          ))
+        WHERE theirs.maker = actor OR EXISTS (
+            SELECT 1 FROM makers AS own
+            WHERE own.principal = actor AND own.maker = theirs.maker
+              AND acted_at BETWEEN own.usable_from AND own.usable_until
+        )
     )
 $$;

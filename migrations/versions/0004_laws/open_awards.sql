@@ -1,28 +1,39 @@
 -- `open_awards` follows awards, their steps and their payments. Its functions write by the rights of the owner: the service
 -- reads the table, and has no right to write it.
 
--- The awards that a verdict makes come by the thousand, so their rows are written together.
+-- The awards that a verdict makes come by the thousand, so their rows are written together. They are written by jackpot:
+-- the machine that has its rows answers. There a table of new rows cannot be joined with others.
 CREATE FUNCTION open_new_awards() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
+DECLARE
+    made record;
 BEGIN
-    INSERT INTO open_awards (jackpot_id, round_key, bet_id, tier, correction, award_id, casino_id, currency, state, since,
-                             amount_minor, paid_minor)
-    SELECT s.jackpot_id, s.round_key, s.bet_id, s.tier, s.correction, a.award_id, r.casino_id, a.currency, s.step,
-           s.taken_at, a.amount_minor, 0
-    FROM taken AS s
-    CROSS JOIN LATERAL (
-        SELECT o.award_id, o.currency, o.amount_minor
-        FROM awards AS o
-        WHERE o.jackpot_id = s.jackpot_id AND o.round_key = s.round_key AND o.bet_id = s.bet_id AND o.tier = s.tier
-          AND o.correction = s.correction
-        LIMIT 1
-    ) AS a
-    CROSS JOIN LATERAL (
-        SELECT o.casino_id
-        FROM rounds AS o
-        WHERE o.jackpot_id = s.jackpot_id AND o.round_key = s.round_key
-        LIMIT 1
-    ) AS r
-    WHERE s.step IN ('payable', 'held');
+    FOR made IN
+        SELECT jackpot_id, array_agg(round_key) AS round_keys, array_agg(bet_id) AS bet_ids, array_agg(tier) AS tiers,
+               array_agg(correction) AS corrections, array_agg(step) AS steps, array_agg(taken_at) AS times
+        FROM taken
+        WHERE step IN ('payable', 'held')
+        GROUP BY jackpot_id
+    LOOP
+        INSERT INTO open_awards (jackpot_id, round_key, bet_id, tier, correction, award_id, casino_id, currency, state,
+                                 since, amount_minor, paid_minor)
+        SELECT made.jackpot_id, s.round_key, s.bet_id, s.tier, s.correction, a.award_id, r.casino_id, a.currency,
+               s.step, s.taken_at, a.amount_minor, 0
+        FROM unnest(made.round_keys, made.bet_ids, made.tiers, made.corrections, made.steps, made.times)
+             AS s (round_key, bet_id, tier, correction, step, taken_at)
+        CROSS JOIN LATERAL (
+            SELECT o.award_id, o.currency, o.amount_minor
+            FROM awards AS o
+            WHERE o.jackpot_id = made.jackpot_id AND o.round_key = s.round_key AND o.bet_id = s.bet_id
+              AND o.tier = s.tier AND o.correction = s.correction
+            LIMIT 1
+        ) AS a
+        CROSS JOIN LATERAL (
+            SELECT o.casino_id
+            FROM rounds AS o
+            WHERE o.jackpot_id = made.jackpot_id AND o.round_key = s.round_key
+            LIMIT 1
+        ) AS r;
+    END LOOP;
     RETURN NULL;
 END
 $$;

@@ -150,23 +150,33 @@ BEGIN
         RAISE insufficient_privilege
             USING MESSAGE = format('the change is approved by %s people', request.approvals_due);
     END IF;
-    IF NEW.outcome = 'approved' AND request.kind IN ('held-awards', 'compensation', 'round-correction')
-       AND request.payload ->> 'decision' IS DISTINCT FROM 'reject'
-       AND EXISTS (
-           SELECT FROM rounds
-           WHERE jackpot_id = request.payload ->> 'jackpot_id'
-             AND by_index(table_id || ' ' || round_id) = concat_ws(
-                 ' ', request.payload ->> 'table_id', request.payload ->> 'round_id')
-             AND (is_key_maker_on_both_sides(jackpot_id, round_key, NEW.checker, NEW.decided_at)
-                  OR is_key_maker_on_both_sides(jackpot_id, round_key, NEW.checker, clock_timestamp()))
-       ) THEN
+    RETURN NEW;
+END
+$$;
+
+CREATE TRIGGER require_checker BEFORE INSERT ON change_decisions FOR EACH ROW EXECUTE FUNCTION require_checker();
+
+CREATE FUNCTION require_no_key_maker() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+    IF EXISTS (
+        SELECT FROM change_requests AS request
+        JOIN rounds ON rounds.jackpot_id = request.payload ->> 'jackpot_id'
+         AND by_index(table_id || ' ' || round_id) = concat_ws(
+             ' ', request.payload ->> 'table_id', request.payload ->> 'round_id')
+        WHERE request.request_id = NEW.request_id
+          AND request.kind IN ('held-awards', 'compensation', 'round-correction')
+          AND request.payload ->> 'decision' IS DISTINCT FROM 'reject'
+          AND (is_key_maker_on_both_sides(rounds.jackpot_id, round_key, NEW.checker, NEW.decided_at)
+               OR is_key_maker_on_both_sides(rounds.jackpot_id, round_key, NEW.checker, clock_timestamp()))
+    ) THEN
         RAISE insufficient_privilege USING MESSAGE = 'who made a key of a round approves nothing of its awards';
     END IF;
     RETURN NEW;
 END
 $$;
 
-CREATE TRIGGER require_checker BEFORE INSERT ON change_decisions FOR EACH ROW EXECUTE FUNCTION require_checker();
+CREATE TRIGGER require_no_key_maker BEFORE INSERT ON change_decisions
+    FOR EACH ROW WHEN (NEW.outcome = 'approved') EXECUTE FUNCTION require_no_key_maker();
 
 CREATE FUNCTION require_payer() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
 BEGIN
