@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import flask
 import sqlalchemy
+from werkzeug.exceptions import HTTPException
 
 from jackpot_service.api import (
     audit,
@@ -42,6 +43,7 @@ from jackpot_service.api import (
     rate_imports,
     rate_views,
     rates,
+    reading,
     reconciliations,
     reports,
     round_records,
@@ -68,11 +70,14 @@ from jackpot_service.api.places import Places, Turns
 from jackpot_service.api.readiness import Readiness
 from jackpot_service.api.recent import Recent
 from jackpot_service.api.request_context import EXTENSION, PRINCIPAL, Json, RequestContext
+from jackpot_service.api.shown import Shown
 from jackpot_service.auth.authenticator import Authenticator, require_role
 from jackpot_service.config.settings import Config
 from jackpot_service.database.async_executor import AsyncExecutor
 from jackpot_service.database.clocks import utc_now
-from jackpot_service.database.transactions import clock_guard, guarded, read
+from jackpot_service.database.reads import Reading, Reads
+from jackpot_service.database.replica import Replica
+from jackpot_service.database.transactions import Session, clock_guard, guarded, read
 from jackpot_service.domain.errors import LedgerError
 from jackpot_service.pages import install, wall
 from jackpot_service.reports.displays import DisplayedHit, displayed_hit, displayed_jackpots
@@ -96,6 +101,9 @@ DISPLAYED_KNOWN_S = 2.0
 
 SPARE_THREADS = 8
 """For calls that are open to all, and for answers that are made while they are sent."""
+
+REPLICA_THREADS = 4
+"""For what feeds and events read at a replica: bets wait for none of them, should it fall silent."""
 
 BLUEPRINTS = (
     service.blueprint,
@@ -155,6 +163,16 @@ class Application(flask.Flask):
         """Take every view as it is; Flask would inspect each of a request's functions again."""
         return func
 
+    def dispatch_request(self) -> flask.typing.ResponseReturnValue:
+        """Answer a call; one that the replica breaks off, or that is refused there, once more at the primary."""
+        try:
+            return super().dispatch_request()
+        except (LedgerError, HTTPException) as error:
+            if not reading.may_be_late(error):
+                raise
+        reading.begin_again_at_primary()
+        return super().dispatch_request()
+
 
 def create_app(
     config: Config,
@@ -181,32 +199,39 @@ def create_app(
     threads = ThreadPoolExecutor(config.pool_size, "groups")
     shares = shares_of(config.pool_size)
     groups = BetGroups(engine, threads=threads, longest_wait_s=config.request_timeout_s, most_on_loop=shares.bets)
+    reads = Reads(engine, Replica.configured(config, engine.url.render_as_string(hide_password=False)))
+    of_reads = threads if reads.replica is None else ThreadPoolExecutor(REPLICA_THREADS, "replica")
     recent = _meters(config, engine, clock, threads, most_on_loop=shares.meters)
-    stream = EventStream(engine, threads=threads, longest_wait_s=config.request_timeout_s)
+    shown = recent if reads.replica is None else _displays(config, reads, clock, of_reads)
+    stream = EventStream(reads, threads=of_reads, longest_wait_s=config.request_timeout_s)
+    displayed = Recent(
+        lambda _: read(engine, displayed_jackpots),
+        threads=threads,
+        longest_wait_s=config.request_timeout_s,
+        seconds=DISPLAYED_KNOWN_S,
+    )
     feeds = Feeds(
-        recent,
+        shown,
         partial(_last_hit, engine, threads),
+        displayed,
         longest_wait_s=config.request_timeout_s,
     )
     context = app.extensions[EXTENSION] = RequestContext(
         engine=engine,
+        reads=reads,
         threads=threads,
         bet_groups=groups,
         meters=recent,
+        displays=shown,
         events=stream,
         config=config,
         clock=clock,
         bets=Turns(Places("bets", PLACES_FOR_BETS), longest_wait_s=LONGEST_WAIT_FOR_BETS_S),
         calls=Turns(Places("calls", THREADS), longest_wait_s=config.request_timeout_s),
         reports=Places("reports", shares.reports, at_most=shares.most_reports),
-        readiness=Readiness(config, engine.url, groups, clock_guard(engine), clock),
+        readiness=Readiness(config, engine.url, groups, clock_guard(engine), clock, replica=reads.replica),
         feeds=feeds,
-        displayed=Recent(
-            lambda _: read(engine, displayed_jackpots),
-            threads=threads,
-            longest_wait_s=config.request_timeout_s,
-            seconds=DISPLAYED_KNOWN_S,
-        ),
+        displayed=displayed,
         listeners=Places("listeners", config.listeners, at_most=config.listeners + config.listeners // 4),
     )
     app.register_error_handler(LedgerError, problems.response_of)
@@ -220,7 +245,7 @@ def create_app(
     routes = Routes(app)
     _guard(app, authenticator, routes)
     app.before_request_funcs.setdefault(None, []).insert(0, _name_request)
-    app.after_request(_add_headers)
+    app.after_request(partial(_add_headers, engine))
     app.asgi = FastPath(
         _in_threads(app, context, longest_s=config.request_timeout_s),
         context,
@@ -264,23 +289,36 @@ def shares_of(connections: int) -> Shares:
 
 def _meters(
     config: Config, engine: sqlalchemy.Engine, clock: Callable[[], datetime], threads: Executor, *, most_on_loop: int
-) -> Recent[JackpotState]:
+) -> Recent[Reading[JackpotState]]:
     by_itself = engine.execution_options(isolation_level="AUTOCOMMIT")
     async_executor = AsyncExecutor(by_itself, threads=threads, most=most_on_loop)
+
+    def state(session: Session, jackpot_id: str) -> Reading[JackpotState]:
+        return Reading(jackpot_state(session, jackpot_id, at=clock()))
+
     return Recent(
-        lambda jackpot_id: read(engine, lambda session: jackpot_state(session, jackpot_id, at=clock())),
+        lambda jackpot_id: read(engine, partial(state, jackpot_id=jackpot_id)),
         threads=threads,
         longest_wait_s=config.request_timeout_s,
-        read_on_loop=lambda jackpot_id: async_executor.run(
-            lambda session: jackpot_state(session, jackpot_id, at=clock())
-        ),
+        read_on_loop=lambda jackpot_id: async_executor.run(partial(state, jackpot_id=jackpot_id)),
+    )
+
+
+def _displays(
+    config: Config, reads: Reads, clock: Callable[[], datetime], threads: Executor
+) -> Recent[Reading[JackpotState]]:
+    """As `_meters`, for those who are shown the replica's: by threads, which also find out whether it is fit."""
+    return Recent(
+        Shown(reads, clock).read,
+        threads=threads,
+        longest_wait_s=config.request_timeout_s,
     )
 
 
 async def _last_hit(
-    engine: sqlalchemy.Engine, threads: Executor, jackpot_id: str, ends_at: float
+    engine: sqlalchemy.Engine, threads: Executor, jackpot_id: str, running: int, ends_at: float
 ) -> DisplayedHit | None:
-    look = partial(read, engine, partial(displayed_hit, jackpot_id=jackpot_id))
+    look = partial(read, engine, partial(displayed_hit, jackpot_id=jackpot_id, running=running))
     return await by_thread(threads, look, ends_at=ends_at)
 
 
@@ -318,9 +356,10 @@ def _name_request() -> None:
     flask.g.request_id = request_id(flask.request.headers.get(REQUEST_ID, ""))
 
 
-def _add_headers(response: flask.Response) -> flask.Response:
+def _add_headers(engine: sqlalchemy.Engine, response: flask.Response) -> flask.Response:
     response.headers[REQUEST_ID] = flask.g.request_id
     add_headers(response.headers)
+    reading.add_headers(response, engine)
     return response
 
 

@@ -245,8 +245,9 @@ def allowed(view: Callable[..., Any]) -> frozenset[Role]:
 def require_role(principal: Principal, roles: frozenset[Role]) -> None:
     """Raises: RoleForbidden."""
     if principal.role not in roles:
-        message = f"A key of role {principal.role} may not do this."
-        raise RoleForbidden(message, role=str(principal.role))
+        may = sorted(map(str, roles))
+        message = f"Only these roles may do this: {', '.join(may)}. The caller has the role {principal.role}."
+        raise RoleForbidden(message, role=str(principal.role), roles=may)
 
 
 def require_house(principal: Principal) -> None:

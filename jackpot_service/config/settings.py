@@ -32,6 +32,12 @@ _PART: Final = re.compile(r"0(\.[0-9]{1,6})?|1(\.0{1,6})?")
 _LONGEST_POOL_TIMEOUT_S: Final = 1
 """A call that began to wait for a connection just before its end is answered so much later."""
 
+_LEAST_STALE_S: Final = 2
+"""The watch looks twice a second, and has three quarters for each look: less would call a good replica late."""
+
+_LONGEST_STALE_S: Final = 30
+"""A wall that shows what is older says so, and a replica that is further behind is not read."""
+
 Network = IPv4Network | IPv6Network
 
 
@@ -60,14 +66,14 @@ class _Reader:
             raise ConfigError(variable, value, accepted)
         return value
 
-    def database_url(self, variable: str, _default: None) -> str | None:
+    def database_url(self, variable: str, _default: None, *, without: str = "the embedded one") -> str | None:
         if variable not in self.environ:
             return None
         value = self.environ[variable]
         try:
             return database_url.normalised(value)
         except WrongURL as error:
-            accepted = f"{database_url.FORM}; or leave it unset for the embedded one ({error})"
+            accepted = f"{database_url.FORM}; or leave it unset for {without} ({error})"
             raise ConfigError(variable, database_url.without_secrets(value), accepted) from None
 
     def secret(self, variable: str, _default: None) -> str | None:
@@ -150,10 +156,12 @@ class _Reader:
             raise ConfigError(variable, value, accepted)
         return int(value)
 
-    def seconds(self, variable: str, default: float, *, most: int = 3600) -> float:
+    def seconds(self, variable: str, default: float, *, least: int = 0, most: int = 3600) -> float:
         accepted = f"seconds, more than 0 and at most {most}, such as {min(most, 5)} or 0.5"
+        if least:
+            accepted = f"seconds, from {least} to {most}, such as {least + 0.5}"
         value = self.text(variable, str(default), accepted)
-        if not _SECONDS.fullmatch(value) or not 0 < float(value) <= most:
+        if not _SECONDS.fullmatch(value) or not least <= float(value) <= most or float(value) == 0:
             raise ConfigError(variable, value, accepted)
         return float(value)
 
@@ -211,6 +219,8 @@ class Config:
 
     `database_url`: a PostgreSQL in SQLAlchemy's spelling, by the service's own login; None for the embedded one in
     `data_dir`. `owner_url`: the same database by its owner's login, for `jackpot db …` alone.
+    `replica_url`: a hot standby of that database by the same login, to read at; None: all is read at the primary.
+    `replica_stale_after_s`: how far it may be behind, until the primary is read in its place.
     `pool_size`: connections kept per process.
     `max_batch`, `max_body_bytes`: the most bets and the most bytes that one request may carry.
     `stripes`: into how many rows the pools of a newly opened jackpot are divided.
@@ -236,6 +246,10 @@ class Config:
 
     database_url: Annotated[str | None, _Reader.database_url] = field(default=None, repr=False)
     owner_url: Annotated[str | None, _Reader.database_url] = field(default=None, repr=False)
+    replica_url: Annotated[str | None, partial(_Reader.database_url, without="none")] = field(default=None, repr=False)
+    replica_stale_after_s: Annotated[float, partial(_Reader.seconds, least=_LEAST_STALE_S, most=_LONGEST_STALE_S)] = (
+        10.0
+    )
     data_dir: Annotated[Path, _Reader.path] = Path("var")
     pool_size: Annotated[int, partial(_Reader.integer, least=2, most=100)] = 10
     max_batch: Annotated[int, partial(_Reader.integer, most=100_000)] = 2000

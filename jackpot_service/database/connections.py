@@ -12,7 +12,8 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Final
+from types import MappingProxyType
+from typing import Any, Final, TypeVar
 
 import psycopg
 import sqlalchemy
@@ -23,6 +24,7 @@ from jackpot_service.config.settings import Config
 from jackpot_service.database import deadlines, pipelines
 from jackpot_service.database.clocks import DatabaseClock
 from jackpot_service.database.deadlines import BoundedConnection, DeadlinePassed, Host, Origin
+from jackpot_service.database.distribution import DISTRIBUTION, Distribution
 from jackpot_service.database.tables import SEARCH_PATH
 
 NETWORK = {
@@ -59,6 +61,12 @@ LONGEST_OF_OWNER_S = 86_400.0
 LONGEST_KEPT_S = 600
 """So old a connection is not used any more, but another one made."""
 
+SEQUENTIAL: Final[Mapping[str, str]] = MappingProxyType({"citus.multi_shard_modify_mode": "sequential"})
+"""
+A transaction that writes rows of every machine keeps to a single connection to each, or it would not see what it wrote.
+On one machine the setting is there, and says nothing.
+"""
+
 DATABASE_CLOCK = "database_clock"
 """Under which an engine's options hold the clock of its database."""
 
@@ -73,6 +81,8 @@ SUSPECT_FOR_S: Final = 30.0
 
 USUAL_CONNECT_S: Final = 2.0
 
+T = TypeVar("T")
+
 Parameters = Mapping[str, Any]
 """The parameters of libpq for one attempt to connect: one host, one port, one address."""
 
@@ -86,6 +96,7 @@ def create_engine(config: Config, url: str) -> sqlalchemy.Engine:
         "lock_timeout": config.lock_timeout_ms,
         "idle_in_transaction_session_timeout": 60_000,
         **INDEXED,
+        **SEQUENTIAL,
     }
     engine = sqlalchemy.create_engine(
         url,
@@ -98,19 +109,20 @@ def create_engine(config: Config, url: str) -> sqlalchemy.Engine:
         connect_args=_connect_args(url, options),
     )
     silence_s = min(config.statement_timeout_ms / 1000 + SPARE_S, config.request_timeout_s)
-    clock, hosts = DatabaseClock(), Hosts()
+    clock, hosts, distribution = DatabaseClock(), Hosts(), Distribution()
     event.listen(engine, "do_connect", _Connecting(hosts, silence_s=silence_s))
-    event.listen(engine, "connect", partial(_read_clock, clock))
+    event.listen(engine, "connect", partial(_look, clock, distribution))
     event.listen(engine, "connect", _keep_notices)
     event.listen(engine, "checkout", _refuse_suspect)
     event.listen(engine, "before_cursor_execute", _require_may_wait)
-    known = {DATABASE_CLOCK: clock, HOSTS: hosts}
+    event.listen(engine, "before_cursor_execute", partial(_written, distribution), retval=True)
+    known = {DATABASE_CLOCK: clock, HOSTS: hosts, DISTRIBUTION: distribution}
     return engine.execution_options(**{"request_timeout_s": config.request_timeout_s, **known})
 
 
 def create_owners_engine(url: str, *, lock_timeout_ms: int) -> sqlalchemy.Engine:
     """Make an engine for the tables' owner, to change them while the service runs: it waits for no lock for long."""
-    options = {"search_path": SEARCH_PATH, "timezone": "UTC", "lock_timeout": lock_timeout_ms}
+    options = {"search_path": SEARCH_PATH, "timezone": "UTC", "lock_timeout": lock_timeout_ms, **SEQUENTIAL}
     engine = sqlalchemy.create_engine(url, poolclass=sqlalchemy.NullPool, connect_args=_connect_args(url, options))
     event.listen(engine, "do_connect", _Connecting(Hosts(), silence_s=None))
     event.listen(engine, "connect", _keep_notices)
@@ -158,10 +170,23 @@ def _refuse_suspect(connection: BoundedConnection, *_: object) -> None:
         raise sqlalchemy.exc.DisconnectionError(message)
 
 
-def _read_clock(clock: DatabaseClock, connection: BoundedConnection, _record: object) -> None:
+def _look(clock: DatabaseClock, distribution: Distribution, connection: BoundedConnection, _record: object) -> None:
+    """Look at a database as a connection to it begins: what its clock says, and whether it is of several machines."""
     connection.autocommit = True
     clock.read(lambda: connection.execute("SELECT clock_timestamp()").fetchall()[0][0])
+    distribution.recognise(connection)
     connection.autocommit = False
+
+
+def _written(
+    distribution: Distribution,
+    _session: sqlalchemy.Connection,
+    _cursor: psycopg.Cursor[Any],
+    statement: str,
+    parameters: T,
+    *_: object,
+) -> tuple[str, T]:
+    return distribution.written(statement), parameters
 
 
 def _keep_notices(connection: psycopg.Connection[Any], record: Any) -> None:  # noqa: ANN401  SQLAlchemy's own type is internal

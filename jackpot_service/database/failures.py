@@ -5,6 +5,8 @@ A failure that wrote nothing is tried again, or answered as `Busy`. An outcome i
 COMMIT: the answer is `OutcomeUnknown`, and the caller repeats the same ids.
 """
 
+import re
+from collections.abc import Callable
 from typing import Final
 
 import psycopg
@@ -33,6 +35,8 @@ BUSY_CLASS: Final = "53"
 
 READ_ONLY_STATE: Final = "25006"
 
+_SHARD: Final = re.compile(r"_\d{6,}$")
+
 NOT_AHEAD: Final = "booked_at_not_ahead"
 """The database's name for the law that no stripe's time moves far ahead of its clock: see `0004_laws/clock.sql`."""
 
@@ -52,8 +56,8 @@ class OutcomeUnknown(Unavailable, code="outcome-unknown", title="Outcome unknown
     """The connection broke while committing; whether it was written shows when the same ids are sent again."""
 
 
-def raise_unless_retryable(error: Exception, attempt: int) -> None:
-    """Raise an error as its caller sees it, unless another attempt may help: then return."""
+def raise_unless_retryable(error: Exception, attempt: int, *, note: Callable[[Exception], None] = trouble.note) -> None:
+    """Raise an error as its caller sees it, unless another attempt may help: then return. Trouble is noted."""
     state, may_retry = sqlstate(error), not deadlines.is_over()
     if _is_ahead(error):
         message = "This would have been booked more than two seconds ahead of the database's clock."
@@ -67,7 +71,7 @@ def raise_unless_retryable(error: Exception, attempt: int) -> None:
     if is_lost_race and attempt < ATTEMPTS and may_retry:
         return
     if not is_lost_race:
-        trouble.note(error)
+        note(error)
     if state == READ_ONLY_STATE or is_connection_lost(error):
         if attempt == 1 and may_retry:
             return
@@ -98,7 +102,7 @@ def _cause(error: Exception) -> BaseException | None:
 def _raced_key(error: Exception) -> str | None:
     """The unique key that an error speaks of, if it is a violation of one."""
     cause = _cause(error)
-    return cause.diag.constraint_name if isinstance(cause, psycopg.errors.UniqueViolation) else None
+    return _plain(cause.diag.constraint_name) if isinstance(cause, psycopg.errors.UniqueViolation) else None
 
 
 def _is_ahead(error: Exception) -> bool:
@@ -128,7 +132,12 @@ def _met_changed_stripe(error: Exception) -> bool:
     cause = _cause(error)
     if not isinstance(cause, psycopg.errors.NotNullViolation):
         return False
-    return (cause.diag.table_name, cause.diag.column_name) == ("entries", "seq")
+    return (_plain(cause.diag.table_name), cause.diag.column_name) == ("entries", "seq")
+
+
+def _plain(name: str | None) -> str | None:
+    """A table or a constraint without the number of its shard, which it has where the tables are distributed."""
+    return None if name is None else _SHARD.sub("", name)
 
 
 def is_connection_lost(error: Exception) -> bool:

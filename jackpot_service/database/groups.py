@@ -1,9 +1,13 @@
 """
 Calls that arrive while others run share the next run: a commit (group commit), or a reading.
 
-There is no timer. The first call to come runs at once, by itself; those that come meanwhile wait, and the next of them
-runs for all that may go together. So an idle service answers as fast as ever, and a busy one commits and reads fewer
-times. A group shares its round trips and its flush; each member has its own outcome.
+The first call to come runs at once, by itself; those that come meanwhile wait, and the next of them runs for all that
+may go together. So an idle service answers as fast as ever, and a busy one commits and reads fewer times. A group
+shares its round trips and its flush; each member has its own outcome.
+
+Callers who ask again as soon as they are answered would fall into two halves that take turns. Where most do so, and the
+loop runs the groups, the next group begins when all of the last one have asked again, or after a millisecond
+(`callers.py`). Where they do not, nobody waits for them.
 
 Calls wait in fair order (`fair_queue.py`). A call that may not go with those before it waits for a later group.
 
@@ -27,6 +31,7 @@ from typing import Final, Generic, TypeVar
 import structlog
 
 from jackpot_service.database.async_executor import NeedsThread
+from jackpot_service.database.callers import Callers
 from jackpot_service.database.failures import Busy, HeldUp, OutcomeUnknown
 from jackpot_service.database.fair_queue import FairQueue, Path
 from jackpot_service.domain.errors import LedgerError, Unavailable
@@ -45,12 +50,26 @@ LONGEST_GROUP_S: Final = 0.5
 SHARED_LATELY: Final = 16
 """Groups: who waited for one of the last so many still shares with others, though no call of it waits now."""
 
+LONGEST_GATHERING_S: Final = 0.001
+"""No timer of an event loop is shorter."""
+
 TURNS_BETWEEN_GROUPS: Final = 3
 """Of the event loop: a body of a thousand bets takes two or three to be read. With one turn such groups had 3.6 bodies,
 with three 5.8, and a tenth more bets were booked."""
 
 GROUPS_A_TURN: Final = 16
 """So many groups a thread runs one after another; then whatever else waits for a thread has its turn."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Gathering:
+    """Until so many calls wait, the next group does not begin."""
+
+    size: int
+    is_over: asyncio.Future[None]
+
+    def end(self) -> None:
+        _wake_on(self.is_over.get_loop(), self.is_over)
 
 
 @dataclass(slots=True, eq=False)
@@ -99,6 +118,8 @@ class Grouping(Generic[Command, Outcome]):
         self._cost_of = cost_of
         self._waiting: FairQueue[_Member[Command, Outcome]] = FairQueue()
         self._lately: deque[frozenset[str]] = deque(maxlen=SHARED_LATELY)
+        self._callers = Callers()
+        self._gathering: _Gathering | None = None
         self._is_running = False
         self._running: asyncio.Task[None] | None = None
 
@@ -148,6 +169,9 @@ class Grouping(Generic[Command, Outcome]):
         path, cost = self._path_of(member.command), self._cost_of(member.command)
         with self._lock:
             self._waiting.add(member, path=path, cost=cost)
+            self._callers.ask(path, now=time.monotonic())
+            if self._gathering is not None and len(self._waiting) >= self._gathering.size:
+                self._gathering.end()
             is_first = not self._is_running
             self._is_running = True
         return is_first
@@ -190,9 +214,32 @@ class Grouping(Generic[Command, Outcome]):
         while group := self._next_group():
             with _notified(group):
                 await self._settle_on_loop(run, group)
-            # Batches that came meanwhile are read first: the larger the groups, the fewer commits.
-            for _ in range(TURNS_BETWEEN_GROUPS):
-                await asyncio.sleep(0)
+            await self._gather(group)
+
+    async def _gather(self, answered: Sequence[_Member[Command, Outcome]]) -> None:
+        """Let more calls come before the next group: the larger the groups, the fewer commits."""
+        expected = self._note_answers(answered)
+        for _ in range(TURNS_BETWEEN_GROUPS):  # Batches that came meanwhile are read.
+            await asyncio.sleep(0)
+        loop = asyncio.get_running_loop()
+        with self._lock:
+            if not self._callers.ask_again_at_once or len(self._waiting) >= expected:
+                return
+            gathering = self._gathering = _Gathering(expected, loop.create_future())
+        timer = loop.call_later(LONGEST_GATHERING_S, gathering.end)
+        try:
+            await gathering.is_over
+        finally:
+            timer.cancel()
+            self._gathering = None
+
+    def _note_answers(self, answered: Sequence[_Member[Command, Outcome]]) -> int:
+        """Note whose calls were answered; returns how many will wait when all of them have asked again."""
+        now = time.monotonic()
+        with self._lock:
+            for member in answered:
+                self._callers.answer(self._path_of(member.command), now=now)
+            return len(self._waiting) + len(answered)
 
     def _run_by_thread_if_cancelled(self, running: "asyncio.Task[None]") -> None:
         """A task that is cancelled before it begins, or between two groups, runs no more; within a group it goes on."""

@@ -122,15 +122,20 @@ def is_readable(connection: psycopg.Connection[Any]) -> bool:
 
 @dataclass(slots=True)
 class Prepared:
-    """A connection's prepared statements: names, by their texts; how values are written, how answers are waited for."""
+    """
+    A connection's prepared statements: names, by their texts; how values are written, how answers are waited for.
+
+    `written` writes a statement, whose parameters are numbered, as the database is to prepare it.
+    """
 
     transformer: abc.Transformer
+    written: Callable[[str], str] = str
     wait: Wait = deadlines.poll
     names: dict[str, bytes] = field(default_factory=dict)
     numbers: Iterator[int] = field(default_factory=count)
 
     @classmethod
-    def of(cls, connection: psycopg.Connection[Any]) -> "Prepared":
+    def of(cls, connection: psycopg.Connection[Any], *, written: Callable[[str], str] = str) -> "Prepared":
         """
         Of a connection that knows no statement yet.
 
@@ -139,7 +144,7 @@ class Prepared:
         if connection.prepare_threshold is not None:
             message = "Pipelines need a connection with a `prepare_threshold` of None."
             raise ValueError(message)
-        return cls(adapt.Transformer(connection))
+        return cls(adapt.Transformer(connection), written)
 
 
 class Pipeline:
@@ -168,7 +173,7 @@ class Pipeline:
         name = prepared.names.get(statement)
         if name is None:
             name = b"jackpot_%d" % next(prepared.numbers)
-            self._pgconn.send_prepare(name, sql)
+            self._pgconn.send_prepare(name, prepared.written(sql).encode())
             self._expect(statement, prepares=True)
             prepared.names[statement] = name
         self._pgconn.send_query_prepared(name, values, prepared.transformer.formats)
@@ -286,7 +291,7 @@ class _Results:
 
 
 @cache
-def _numbered(statement: str) -> tuple[bytes, Sequence[str], Sequence[adapt.PyFormat]]:
+def _numbered(statement: str) -> tuple[str, Sequence[str], Sequence[adapt.PyFormat]]:
     """Number the parameters as the database does; their names in that order, and their formats."""
     numbers: dict[str, int] = {}
 
@@ -294,5 +299,5 @@ def _numbered(statement: str) -> tuple[bytes, Sequence[str], Sequence[adapt.PyFo
         name = placeholder[1]
         return "%" if name is None else f"${numbers.setdefault(name, len(numbers) + 1)}"
 
-    sql = _PLACEHOLDER.sub(number, statement).encode()
+    sql = _PLACEHOLDER.sub(number, statement)
     return sql, tuple(numbers), (adapt.PyFormat.TEXT,) * len(numbers)

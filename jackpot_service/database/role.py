@@ -89,6 +89,7 @@ _WITHOUT_STATISTICS = text(
     FROM pg_class
     WHERE relnamespace = 'public'::regnamespace AND relkind = 'r'
       AND NOT EXISTS (SELECT FROM pg_stats WHERE schemaname = 'public' AND tablename = relname)
+      AND has_table_privilege(oid, 'SELECT')  -- Others, as the service of a partition, see none.
       AND pg_relation_size(oid) > :pages * current_setting('block_size')::bigint
     ORDER BY relname
     """

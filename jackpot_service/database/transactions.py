@@ -18,19 +18,17 @@ from typing import Any, Final, NoReturn, TypeVar
 import psycopg
 import sqlalchemy
 from psycopg.pq import TransactionStatus
-from psycopg.sql import SQL, Literal
-from sqlalchemy import event
 from sqlalchemy.exc import DBAPIError
 
 from jackpot_service.database import deadlines, pipelines
 from jackpot_service.database.clocks import ClockGuard, DatabaseClock, utc_now
-from jackpot_service.database.connections import DATABASE_CLOCK, HOSTS, PLANNED_ANEW, SPARE_S, Hosts
+from jackpot_service.database.connections import DATABASE_CLOCK, HOSTS, Hosts
 from jackpot_service.database.deadlines import BoundedConnection
+from jackpot_service.database.distribution import DISTRIBUTION, Distribution
 from jackpot_service.database.failures import (
     ATTEMPTS,
     READ_ONLY_STATE,
     Busy,
-    HeldUp,
     OutcomeUnknown,
     is_connection_lost,
     raise_unless_retryable,
@@ -49,7 +47,10 @@ DEFAULT_REQUEST_TIMEOUT_S = 5.0
 CLOCK_GUARD = "clock_guard"
 """Under which an engine's options may hold what refuses to book by a clock that is off."""
 
-_OF_SNAPSHOTS: Final = "REPEATABLE READ"
+NOTE: Final = "note"
+"""Under which an engine's options may say how an error of its database is noted, in place of `trouble.note`."""
+
+OF_SNAPSHOTS: Final = "REPEATABLE READ"
 
 _ATTEMPT = "attempt"
 _PREPARED = "prepared"
@@ -69,7 +70,7 @@ def pipelined(session: Session) -> Iterator[Pipeline]:
     They are plain SQL on the driver's connection, for the few statements of the hot path: arrays instead of rows, and
     no waiting between them. The first statement that fails raises its error at the end of the block.
     """
-    connection = _driver_connection(session)
+    connection = driver_connection(session)
     deadlines.require_time_of(connection)
     try:
         with pipelines.pipelined(connection, _prepared(session, connection)) as pipe:
@@ -80,14 +81,16 @@ def pipelined(session: Session) -> Iterator[Pipeline]:
         raise
 
 
-def _driver_connection(session: Session) -> psycopg.Connection[Any]:
+def driver_connection(session: Session) -> psycopg.Connection[Any]:
+    """Return the driver's connection of a session."""
     connection = session.connection.driver_connection
     assert isinstance(connection, psycopg.Connection)  # noqa: S101  narrows a type; the engine is made for psycopg only
     return connection
 
 
-def _bounded_connection(session: Session) -> BoundedConnection:
-    connection = _driver_connection(session)
+def bounded_connection(session: Session) -> BoundedConnection:
+    """Return the same for a session of the service's own engines: it says how long a wait may last."""
+    connection = driver_connection(session)
     assert isinstance(connection, BoundedConnection)  # noqa: S101  narrows a type; `connections` makes no others
     return connection
 
@@ -95,27 +98,29 @@ def _bounded_connection(session: Session) -> BoundedConnection:
 def _prepared(session: Session, connection: psycopg.Connection[Any]) -> Prepared:
     prepared: Prepared | None = session.info.get(_PREPARED)
     if prepared is None:
-        prepared = session.info[_PREPARED] = Prepared.of(connection)
+        distribution: Distribution | None = session.get_execution_options().get(DISTRIBUTION)
+        written = str if distribution is None else distribution.written
+        prepared = session.info[_PREPARED] = Prepared.of(connection, written=written)
     return prepared
 
 
 def has_unread_message(session: Session) -> bool:
     """Whether the database has sent a session something unasked: as a rule, that the session is no more."""
-    return pipelines.is_readable(_driver_connection(session))
+    return pipelines.is_readable(driver_connection(session))
 
 
 def is_suspect(session: Session) -> bool:
     """Whether the host of a session has fallen silent since it was opened."""
-    return _bounded_connection(session).is_suspect
+    return bounded_connection(session).is_suspect
 
 
 def _is_in_transaction(session: Session) -> bool:
-    return _driver_connection(session).info.transaction_status != TransactionStatus.IDLE
+    return driver_connection(session).info.transaction_status != TransactionStatus.IDLE
 
 
 def wait_by(session: Session, wait: Wait) -> None:
     """Have the pipelines of a session wait so from now on; nobody else may come by its connection."""
-    _prepared(session, _driver_connection(session)).wait = wait
+    _prepared(session, driver_connection(session)).wait = wait
 
 
 @contextmanager
@@ -182,7 +187,7 @@ def transact(engine: sqlalchemy.Engine, act: Callable[[Session], T]) -> T:
     """
     with _in_time(engine):
         for number in range(1, ATTEMPTS + 1):
-            with _translated_unless_retryable(engine, number), _connected(engine) as session:
+            with _translated_unless_retryable(engine, number), connected(engine) as session:
                 session.begin()  # A pipeline alone would not: SQLAlchemy does not see what the driver is sent.
                 _require_right_clock(engine, session)
                 result = _acted(session, act)
@@ -192,7 +197,7 @@ def transact(engine: sqlalchemy.Engine, act: Callable[[Session], T]) -> T:
         raise AssertionError  # the last attempt has raised
 
 
-def _connected(engine: sqlalchemy.Engine) -> Session:
+def connected(engine: sqlalchemy.Engine) -> Session:
     """Take a connection. Raises: DeadlinePassed if each that there was went to a host that fell silent meanwhile."""
     try:
         return engine.connect()
@@ -259,7 +264,7 @@ def roll_back(session: Session) -> bool:
     """Take back what an attempt by pipelines has left; returns whether the session can be used again."""
     if session.invalidated:
         return False
-    connection = _driver_connection(session)
+    connection = driver_connection(session)
     with suppress(psycopg.Error):
         connection.rollback()
     return not connection.closed and not _is_in_transaction(session)
@@ -299,14 +304,28 @@ def read(engine: sqlalchemy.Engine, report: Callable[[Session], T]) -> T:
         for number in range(1, ATTEMPTS + 1):
             with (
                 _translated_unless_retryable(engine, number),
-                _connected(engine).execution_options(**by_itself) as session,
+                connected(engine).execution_options(**by_itself) as session,
             ):
                 return report(session)
         raise AssertionError  # the last attempt has raised
 
 
+def read_once(engine: sqlalchemy.Engine, report: Callable[[Session], T]) -> T:
+    """
+    As `read`, in one attempt, for a caller that can ask elsewhere.
+
+    Raises: whatever domain error the report raised; Busy; what else the database said.
+    """
+    with (
+        _in_time(engine),
+        translated(engine),
+        connected(engine).execution_options(isolation_level="AUTOCOMMIT") as session,
+    ):
+        return report(session)
+
+
 # Said by a statement: as an option, the connection's next user would ask to write, which a replica refuses.
-_READ_ONLY = sqlalchemy.text("SET TRANSACTION READ ONLY")
+READ_ONLY = sqlalchemy.text("SET TRANSACTION READ ONLY")
 
 
 def read_at_once(engine: sqlalchemy.Engine, report: Callable[[Session], T]) -> T:
@@ -321,16 +340,16 @@ def read_at_once(engine: sqlalchemy.Engine, report: Callable[[Session], T]) -> T
         for number in range(1, ATTEMPTS + 1):
             with (
                 _translated_unless_retryable(engine, number),
-                _connected(engine).execution_options(isolation_level=_OF_SNAPSHOTS) as session,
+                connected(engine).execution_options(isolation_level=OF_SNAPSHOTS) as session,
             ):
-                session.execute(_READ_ONLY)
+                session.execute(READ_ONLY)
                 return report(session)
         raise AssertionError  # the last attempt has raised
 
 
 def is_snapshot(session: Session) -> bool:
     """Whether a session sees one instant, in which nothing moves: a lock would hold nothing still, and is refused."""
-    return session.get_execution_options().get("isolation_level") == _OF_SNAPSHOTS
+    return session.get_execution_options().get("isolation_level") == OF_SNAPSHOTS
 
 
 @contextmanager
@@ -345,38 +364,24 @@ def translated(engine: sqlalchemy.Engine) -> Iterator[None]:
 
 
 @contextmanager
-def reading(engine: sqlalchemy.Engine) -> Iterator[Session]:
-    """
-    Open a session for reading on and on, of which each statement sees an instant of its own.
-
-    So it keeps no old rows alive, however long it takes, as a snapshot would. Its connection is nobody's before or
-    after: the pool may be thrown away meanwhile, because another found the database gone.
-    """
-    with _connected(engine).execution_options(isolation_level="AUTOCOMMIT") as session:
-        _bounded_connection(session).is_of_a_call = False
-        session.detach()
-        yield session
-
-
-@contextmanager
 def _translated_unless_retryable(engine: sqlalchemy.Engine, attempt: int) -> Iterator[None]:
     """Translate the database's errors into the service's; pass over those that are worth another attempt."""
-    began = time.monotonic()
+    began, note = time.monotonic(), engine.get_execution_options().get(NOTE, trouble.note)
     try:
         yield
     except LedgerError:
         raise
     except sqlalchemy.exc.TimeoutError as error:
-        trouble.note(error)
+        note(error)
         message = "All database connections are in use."
         raise Busy(message) from None
     except (DBAPIError, psycopg.Error) as error:
         if sqlstate(error) == READ_ONLY_STATE or is_connection_lost(error):
-            _abandon_connections(engine, since=began)
-        raise_unless_retryable(error, attempt)
+            abandon_connections(engine, since=began)
+        raise_unless_retryable(error, attempt, note=note)
 
 
-def _abandon_connections(engine: sqlalchemy.Engine, *, since: float) -> None:
+def abandon_connections(engine: sqlalchemy.Engine, *, since: float) -> None:
     """
     Use no connection of the engine again that was opened before now.
 
@@ -447,88 +452,14 @@ def is_writable(engine: sqlalchemy.Engine) -> bool:
     if _says_writable(engine):
         return True
     # A connection that was kept from before a restart or a failover says nothing about now.
-    _abandon_connections(engine, since=began)
+    abandon_connections(engine, since=began)
     return _says_writable(engine)
 
 
 def _says_writable(engine: sqlalchemy.Engine) -> bool:
     try:
-        with deadlines.within(LONGEST_LOOK_S), _connected(engine) as connection:
+        with deadlines.within(LONGEST_LOOK_S), connected(engine) as connection:
             return bool(connection.execute(_IS_WRITABLE).scalar_one())
     except (DBAPIError, psycopg.Error, sqlalchemy.exc.TimeoutError) as error:
         trouble.note(error)
         return False
-
-
-@contextmanager
-def snapshot(engine: sqlalchemy.Engine, *, longest_s: float | None = None, of: str | None = None) -> Iterator[Session]:
-    """
-    Open a session that sees one instant of the database, however long it reads, and cannot write.
-
-    The instant is that of another session, if its `exported_snapshot` is given, as long as that one is open.
-    Without `longest_s`, only each of its statements has an end, in hours. It has no time-out while its caller works
-    with what was read: a proof over years of entries reads for long, and holds no lock that others need.
-
-    Raises: HeldUp, also for what is asked after that time, and Busy, in place of what the database says in the block.
-    """
-    with (
-        _translated_unless_retryable(engine, ATTEMPTS),
-        _connected(engine).execution_options(isolation_level=_OF_SNAPSHOTS) as session,
-        _unhurried(session, longest_s),
-    ):
-        session.execute(_READ_ONLY)
-        if of is not None:
-            session.exec_driver_sql(SQL("SET TRANSACTION SNAPSHOT {}").format(Literal(of)).as_string())
-        statement_s = deadlines.LONGEST_STATEMENT_S if longest_s is None else longest_s
-        session.execute(_FOR_LONG, {"statement_timeout": str(round(statement_s * 1000))})
-        if longest_s is None:
-            session.execute(sqlalchemy.text("SET LOCAL idle_in_transaction_session_timeout = 0"))
-        else:
-            event.listen(session, "before_cursor_execute", _refusing_after(time.monotonic() + longest_s))
-        yield session
-
-
-def exported_snapshot(session: Session) -> str:
-    """Name the instant that a session of `snapshot` sees, for sessions of other processes."""
-    name: str = session.execute(sqlalchemy.text("SELECT pg_export_snapshot()")).scalar_one()
-    return name
-
-
-def cancel_statement(session: Session) -> None:
-    """Have the database end the statement that a session waits for in another thread, if there is such a wait."""
-    with suppress(psycopg.Error, sqlalchemy.exc.SQLAlchemyError):
-        if not session.closed:
-            _driver_connection(session).cancel_safe(timeout=LONGEST_CANCEL_S)
-
-
-LONGEST_CANCEL_S: Final = 2.0
-
-
-@contextmanager
-def _unhurried(session: Session, longest_s: float | None) -> Iterator[None]:
-    """Let statements of the block take so long, or as long as the database is alive, whatever time their call has."""
-    connection = _bounded_connection(session)
-    silence_s, of_a_call = connection.silence_s, connection.is_of_a_call
-    connection.silence_s = None if longest_s is None else longest_s + SPARE_S
-    connection.is_of_a_call = False
-    try:
-        yield
-    finally:
-        connection.silence_s, connection.is_of_a_call = silence_s, of_a_call
-
-
-_FOR_LONG = sqlalchemy.text(
-    "SELECT set_config('statement_timeout', :statement_timeout, true)"
-    + "".join(f", set_config('{name}', '{usual}', true)" for name, usual in PLANNED_ANEW.items())
-)
-
-
-def _refusing_after(until: float) -> Callable[..., None]:
-    """Look at the clock before each statement: a time-out bounds one of them, not all together."""
-
-    def refuse(*_: object) -> None:
-        if time.monotonic() > until:
-            message = "The reading took too long."
-            raise HeldUp(message)
-
-    return refuse

@@ -7,6 +7,7 @@ from functools import lru_cache, partial
 from typing import Final, NamedTuple, NoReturn
 
 from jackpot_service.domain.bets import Bet, Bets
+from jackpot_service.domain.counting import counted
 from jackpot_service.domain.errors import Fact, FieldError, LedgerError, Refused, raised_by
 from jackpot_service.domain.money import Rate, RateSheet, plain
 from jackpot_service.domain.rules import JackpotRules
@@ -207,7 +208,7 @@ def require_hands(bets: Bets, *, live: Iterable[Bet], rules: JackpotRules) -> No
         if hand in hands:
             too_many.append((place, f"Player {player_id} already has a live bet on hand {hand}."))
         elif len(hands) >= rules.hands_per_player:
-            too_many.append((place, f"A player may bet on {rules.hands_per_player} hand(s) of a round."))
+            too_many.append((place, f"A player may bet on {counted(rules.hands_per_player, 'hand')} of a round."))
         else:
             hands.add(hand)
     if too_many:

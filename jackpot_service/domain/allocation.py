@@ -56,7 +56,10 @@ def contribute(stakes_minor: Mapping[str, int], *, split: Split, sheet: RateShee
 
 def stakes_by_currency(bets: Iterable[Bet]) -> dict[str, int]:
     """Sum the stakes of bets per currency, in minor units, the currencies in alphabetical order."""
-    return sums_by_currency((bet.currency, bet.stake_minor) for bet in bets)
+    sums: defaultdict[str, int] = defaultdict(int)
+    for bet in bets:
+        sums[bet.currency] += bet.stake_minor
+    return dict(sorted(sums.items()))
 
 
 def sums_by_currency(stakes: Iterable[tuple[str, int]]) -> dict[str, int]:

@@ -91,9 +91,12 @@ def _picked(column: Sequence[T], chosen: Sequence[int]) -> list[T]:
     return [column[index] for index in chosen]
 
 
-@dataclass(frozen=True, slots=True)
-class BookedBet:
-    """A bet as the books hold it: the step of its round that accepted it, and the one that made it void, if any."""
+class BookedBet(NamedTuple):
+    """
+    A bet as the books hold it: the step of its round that accepted it, and the one that made it void, if any.
+
+    A tuple for the reason that a bet is.
+    """
 
     bet: Bet
     step: int
@@ -137,7 +140,7 @@ def require_distinct(bets: Bets) -> None:
         for place, bet_id in zip(bets.places, bets.bet_ids, strict=True)
         if counts[bet_id] > 1
     )
-    message = f"{len(twice)} bet id(s) stand more than once in the batch."
+    message = f"Bet ids that stand more than once in the batch: {len(twice)}."
     raise DuplicateBet(message, field_errors=field_errors, bet_ids=twice)
 
 
@@ -169,7 +172,7 @@ def require_same(bets: Bets, booked: Sequence[BookedBet]) -> Mapping[str, Booked
     )
     if field_errors:
         ids = [bet.bet_id for bet in bets if bet.bet_id in known and known[bet.bet_id].bet.content != bet.content]
-        message = f"{len(field_errors)} bet id(s) of the batch were booked with other content: {', '.join(ids)}."
+        message = f"Bets of the batch that were booked with other content: {', '.join(ids)}."
         raise BetConflict(message, field_errors=field_errors, bet_ids=ids)
     return known
 

@@ -44,7 +44,7 @@ def parse_card(text: str) -> Card:
     return Card(text)
 
 
-def require_one_deck(cards: Iterable[Card]) -> None:
+def require_one_deck(cards: Sequence[Card]) -> None:
     """
     Refuse cards that cannot all come from one deck.
 
@@ -53,8 +53,8 @@ def require_one_deck(cards: Iterable[Card]) -> None:
     Raises: CardRepeated, naming every repeated card in the order of first mention.
     Source: 000_6cc300954b9713ce (Live Caribbean Stud), "Game Rules": one deck, one game, then a shuffle.
     """
-    repeated: list[str] = [card for card, count in Counter(cards).items() if count > 1]
-    if repeated:
+    if len(set(cards)) < len(cards):
+        repeated: list[str] = [card for card, count in Counter(cards).items() if count > 1]
         raise CardRepeated(f"Dealt more than once: {', '.join(repeated)}.", cards=repeated)
 
 

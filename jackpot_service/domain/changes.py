@@ -137,7 +137,10 @@ class ConfirmationRequired(Refused, code="confirmation-required", title="The unu
 def require_base_version(stated: str, current: str) -> None:
     """Raises: ChangeStale."""
     if stated != current:
-        message = f"It was made against version {stated}; now it is {current}. Look again, and ask anew."
+        message = (
+            f"The request was made against version {stated} of its subject, which is at {current} now. "
+            "Look again, and ask anew."
+        )
         raise ChangeStale(message, base_version=stated, version=current)
 
 

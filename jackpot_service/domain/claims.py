@@ -101,6 +101,19 @@ def forfeiture(rest: MadeAward, to: ForfeitedTo, *, casino_id: str, sheet: RateS
     )
 
 
+def facts_of_unclaimed(
+    *, award_id: str, bet_id: str, unpaid_minor: int, currency: str, until: datetime | None
+) -> Facts:
+    """The unclaimed award as its exception states it."""
+    return {
+        "award_id": award_id,
+        "bet_id": bet_id,
+        "unpaid_minor": unpaid_minor,
+        "currency": currency,
+        "claimable_until": instant(until),
+    }
+
+
 def facts_of_forfeiture(rest: MadeAward, claims: CasinoClaims, *, until: datetime | None) -> Facts:
     """The rest of an award that was forfeited, when it became unclaimed, and the version that said where it goes."""
     return {

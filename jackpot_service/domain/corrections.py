@@ -96,7 +96,7 @@ class AwardForfeited(Conflict, code="award-forfeited", title="An award was forfe
 
 
 class StopInForce(Conflict, code="award-stopped", title="The award is stopped"):
-    """The right result makes a stopped award again: two people release it first."""
+    """The right result would make a stopped award once more: two people have to release it first."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from jackpot_service.domain.errors import Refused
+from jackpot_service.domain.money import from_minor
 
 DEFAULT_EXPONENT = 2
 
@@ -58,6 +59,11 @@ def _table() -> dict[str, Currency]:
 
 
 CURRENCIES = _table()
+
+
+def written(amount_minor: int, currency: str) -> str:
+    """Write an amount of minor units with its code, as a sentence has it: EUR 12.50."""
+    return f"{currency} {from_minor(amount_minor, CURRENCIES[currency].exponent):f}"
 
 
 def known(code: str) -> Currency:

@@ -18,7 +18,6 @@ from decimal import Decimal
 from typing import Any
 
 from jackpot_service.domain.bets import Bet, Bets
-from jackpot_service.domain.cards import Card
 from jackpot_service.domain.casinos import Casino
 from jackpot_service.domain.exceptions import NotedException
 from jackpot_service.domain.journal import Postings
@@ -38,7 +37,7 @@ def instant(moment: datetime | None) -> str | None:
     """Write an instant in UTC, always with six decimals of a second."""
     if moment is None:
         return None
-    return f"{moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec='microseconds')}Z"
+    return f"{moment.astimezone(UTC).isoformat(timespec='microseconds').removesuffix('+00:00')}Z"
 
 
 def facts_of_postings(postings: Postings) -> list[list[str]]:
@@ -70,8 +69,11 @@ def facts_of_refused_bets(bets: Iterable[Bet]) -> list[list[Any]]:
 
 def facts_of_opening(round_: Round) -> Facts:
     """The terms fixed at a round's opening: recorded by the round's first step, whatever it is."""
-    if round_.steps > 1:
-        return {}
+    return {} if round_.steps > 1 else facts_of_terms(round_)
+
+
+def facts_of_terms(round_: Round) -> Facts:
+    """The terms of a round, as its first step recorded them."""
     terms = {"rules_version": round_.rules_version, "rate_sheet": round_.rate_sheet, "casino_id": round_.casino_id}
     return {"opened": terms}
 
@@ -140,12 +142,16 @@ def facts_of_cancellation(cancellation: Cancellation, *, cycle: int) -> Facts:
 
 def hands_of(recorded: Iterable[Sequence[Any]]) -> tuple[Hand, ...]:
     """Read hands back. Raises: ValueError for what no entry records."""
-    return tuple(Hand(name, HandStatus(status), tuple(map(Card, cards))) for name, status, cards in recorded)
+    return tuple(
+        # Of nearly all hands it is this one, and to look an enumeration's member up takes as long as all else here.
+        Hand(name, HandStatus.DEALT if status == HandStatus.DEALT else HandStatus(status), tuple(cards))
+        for name, status, cards in recorded
+    )
 
 
 def result_of(recorded: Facts) -> Result:
     """Read a result back. Raises: KeyError, TypeError, ValueError for what no entry records."""
-    dealer = tuple(map(Card, recorded["dealer"]))
+    dealer = tuple(recorded["dealer"])
     return Result(recorded["bet_count"], hands_of(recorded["hands"]), dealer, moment_of(recorded["occurred_at"]))
 
 

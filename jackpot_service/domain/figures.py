@@ -5,7 +5,7 @@ Postings are sums of a batch by account. They do not state how many bets they ar
 was staked, which tiers were won and what stood on each hand.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import date
 from decimal import Decimal
@@ -127,6 +127,8 @@ def figures_of_refunds(bets: Collection[Bet], *, terms: Terms, won_since: Collec
     for kind in (FigureKind.REFUNDS, FigureKind.LATE_REFUNDS):
         is_late = kind is FigureKind.LATE_REFUNDS
         chosen = [bet for bet in bets if (bet.bet_id in won_since) is is_late]
+        if not chosen:
+            continue
         numbers = Counter(bet.currency for bet in chosen)
         for currency, minor in stakes_by_currency(chosen).items():
             value = terms.sheet.base_value(minor, currency)
@@ -184,8 +186,10 @@ def figures_of_decision(step: str, awards: Iterable[MadeAward], *, made_on: Mapp
     )
 
 
-def figures_of_awards(awards: Iterable[Award]) -> tuple[Figure, ...]:
+def figures_of_awards(awards: Collection[Award]) -> tuple[Figure, ...]:
     """Sum awards as a settlement, or a correction, made them."""
+    if not awards:
+        return ()
     return _summed(
         FigureKind.AWARDS,
         (
@@ -231,7 +235,7 @@ def figures_of_hands(bets: Iterable[Bet], sheet: RateSheet) -> tuple[Figure, ...
 
     Bettors of one hand win together, so chance goes by hands.
     """
-    stakes = Counter[tuple[str, str]]()
+    stakes: defaultdict[tuple[str, str], int] = defaultdict(int)
     for bet in bets:
         stakes[bet.hand, bet.currency] += bet.stake_minor
     on_hand: dict[str, Decimal] = {}

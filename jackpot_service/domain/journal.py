@@ -124,6 +124,8 @@ class Postings:
     lines: tuple[Posting, ...] = ()
 
     def __post_init__(self) -> None:
+        if not self.lines:
+            return
         sums: defaultdict[tuple[Movement, str], Decimal] = defaultdict(lambda: ZERO)
         for line in self.lines:
             key = (line.movement, line.currency)
@@ -134,6 +136,8 @@ class Postings:
                 raise Unbalanced(message)
 
     def __add__(self, other: "Postings") -> "Postings":
+        if not (self.lines and other.lines):
+            return self if self.lines else other
         return Postings(self.lines + other.lines)
 
     def moved(self, account: Account) -> Decimal:
@@ -142,6 +146,8 @@ class Postings:
 
     def pools(self) -> Pools:
         """Sum what the postings put into each of the jackpot's pools."""
+        if not self.lines:
+            return Pools()
         sums = dict.fromkeys(POOL_ACCOUNTS, ZERO)
         for line in self.lines:
             if line.account in sums:

@@ -9,7 +9,7 @@ import decimal
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from jackpot_service.domain.errors import Refused
 
@@ -53,8 +53,8 @@ def from_minor(amount_minor: int, exponent: int) -> Decimal:
 
 def has_decimals(amount: Decimal, at_most: int) -> bool:
     """Return whether an amount is finite and written with at most so many decimals."""
-    exponent = amount.as_tuple().exponent
-    return isinstance(exponent, int) and -exponent <= at_most
+    # A zero of as many decimals shows how many there are; `as_tuple` would list all digits for it.
+    return amount.is_finite() and -(amount - amount).adjusted() <= at_most
 
 
 # Amounts repeat, and equal ones are written alike.
@@ -71,7 +71,7 @@ class NoRate(Refused, code="no-rate", title="The rate sheet has no such currency
     """The round's rate sheet has no rate for the currency."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Rate:
     """
     The worth of one unit of a currency in the base currency, and how the currency is divided.
@@ -83,9 +83,14 @@ class Rate:
     base_per_unit: Decimal
     exponent: int
 
+    @cached_property
+    def base_per_minor(self) -> Decimal:
+        """The worth of one minor unit in the base currency."""
+        return from_minor(1, self.exponent) * self.base_per_unit
+
     def base_value(self, amount_minor: int) -> Decimal:
         """Convert minor units of this currency to base units, exactly."""
-        return from_minor(amount_minor, self.exponent) * self.base_per_unit
+        return amount_minor * self.base_per_minor
 
     def most_minor_within(self, base_value: Decimal) -> int:
         """Count the whole minor units whose base value does not exceed a base value (rounded down)."""

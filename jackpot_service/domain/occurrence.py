@@ -58,7 +58,7 @@ def require_bets_not_ahead(bets: Bets, *, now: datetime) -> None:
         if moment is not None and moment - now > MOST_OFF
     ]
     if ahead:
-        message = f"{len(ahead)} bet(s) lie ahead of the ledger's clock."
+        message = f"Bets that lie ahead of the ledger's clock: {len(ahead)}."
         errors = tuple(
             FieldError(f"/bets/{place}/occurred_at", OccurredAhead.code, f"{moment.isoformat()} has not come.")
             for place, moment in ahead
@@ -72,5 +72,5 @@ def require_not_before(bets: Iterable[Bet], occurred_at: datetime | None) -> Non
         return
     later = sorted(bet.bet_id for bet in bets if bet.occurred_at is not None and bet.occurred_at > occurred_at)
     if later:
-        message = f"{len(later)} bet(s) of the round state a time after {occurred_at.isoformat()}."
+        message = f"Bets of the round that state a time after {occurred_at.isoformat()}: {len(later)}."
         raise DatedBeforeBet(message, bet_ids=later)

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from itertools import chain
 from typing import Final
 
 from jackpot_service.domain.bets import Bet
@@ -82,9 +83,9 @@ def judge(bets: Iterable[Bet], hands: Sequence[Hand], rules: JackpotRules) -> Ve
     tiers = {hand.hand: tier_of(hand.cards, rules) if hand.status is HandStatus.DEALT else None for hand in hands}
     wins = tuple(Win(bet, tier) for bet in ordered if (tier := tiers[bet.hand]) is not None)
     refunded = refunded_hands(hands, rules)
-    forfeited = {hand.hand for hand in hands if hand.status is HandStatus.FORFEITED}
+    out_of_play = refunded.union(hand.hand for hand in hands if hand.status is HandStatus.FORFEITED)
     return Verdict(
-        in_play=tuple(bet for bet in ordered if bet.hand not in refunded | forfeited),
+        in_play=tuple(bet for bet in ordered if bet.hand not in out_of_play),
         refunded=tuple(bet for bet in ordered if bet.hand in refunded),
         wins=wins,
         pays_from_meter=any(rules.pays_from_meter(win.tier) for win in wins),
@@ -94,7 +95,7 @@ def judge(bets: Iterable[Bet], hands: Sequence[Hand], rules: JackpotRules) -> Ve
 def _require_every_hand(bets: Iterable[Bet], hands: Mapping[str, Hand]) -> None:
     missing = sorted({bet.hand for bet in bets} - hands.keys())
     if missing:
-        message = f"The result lacks {len(missing)} hand(s) that carry a bet: {', '.join(missing)}."
+        message = f"The result lacks hands that carry a bet: {', '.join(missing)}."
         raise HandMissing(message, field_errors=(FieldError("/hands", HandMissing.code, message),), hands=missing)
 
 
@@ -179,10 +180,12 @@ def require_hands_of_one_deck(hands: Sequence[Hand], dealer: Sequence[Card] = ()
     if field_errors:
         message = "A dealt hand has exactly five cards; one with another count is dead."
         raise BadHands(message, field_errors=field_errors)
-    require_one_deck([*(card for hand in hands for card in hand.cards), *dealer])
+    require_one_deck([*chain.from_iterable(hand.cards for hand in hands), *dealer])
 
 
 def _require_distinct(hands: Sequence[Hand]) -> None:
+    if len({hand.hand for hand in hands}) == len(hands):
+        return
     counts = Counter(hand.hand for hand in hands)
     field_errors = tuple(
         FieldError(f"/hands/{index}/hand", BadHands.code, f"Hand {hand.hand} stands more than once.")

@@ -22,7 +22,7 @@ class BadAssertion(Refused, code="assertion-invalid", title="The passkey's answe
 
 
 class BadRegistration(Refused, code="passkey-invalid", title="The new passkey is not accepted"):
-    """The authenticator's answer is malformed, of another site, or answers no question that was asked of late."""
+    """The authenticator's answer is malformed, of another site, or belongs to options that are too old or unknown."""
 
 
 class PasskeyRequired(Forbidden, code="passkey-required", title="A passkey must sign the approval"):
@@ -45,8 +45,8 @@ class LastPasskey(Forbidden, code="passkey-last", title="Another person revokes 
     """The caller has no other passkey: from then on a key alone would approve, with no signature."""
 
 
-class PasskeyNotShown(Forbidden, code="passkey-not-shown", title="A passkey must let in another one"):
-    """The caller has a passkey, and has not shown it: a key alone adds none to it."""
+class PasskeyNotShown(Forbidden, code="passkey-not-shown", title="A passkey must be shown first"):
+    """The caller has a passkey and has not shown it: a key alone cannot add another one."""
 
 
 class PasskeyLimitReached(Conflict, code="passkey-limit-reached", title="One of the passkeys must be revoked first"):

@@ -67,7 +67,7 @@ class PaymentTooLarge(Conflict, code="payment-too-large", title="The payment is 
 
 
 class PaymentReferenceTaken(Conflict, code="payment-reference-taken", title="The reference names another payment"):
-    """The award has another payment under this reference, or had one that was reversed."""
+    """The award has another payment under this reference, or had a payment under it that was reversed."""
 
 
 class WrongPaymentCurrency(Refused, code="payment-currency", title="The award is in another currency"):

@@ -11,6 +11,7 @@ from decimal import Decimal
 from enum import StrEnum
 from typing import Any, Final, Protocol
 
+from jackpot_service.domain.counting import counted
 from jackpot_service.domain.errors import Conflict
 from jackpot_service.domain.money import plain
 from jackpot_service.domain.prizes import Tier
@@ -53,8 +54,7 @@ class PayoutTier:
         """Say it for a report: `from 0 EUR, royal flush: 1 approval, surveillance, cards checked`."""
         prizes = "".join(f", {prize.value.replace('_', ' ')}" for prize in self.prizes)
         evidence = "".join(f", {kind.value.replace('-', ' ')}" for kind in self.evidence)
-        counted = "approval" if self.approvals == 1 else "approvals"
-        return f"from {plain(self.from_amount)} {base}{prizes}: {self.approvals} {counted}{evidence}"
+        return f"from {plain(self.from_amount)} {base}{prizes}: {counted(self.approvals, 'approval')}{evidence}"
 
 
 @dataclass(frozen=True, slots=True)

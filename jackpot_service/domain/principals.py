@@ -27,15 +27,15 @@ MOST_LIVE_KEYS = 2
 
 
 class BadPrincipal(Refused, code="principal-invalid", title="Invalid principal"):
-    """A principal that cannot be: its name, or its role with its casino."""
+    """There can be no such principal: its name is none, or its role and its casino do not go together."""
 
 
 class PrincipalConflict(Conflict, code="principal-conflict", title="The name belongs to another principal"):
-    """The name stands for somebody with another role, casino or department, or is written otherwise."""
+    """The name belongs to somebody with another role, casino or department, or only its spelling differs."""
 
 
 class KeyForbidden(Forbidden, code="key-forbidden", title="Such a key is made by the owner of the database only"):
-    """A user who holds two names could approve their own requests, so not everybody creates such a key."""
+    """Its user could request or approve changes; one person with two such keys could approve their own requests."""
 
 
 class UserRequired(Forbidden, code="user-required", title="A user must do this"):

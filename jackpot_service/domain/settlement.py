@@ -112,6 +112,7 @@ def settle(verdict: Verdict, *, terms: Terms, pools: Pools, won_since: frozenset
     The only rounding is an award's, down to a payable minor unit; an award of 0 is not made. The rest stays in the
     meter, or is carried into the next cycle.
     """
+    is_hit = verdict.is_hit
     refunds = reverse(verdict.refunded, terms=terms, won_since=won_since)
     after_refunds = pools + refunds.pools()
     meter = after_refunds.on_offer(terms.running.limit)
@@ -121,11 +122,11 @@ def settle(verdict: Verdict, *, terms: Terms, pools: Pools, won_since: frozenset
     seed = overflow = ZERO
     if verdict.pays_from_meter:
         postings += _paid_from_meter(awards, after_refunds, terms)
-    if verdict.is_hit:
+    if is_hit:
         overflow = after_refunds.overflow(terms.running.limit)
         postings += _started_again(pools + postings.pools(), overflow, terms)
-    following = terms.following if verdict.is_hit else terms.running
-    if verdict.is_hit or awards:
+    following = terms.following if is_hit else terms.running
+    if is_hit or awards:
         seed = missing_to_reset(pools + postings.pools(), following)
         postings += posting_rules.for_seed(seed, base=terms.sheet.base)
         postings += fill(pools + postings.pools(), base=terms.sheet.base)
@@ -141,9 +142,9 @@ def settle(verdict: Verdict, *, terms: Terms, pools: Pools, won_since: frozenset
         reserve_after=after.reserve,
         prize_fund_after=after.prize_fund,
         overflow=overflow,
-        carried=meter - cost_of(awards) if verdict.is_hit else None,
+        carried=meter - cost_of(awards) if is_hit else None,
         house_seed=seed,
-        cycle_after=terms.cycle + verdict.is_hit,
+        cycle_after=terms.cycle + is_hit,
         postings=postings,
     )
 
@@ -168,6 +169,8 @@ def _by_cycle(
     parts = []
     for cycle_is_over in (False, True):
         chosen = [bet for bet in bets if (bet.bet_id in won_since) is cycle_is_over]
+        if not chosen:
+            continue
         contribution = contribute(stakes_by_currency(chosen), split=terms.rules.split, sheet=terms.sheet)
         parts.append(rule(contribution, casino_id=terms.casino_id, sheet=terms.sheet, cycle_is_over=cycle_is_over))
     return posting_rules.joined(parts)
@@ -237,6 +240,8 @@ def cost_of(awards: Iterable[Award]) -> Decimal:
 
 
 def _award_postings(awards: Sequence[Award], taken: Mapping[Account, Decimal], terms: Terms) -> Postings:
+    if not awards:
+        return Postings()
     paid_minor: Counter[str] = Counter()
     for award in awards:
         if award.state is AwardState.PAYABLE:

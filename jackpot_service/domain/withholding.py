@@ -31,7 +31,7 @@ class BadWithholding(Refused, code="withholding-invalid", title="Invalid withhol
 
 
 class WithholdingTooLarge(Conflict, code="withholding-too-large", title="More than is due would be withheld"):
-    """The payments of an award keep at most what its rule makes due."""
+    """The payments of an award withhold together no more than its rule makes due."""
 
 
 @dataclass(frozen=True, slots=True)

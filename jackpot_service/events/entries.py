@@ -1,11 +1,14 @@
 """Which entries a page looks at, after a cursor, and which of them notify a reader, in the order of booking."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import zip_longest
+from operator import attrgetter
 from typing import Any
 
 from sqlalchemy import text
 
+from jackpot_service.database.each_jackpot import by_jackpot, rows_of_each
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain.entries import REFERENCE_BOOK
 from jackpot_service.domain.errors import Refused
@@ -29,34 +32,32 @@ _HEADS = text(
 
 # Of a round that a reader does not see, the entry that hit the jackpot is still seen.
 #
-# Rows are looked up by their keys. For rounds the order says by which: while the table is new the callers' ids seem to
-# be as good, and would read all rounds of the jackpot.
-_OF_ROUNDS = text(
-    """
+# Rows are looked up by their keys. For entries the limit says so, which no window reaches. For rounds the order says by
+# which: while the table is new the callers' ids seem to be as good, and would read all rounds of the jackpot.
+_OF_ROUNDS = """
     SELECT e.jackpot_id, e.stripe_no, e.seq, e.booked_at, e.kind,
            e.round_key, e.step, r.table_id, r.round_id, r.casino_id, r.rules_version, r.rate_sheet
-    FROM unnest(CAST(:books AS text[]), CAST(:stripe_nos AS int[]), CAST(:afters AS bigint[]), CAST(:uptos AS bigint[]))
-         AS w (book, stripe_no, after, upto)
+    FROM unnest(%(stripe_nos)s::int[], %(afters)s::bigint[], %(uptos)s::bigint[]) AS w (stripe_no, after, upto)
     CROSS JOIN LATERAL (
         SELECT o.jackpot_id, o.stripe_no, o.seq, o.booked_at, o.kind, o.round_key, o.step,
-               CASE WHEN NOT :sees_all
+               CASE WHEN NOT %(sees_all)s
                     THEN o.facts #> '{settlement,cycle_after}' > o.facts #> '{settlement,cycle}' END AS is_hit
         FROM entries o
-        WHERE o.jackpot_id = w.book AND o.stripe_no = w.stripe_no AND o.seq > w.after AND o.seq <= w.upto
-          AND o.kind = ANY(:kinds)
+        WHERE o.jackpot_id = %(book)s AND o.stripe_no = w.stripe_no AND o.seq > w.after AND o.seq <= w.upto
+          AND o.kind = ANY(%(kinds)s)
+        LIMIT %(most)s
     ) AS e
     CROSS JOIN LATERAL (
         SELECT o.table_id, o.round_id, o.casino_id, o.rules_version, o.rate_sheet
         FROM rounds o
-        WHERE o.jackpot_id = e.jackpot_id AND o.round_key BETWEEN e.round_key AND e.round_key
+        WHERE o.jackpot_id = %(book)s AND o.round_key BETWEEN e.round_key AND e.round_key
         ORDER BY o.round_key
         LIMIT 1
     ) AS r
-    WHERE :sees_all
-       OR (r.casino_id = :casino_id AND (CAST(:tables AS text[]) = '{}' OR r.table_id = ANY(:tables)))
+    WHERE %(sees_all)s
+       OR (r.casino_id = %(casino_id)s AND (%(tables)s::text[] = '{}' OR r.table_id = ANY(%(tables)s::text[])))
        OR e.is_hit
-    """
-)
+"""
 
 # An act about a casino's round, award or statement names in its record the casino, or a table, which is a casino's.
 _ACTS = text(
@@ -81,10 +82,24 @@ class CursorAhead(Refused, code="cursor-ahead", title="The cursor is not of thes
 
 @dataclass(frozen=True, slots=True)
 class Heads:
-    """How far every stripe of every book goes; whether that was read from a replica, which may be behind."""
+    """
+    How far every stripe of every book goes; whether that was read from a replica, which may be behind.
+
+    `fresh_at` is the instant of the steady clock before which nothing is missing there, if somebody knows it.
+    """
 
     positions: Positions
     is_replica: bool = False
+    fresh_at: float | None = None
+
+    def has(self, cursor: Cursor) -> bool:
+        """Whether a cursor lies within these."""
+        return all(seq <= seq_in(self.positions, book, stripe_no) for book, stripe_no, seq in _ends(cursor))
+
+    def further(self, before: "Heads") -> "Heads":
+        """Return how far the books go by this look and an earlier one, which may have been further."""
+        ends = {book: _furthest(seqs, before.positions.get(book, ())) for book, seqs in self.positions.items()}
+        return replace(self, positions={**before.positions, **ends})
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +121,15 @@ def heads(session: Session) -> Heads:
     """
     rows = session.execute(_HEADS).all()
     return Heads({book: tuple(seqs) for book, seqs, _ in rows}, any(row[2] for row in rows))
+
+
+def _furthest(seqs: Sequence[int], before: Sequence[int]) -> tuple[int, ...]:
+    return tuple(max(pair) for pair in zip_longest(seqs, before, fillvalue=0))
+
+
+def is_reached(session: Session, reached: Heads) -> bool:
+    """Whether a session has all entries up to where the books went at a look."""
+    return heads(session).has(Cursor(reached.positions))
 
 
 def require_reached(cursor: Cursor, reached: Heads) -> None:
@@ -145,8 +169,13 @@ def windows(cursor: Cursor, reached: Heads) -> Sequence[Window]:
 
 
 def passed(cursor: Cursor, reached: Heads) -> Cursor:
-    """Move a cursor on to the ends of all books, for a reader whom nothing up to there notifies."""
-    return Cursor({**cursor.positions, **reached.positions})
+    """
+    Move a cursor on to the ends of all books, for a reader whom nothing up to there notifies.
+
+    It may be further than a replica goes, and stays there: else the reader would be notified of the same again.
+    """
+    ends = {book: _furthest(seqs, cursor.positions.get(book, ())) for book, seqs in reached.positions.items()}
+    return Cursor({**cursor.positions, **ends})
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,20 +212,23 @@ def notified_entries(session: Session, reader: Principal, windows: Sequence[Wind
     Those of one stripe stay in their order, since no entry of it is dated before the one that it follows.
     """
     visible: dict[str, Any] = {"casino_id": reader.casino_id, "tables": sorted(reader.table_ids)}
+    kinds = sorted(ROUND_KINDS)
+    of_round = {**visible, "kinds": kinds, "sees_all": is_of_the_house(reader), "most": MOST_LOOKED_AT}
     of_rounds = [window for window in windows if window.book != REFERENCE_BOOK]
-    notified = []
-    if of_rounds:
-        columns = {
-            "books": [window.book for window in of_rounds],
-            "stripe_nos": [window.stripe_no for window in of_rounds],
-            "afters": [window.after for window in of_rounds],
-            "uptos": [window.upto for window in of_rounds],
+    questions = [
+        {
+            **of_round,
+            "book": book,
+            "stripe_nos": [window.stripe_no for window in of_book],
+            "afters": [window.after for window in of_book],
+            "uptos": [window.upto for window in of_book],
         }
-        kinds = sorted(ROUND_KINDS)
-        rows = session.execute(
-            _OF_ROUNDS, {**columns, **visible, "kinds": kinds, "sees_all": is_of_the_house(reader)}
-        ).all()
-        notified += [_entry_of_round(reader, Place(*row[:4]), row[4], EntryRound(*row[5:])) for row in rows]
+        for book, of_book in by_jackpot(of_rounds, attrgetter("book")).items()
+    ]
+    notified = [
+        _entry_of_round(reader, Place(*row[:4]), row[4], EntryRound(*row[5:]))
+        for row in rows_of_each(session, _OF_ROUNDS, questions)
+    ]
     for window in windows:
         if window.book == REFERENCE_BOOK:
             bounds = {"book": window.book, "after": window.after, "upto": window.upto}

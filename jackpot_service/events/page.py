@@ -28,11 +28,16 @@ READ_AT_ONCE: Final = 100
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """Some events, the cursor after them, and whether there was more to be looked at."""
+    """
+    Some events, the cursor after them, and whether there was more to be looked at.
+
+    `fresh_at` is that of the look up to which it goes.
+    """
 
     items: tuple[Event, ...]
     next: Cursor
     has_more: bool
+    fresh_at: float | None = None
 
 
 class _Candidate(NamedTuple):
@@ -59,7 +64,7 @@ def events_page(session: Session, reader: Principal, after: Cursor, reached: Hea
     following = candidates[limit] if len(candidates) > limit else None
     cursor = _cursor(after, looked_at, entries, following)
     has_more = following is not None or any(window.upto < window.head for window in looked_at)
-    return Page(items, cursor, has_more)
+    return Page(items, cursor, has_more, reached.fresh_at)
 
 
 def _candidates(

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any, Final
 
-from sqlalchemy import text
-
+from jackpot_service.database.each_jackpot import by_jackpot, rows_of_each
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain.facts import Facts
 from jackpot_service.domain.figures import Figure, FigureKind
@@ -16,27 +16,23 @@ from jackpot_service.events.awards import AwardEvent, AwardName, Unplaced
 from jackpot_service.events.entries import EntryRound, NotifiedEntry
 from jackpot_service.events.event import EventType, Payload, Place, Total, totals
 
-# Entries, and the cycle that a hit opened, are looked up by their keys. The statement is planned at every execution, by
-# the size that a table has then. So a join is planned the other way round only while a table is one page long.
-_RECORDED = text(
-    """
+# Entries, and the cycle that a hit opened, are looked up by their keys: LIMIT says so, however small a table is.
+_RECORDED = """
     SELECT e.jackpot_id, e.stripe_no, e.seq, e.facts, CAST(e.figures AS text[]), c.rules_version
-    FROM unnest(CAST(:books AS text[]), CAST(:stripe_nos AS int[]), CAST(:seqs AS bigint[]))
-         AS k (book, stripe_no, seq)
+    FROM unnest(%(stripe_nos)s::int[], %(seqs)s::bigint[]) AS k (stripe_no, seq)
     CROSS JOIN LATERAL (
         SELECT o.jackpot_id, o.stripe_no, o.seq, o.facts, o.figures
         FROM entries o
-        WHERE o.jackpot_id = k.book AND o.stripe_no = k.stripe_no AND o.seq = k.seq
+        WHERE o.jackpot_id = %(book)s AND o.stripe_no = k.stripe_no AND o.seq = k.seq
         LIMIT 1
     ) AS e
     LEFT JOIN LATERAL (
         SELECT o.rules_version
         FROM cycles o
-        WHERE o.jackpot_id = k.book AND o.cycle = CAST(e.facts #>> '{settlement,cycle_after}' AS int)
+        WHERE o.jackpot_id = %(book)s AND o.cycle = CAST(e.facts #>> '{settlement,cycle_after}' AS int)
         LIMIT 1
     ) AS c ON true
-    """
-)
+"""
 
 _REFUNDS: Final = frozenset({FigureKind.REFUNDS, FigureKind.LATE_REFUNDS})
 
@@ -66,15 +62,17 @@ RecordedByPlace = Mapping[tuple[str, int, int], Recorded]
 
 def recorded(session: Session, places: Sequence[Place]) -> RecordedByPlace:
     """Read what entries of rounds recorded."""
-    parameters = {
-        "books": [place.book for place in places],
-        "stripe_nos": [place.stripe_no for place in places],
-        "seqs": [place.seq for place in places],
-    }
-    rows = session.execute(_RECORDED, parameters) if places else ()
+    questions = [
+        {
+            "book": book,
+            "stripe_nos": [place.stripe_no for place in of_book],
+            "seqs": [place.seq for place in of_book],
+        }
+        for book, of_book in by_jackpot(places, attrgetter("book")).items()
+    ]
     return {
         (book, stripe_no, seq): Recorded(facts, [*map(Figure.read, figures)], rules_version)
-        for book, stripe_no, seq, facts, figures, rules_version in rows
+        for book, stripe_no, seq, facts, figures, rules_version in rows_of_each(session, _RECORDED, questions)
     }
 
 

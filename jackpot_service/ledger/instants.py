@@ -71,6 +71,12 @@ def behind(session: Session, book: str, instant: datetime) -> Sequence[int]:
     return session.scalars(question.order_by(StripeRow.stripe_no)).all()
 
 
+def are_passed(session: Session, books: Sequence[str], instant: datetime) -> bool:
+    """Whether nothing can be booked before an instant any more, in any of some books."""
+    question = select(StripeRow.stripe_no).where(StripeRow.jackpot_id.in_(books), StripeRow.booked_at < instant)
+    return session.execute(question.limit(1)).first() is None
+
+
 def passed(session: Session) -> Mapping[str, datetime]:
     """For each book, the latest instant that all of its stripes have passed; none for a book that has no beginning."""
     begun = select(StripeRow.jackpot_id, func.min(StripeRow.booked_at)).group_by(StripeRow.jackpot_id)

@@ -154,6 +154,10 @@ class Code(StrEnum):
         "late-void",
         "A void after its round's betting was closed is no exception, or one is that was not booked so.",
     )
+    AWARD_UNCLAIMED = (
+        "award-unclaimed",
+        "An exception states an unclaimed award that there was not, a sum or period that it had not, or it twice.",
+    )
     ROUND_BET_COUNT = "round-bet-count", "A round counts another number of live bets than it has."
     ROUND_WEIGHT = "round-weight", "A round's weight is not the base value of its live bets."
     BET_STAKE = (

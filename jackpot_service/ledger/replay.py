@@ -1,20 +1,33 @@
 """Reading the books back from their beginning: books, stripes, each stripe's entries in order, cycles."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
 from itertools import chain, zip_longest
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Select, Text, and_, case, cast, func, select, type_coerce, union
+from sqlalchemy import (
+    ColumnElement,
+    Select,
+    Text,
+    and_,
+    bindparam,
+    case,
+    cast,
+    func,
+    literal,
+    select,
+    type_coerce,
+    union_all,
+)
 from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.orm import InstrumentedAttribute
 from sqlalchemy.types import NULLTYPE
 
 from jackpot_service.database.models import CycleRow, EntryRow, StripeRow
 from jackpot_service.database.transactions import Session
-from jackpot_service.domain.accounts import POOL_ACCOUNTS, Account, Pools
+from jackpot_service.domain.accounts import POOL_ACCOUNTS, Pools
 from jackpot_service.domain.entries import REFERENCE_BOOK, Attribution
 from jackpot_service.domain.facts import Facts
 from jackpot_service.domain.journal import Movement, Posting, Postings
@@ -34,6 +47,8 @@ Line = tuple[str, str, Decimal, str]
 """A posting as it is stored: account, currency, amount, movement."""
 
 _TYPES: Final = {str, Decimal}
+_MOVEMENTS: Final = {movement.value: movement for movement in Movement}
+"""By their names; the enumeration itself takes five times as long to find one."""
 _NAN: Final = Decimal("NaN")
 
 
@@ -73,20 +88,17 @@ class BookedEntry:
 
     def postings(self) -> Postings:
         """Read the lines as postings. Raises: Unbalanced; ValueError for an unknown movement."""
+        lines: Sequence[Any] = self.lines  # An account is a text, so there is nothing to turn it into.
         return Postings(
             tuple(
-                Posting(Account(account), currency, amount, Movement(movement))
-                for account, currency, amount, movement in self.lines
+                Posting(account, currency, amount, _MOVEMENTS.get(movement) or Movement(movement))
+                for account, currency, amount, movement in lines
             )
         )
 
     def pools(self) -> Pools:
         """Sum what the lines put into each pool; amounts that cannot be summed exactly count nothing."""
-        sums: dict[str, Decimal] = dict.fromkeys(POOL_ACCOUNTS, ZERO)
-        for account, _, amount, _ in self.lines:
-            if account in sums and is_exact(amount):
-                sums[account] += amount
-        return Pools(*sums.values())
+        return _pools([(line[0], line[2]) for line in self.lines])
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,11 +153,32 @@ def distinct(column: InstrumentedAttribute[Any], *conditions: ColumnElement[bool
     return select(values.c.value).where(values.c.value.is_not(None))
 
 
+def books_of(session: Session, columns: Sequence[InstrumentedAttribute[Any]]) -> Sequence[tuple[str, str]]:
+    """
+    Name every book that has rows in tables, by their columns of books: each with the table's name, in order.
+
+    All tables are asked for their next book at once, until none has another.
+    """
+    last = dict.fromkeys((column.class_.__tablename__ for column in columns), "")
+    following = union_all(
+        *(
+            select(literal(table).label("name"), func.min(column).label("book")).where(column > bindparam(table))
+            for table, column in zip(last, columns, strict=True)
+        )
+    )
+    named: list[tuple[str, str]] = []
+    while True:
+        next_books = {table: book for table, book in session.execute(following, last) if book is not None}
+        if not next_books:
+            return sorted(named)
+        named += [(book, table) for table, book in next_books.items()]
+        last |= next_books
+
+
 def books(session: Session) -> tuple[str, ...]:
     """Name every book that has a stripe, an entry or a cycle, and the reference book, which always is."""
-    columns = (StripeRow.jackpot_id, EntryRow.jackpot_id, CycleRow.jackpot_id)
-    names = session.scalars(union(*(distinct(column, lowest="") for column in columns)))
-    return tuple(sorted({REFERENCE_BOOK, *names}))
+    named = books_of(session, (StripeRow.jackpot_id, EntryRow.jackpot_id, CycleRow.jackpot_id))
+    return tuple(sorted({REFERENCE_BOOK, *(book for book, _ in named)}))
 
 
 def stripes(session: Session, book: str) -> tuple[BookedStripe, ...]:
@@ -219,6 +252,20 @@ def entries(
         last = page[-1].seq
 
 
+def pools_of_entries(
+    session: Session, book: str, stripe_no: int, *, after: int, upto: int
+) -> Iterator[tuple[int, Pools]]:
+    """Yield the seqs of a stripe's entries after one and up to another, in order, with what each put into the pools."""
+    rows: Any = session.execute(
+        select(EntryRow.seq, type_coerce(EntryRow.accounts, NULLTYPE), type_coerce(EntryRow.amounts, NULLTYPE))
+        .where(EntryRow.jackpot_id == book, EntryRow.stripe_no == stripe_no)
+        .where(EntryRow.seq > after, EntryRow.seq <= upto)
+        .order_by(EntryRow.seq)
+    )
+    for seq, accounts, amounts in rows.all():
+        yield seq, _pools([(line[0], line[2]) for line in _lines(accounts, accounts, amounts, accounts)])
+
+
 def entries_at(session: Session, book: str, stripe_no: int, seqs: Iterable[int]) -> Iterator[BookedEntry]:
     """Read a stripe's entries of these seqs, in their order."""
     ordered = sorted(seqs)
@@ -228,6 +275,19 @@ def entries_at(session: Session, book: str, stripe_no: int, seqs: Iterable[int])
             EntryRow.jackpot_id == book,
             EntryRow.stripe_no == stripe_no,
             EntryRow.seq.in_(ordered[start : start + PAGE]),
+            order=(EntryRow.seq,),
+        )
+
+
+def entries_of_no_round(session: Session, book: str, *, since: Verified) -> Iterator[BookedEntry]:
+    """Read the entries of no round that came since a book was verified, by stripe and seq: those of acts, a few."""
+    for stripe_no in stripe_numbers(session, book):
+        yield from _entries(
+            session,
+            EntryRow.jackpot_id == book,
+            EntryRow.stripe_no == stripe_no,
+            EntryRow.seq > (since.seq_on(stripe_no) or -1),
+            EntryRow.round_key.is_(None),
             order=(EntryRow.seq,),
         )
 
@@ -331,13 +391,22 @@ def _facts(stored: Any) -> Facts:  # noqa: ANN401  whatever JSON holds
 
 
 def _lines(accounts: list[Any], currencies: list[Any], amounts: list[Any], movements: list[Any]) -> tuple[Line, ...]:
-    """Put the arrays of an entry together; what is no text reads as an empty one, what is no amount as NaN."""
-    if {*map(type, chain(accounts, currencies, amounts, movements))} <= _TYPES:
+    """Put the arrays of an entry together; what is no text, or not there, reads as an empty one, no amount as NaN."""
+    are_alike = len(accounts) == len(currencies) == len(amounts) == len(movements)
+    if are_alike and {*map(type, chain(accounts, currencies, amounts, movements))} <= _TYPES:
         return tuple(zip(accounts, currencies, amounts, movements, strict=True))
     return tuple(
         (_text(account), _text(currency), amount if type(amount) is Decimal else _NAN, _text(movement))
         for account, currency, amount, movement in zip_longest(accounts, currencies, amounts, movements)
     )
+
+
+def _pools(amounts: Iterable[tuple[str, Decimal]]) -> Pools:
+    sums: dict[str, Decimal] = dict.fromkeys(POOL_ACCOUNTS, ZERO)
+    for account, amount in amounts:
+        if account in sums and is_exact(amount):
+            sums[account] += amount
+    return Pools(*sums.values())
 
 
 def _text(value: object) -> str:

@@ -114,23 +114,18 @@ class Looks:
     """
     How many looks at entries are due, and how many were taken.
 
-    An entry is looked at in its chain, in the sums of its day, and with its round. These take as different a time as
-    the numbers say (measured over a month of ten million bets), so that the rest can be reckoned from what was done.
-    Chains are read by one process, whatever else is done by several.
+    An entry is looked at in its chain, in the sums of its day, and with its round, or with the documents of its act.
+    These take as different a time as the numbers say (measured over a month of ten million bets), so that the rest can
+    be reckoned from what was done. Several processes take them side by side.
     """
 
     IN_CHAIN: ClassVar = 1
     IN_SUMS: ClassVar = 2
     IN_ROUND: ClassVar = 9
+    IN_ACT: ClassVar = 9
 
     total: int = 0
     done: int = 0
-    processes: int = 1
-
-    @property
-    def in_chain(self) -> int:
-        """How many looks an entry takes in its chain, in the time of those that several processes take at once."""
-        return self.IN_CHAIN * self.processes
 
 
 OnReached = Callable[[Reached], None]

@@ -51,8 +51,13 @@ BACKLOG: Final = 2048
 _SO_ATTACH_FILTER: Final = 26
 """Of Linux; Python has no name for it."""
 
-_RETURN: Final = 0x06
-"""BPF_RET | BPF_K: so many bytes of a packet are taken."""
+_DROP_FIRST_PACKETS: Final = (
+    (0x30, 0, 0, 13),  # Load the byte of the TCP header that has the flags.
+    (0x45, 0, 1, 0x02),  # If SYN is set, go on, else pass over one.
+    (0x06, 0, 0, 0),  # Take nothing of the packet.
+    (0x06, 0, 0, 0xFFFFFFFF),  # Take all of it.
+)
+"""Instructions of the kernel's packet filter (BPF)."""
 
 
 log = structlog.get_logger()
@@ -270,13 +275,14 @@ class Supervisor(Multiprocess):
 
 def take_no_more(listener: socket.socket) -> None:
     """
-    Have the kernel drop what comes for a listening socket, in all processes that have it.
+    Have the kernel drop the first packet of each client that connects to a listening socket, in all processes.
 
-    To close it would reset the connections that wait in it. A client that connects meanwhile tries
-    again after a second; by then nobody listens there, or the next service does.
+    To close it would reset the connections that wait in it. A client that has an answer to its first packet may have
+    sent a request already: it is taken. A client that connects meanwhile tries again after a second; by then nobody
+    listens there, or the next service does.
     """
-    instruction = ctypes.create_string_buffer(struct.pack("HBBI", _RETURN, 0, 0, 0))
-    program = struct.pack("HP", 1, ctypes.addressof(instruction))
+    instructions = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *each) for each in _DROP_FIRST_PACKETS))
+    program = struct.pack("HP", len(_DROP_FIRST_PACKETS), ctypes.addressof(instructions))
     listener.setsockopt(socket.SOL_SOCKET, _SO_ATTACH_FILTER, program)
 
 

@@ -43,6 +43,7 @@ CALLS_LIMITED: Final = "jackpot_calls_limited"
 CALLS_TURNED_AWAY: Final = "jackpot_calls_turned_away"
 DATABASE_ERRORS: Final = "jackpot_database_errors"
 DEADLINES_PASSED: Final = "jackpot_deadlines_passed"
+REPLICA_READS: Final = "jackpot_replica_reads"
 SIGN_INS_REFUSED: Final = "jackpot_sign_ins_refused"
 DISK_FULL_AT: Final = "jackpot_disk_full_at_seconds"
 
@@ -74,6 +75,10 @@ COUNTED: Final[Mapping[str, Counted]] = {
     ),
     DEADLINES_PASSED: Counted(
         "Waits for the database that were given up, by what was waited for.", {"exchange": ("connect", "statement")}
+    ),
+    REPLICA_READS: Counted(
+        "What a replica was to be read for, by its end; the primary answers all but `answered`.",
+        {"outcome": ("answered", "away", "behind", "broken-off", "foreign", "not-reached", "refused")},
     ),
     SIGN_INS_REFUSED: Counted("Calls with a key or a token that is not in force, or without one.", {}),
 }

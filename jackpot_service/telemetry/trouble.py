@@ -43,16 +43,22 @@ _seldom = Seldom()
 
 def note(error: Exception) -> None:
     """Count and log an error of the database, by its kind."""
-    cause = error.orig if isinstance(error, sqlalchemy.exc.DBAPIError) else error
+    cause = _cause(error)
     kind = kind_of(cause)
     _note(kind, cause)
     if kind == "disk-full":
         counters.stamp(counters.DISK_FULL_AT)
 
 
+def note_of_replica(error: Exception) -> None:
+    """Log an error of a replica: bets wait for none, and how its readings end is counted where they are asked."""
+    cause = _cause(error)
+    _log("replica-trouble", kind_of(cause), cause)
+
+
 def note_outcome_unknown(error: Exception) -> None:
     """Count and log a connection that broke in COMMIT; a full disk can be why."""
-    cause = error.orig if isinstance(error, sqlalchemy.exc.DBAPIError) else error
+    cause = _cause(error)
     if kind_of(cause) == "disk-full":
         note(error)
     _note("outcome-unknown", cause)
@@ -83,8 +89,16 @@ def _kind_of_refusal(sentence: str) -> str:
     return "too-few-resources" if _TOO_MANY.search(sentence) else "no-connection"
 
 
+def _cause(error: Exception) -> BaseException | None:
+    return error.orig if isinstance(error, sqlalchemy.exc.DBAPIError) else error
+
+
 def _note(kind: str, cause: BaseException | None) -> None:
     counters.count(counters.DATABASE_ERRORS, kind=kind)
+    _log("database-trouble", kind, cause)
+
+
+def _log(event: str, kind: str, cause: BaseException | None) -> None:
     sqlstate = cause.sqlstate if isinstance(cause, psycopg.Error) else None
     detail = str(cause).partition("\n")[0]
-    _seldom.warning("database-trouble", about=kind, kind=kind, sqlstate=sqlstate, detail=detail)
+    _seldom.warning(event, about=kind, kind=kind, sqlstate=sqlstate, detail=detail)

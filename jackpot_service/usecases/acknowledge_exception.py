@@ -99,7 +99,7 @@ def _visible(session: Session, command: AcknowledgeException) -> NotedException:
 
 def _require_role(principal: Principal) -> None:
     if principal.role not in {Role.FINANCE, Role.OPERATOR}:
-        message = f"A key of role {principal.role} may not acknowledge exceptions."
+        message = f"A key of role {principal.role} may not acknowledge exceptions, but one of: finance, operator."
         raise AcknowledgerForbidden(message, role=str(principal.role))
 
 

@@ -5,6 +5,7 @@ from datetime import datetime
 
 from jackpot_service.database.transactions import Session, pipelined
 from jackpot_service.domain import facts
+from jackpot_service.domain.counting import counted
 from jackpot_service.domain.entries import Entry, RoundStep
 from jackpot_service.domain.errors import Conflict
 from jackpot_service.domain.journal import EntryKind
@@ -74,7 +75,7 @@ def _replay(session: Session, round_: Round, closing: Closing) -> BettingClosedN
         message = f"Round {round_.round_id} of table {round_.table_id} is closed, and no entry closed it."
         raise LookupError(message)
     if booked.bet_count != closing.bet_count:
-        message = f"Round {round_.round_id} was closed with {booked.bet_count} live bet(s)."
+        message = f"Round {round_.round_id} was closed with {counted(booked.bet_count, 'live bet')}."
         raise ClosingConflict(message, table_id=round_.table_id, round_id=round_.round_id, bet_count=booked.bet_count)
     with pipelined(session) as pipe:
         rounds.count_replays(pipe, [round_])

@@ -7,6 +7,7 @@ from datetime import datetime
 from jackpot_service.database.transactions import Session, pipelined
 from jackpot_service.domain.accounts import Pools
 from jackpot_service.domain.bets import BookedBet
+from jackpot_service.domain.currencies import written
 from jackpot_service.domain.denied_prizes import DeniedPrize, EndedRound
 from jackpot_service.domain.exceptions import PRIZE_DENIED
 from jackpot_service.domain.outcomes import Hand
@@ -69,5 +70,6 @@ def _record(ending: Ending, prize: DeniedPrize) -> ExceptionRecord:
         noticed_at=ending.now,
         content=[bet.bet_id, str(tier)],
         request={**prize.denied.facts, "amount_minor": prize.amount_minor},
-        detail=f"Bet {bet.bet_id} would have won {tier}: in all {prize.amount_minor} minor units of {bet.currency}.",
+        detail=f"Bet {bet.bet_id} would have won {tier.value.replace('_', ' ')}: "
+        f"{written(prize.amount_minor, bet.currency)} in all.",
     )

@@ -38,6 +38,11 @@ MOST_CURRENCIES = 8
 T = TypeVar("T")
 
 
+IS_UNKNOWN = "is unknown"
+IS_MISSING = "is missing"
+"""Every reader says so of a member that it does not know, and of one that is not there."""
+
+
 class OfMember(str):
     """A message about a member: `_schema`, marshmallow's name for the object itself, is then the name of a member."""
 
@@ -47,7 +52,7 @@ class OfMember(str):
 class StrictSchema(Schema):
     """An object; what it does not name is refused."""
 
-    error_messages: dict[str, str] = {"unknown": OfMember("Unknown field.")}  # noqa: RUF012  as the base
+    error_messages: dict[str, str] = {"unknown": OfMember(IS_UNKNOWN), "type": "must be an object"}  # noqa: RUF012  as the base
 
     class Meta:  # noqa: D106  marshmallow's options
         unknown = RAISE
@@ -85,7 +90,7 @@ def identifier(value: object) -> str:
     """Raises: ValidationError."""
     if type(value) is str and IDENTIFIER.fullmatch(value):
         return value
-    message = f"must be a string that matches {IDENTIFIER_PATTERN}"
+    message = "must be 1 to 64 letters, digits or . _ : -"
     raise ValidationError(message)
 
 
@@ -112,14 +117,26 @@ def instant(value: object) -> datetime:
             return datetime.fromisoformat(value).astimezone(UTC)
         except (ValueError, OverflowError):
             pass
-    message = "must be a time by RFC 3339, such as 2026-11-20T09:30:00Z"
+    message = "must be a time such as 2026-11-20T09:30:00Z"
     raise ValidationError(message)
 
 
 def instant_or_day(value: object) -> datetime | date:
     """Raises: ValidationError."""
-    if type(value) is not str or not DAY.fullmatch(value):
+    if type(value) is str and DAY.fullmatch(value):
+        return calendar_day(value)
+    try:
         return instant(value)
+    except ValidationError:
+        message = "must be a day or a time, such as 2026-11-20 or 2026-11-20T09:30:00Z"
+        raise ValidationError(message) from None
+
+
+def calendar_day(value: object) -> date:
+    """Raises: ValidationError."""
+    if type(value) is not str or not DAY.fullmatch(value):
+        message = "must be a day, such as 2026-11-20"
+        raise ValidationError(message)
     try:
         return date.fromisoformat(value)
     except ValueError:
@@ -343,11 +360,7 @@ class Day(ReadField[date]):
 
     def read(self, value: object) -> date:
         """Raises: ValidationError."""
-        edge = instant_or_day(value)
-        if not isinstance(edge, datetime):
-            return edge
-        message = "must be a day, such as 2026-11-20"
-        raise ValidationError(message)
+        return calendar_day(value)
 
 
 class Sha256(ReadField[str]):

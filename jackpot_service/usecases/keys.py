@@ -230,7 +230,7 @@ def _require_subject(principal: Principal, subject: Subject) -> None:
 
 
 class KeyMaker(Forbidden, code="key-maker", title="The maker of a key releases nothing that was won by it"):
-    """One person made a key by which the round was played, and is who acts now or made the key of who does."""
+    """The round was played by a key whose maker acts now, or made the key that acts now."""
 
 
 def require_not_maker(session: Session, act: Act, *, jackpot_id: str, round_key: int) -> None:

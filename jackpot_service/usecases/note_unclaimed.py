@@ -6,8 +6,9 @@ from typing import Final
 
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain.awards import AwardState
+from jackpot_service.domain.claims import facts_of_unclaimed
+from jackpot_service.domain.currencies import written
 from jackpot_service.domain.exceptions import AWARD_UNCLAIMED
-from jackpot_service.domain.facts import instant
 from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal
 from jackpot_service.records import awards, exceptions
 from jackpot_service.records.award_filters import AwardFilters, Position
@@ -36,7 +37,14 @@ def note_unclaimed(session: Session, principal: Principal, *, now: datetime, aft
 
 
 def _exception(record: AwardRecord, principal: Principal, now: datetime) -> ExceptionRecord:
-    award, until = record.award, instant(record.claimable_until)
+    award = record.award
+    stated = facts_of_unclaimed(
+        award_id=award.award_id,
+        bet_id=award.bet_id,
+        unpaid_minor=award.unpaid_minor,
+        currency=award.currency,
+        until=record.claimable_until,
+    )
     return ExceptionRecord(
         kind=AWARD_UNCLAIMED,
         table_id=record.table_id,
@@ -44,13 +52,7 @@ def _exception(record: AwardRecord, principal: Principal, now: datetime) -> Exce
         principal=principal.name,
         noticed_at=now,
         content=[award.award_id],
-        request={
-            "award_id": award.award_id,
-            "bet_id": award.bet_id,
-            "unpaid_minor": award.unpaid_minor,
-            "currency": award.currency,
-            "claimable_until": until,
-        },
-        detail=f"Nobody claimed award {award.award_id} until {until}: {award.unpaid_minor} minor units of "
-        f"{award.currency} are unpaid.",
+        request=stated,
+        detail=f"Nobody claimed award {award.award_id} until {stated['claimable_until']}: "
+        f"{written(award.unpaid_minor, award.currency)} is unpaid.",
     )

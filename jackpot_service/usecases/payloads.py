@@ -13,10 +13,28 @@ from marshmallow.exceptions import SCHEMA
 from jackpot_service.domain.cards import BadCard, Card, parse_card
 from jackpot_service.domain.errors import FieldError, Refused
 from jackpot_service.domain.outcomes import Hand, HandStatus
-from jackpot_service.usecases.fields import LONGEST_TEXT, Identifier, OfMember, ReadField, StrictSchema, each
+from jackpot_service.usecases.fields import (
+    IS_MISSING,
+    LONGEST_TEXT,
+    Identifier,
+    OfMember,
+    ReadField,
+    StrictSchema,
+    each,
+)
 
 MOST_ERRORS: Final = 100
 """How many field errors a refusal holds; an object of nonsense has hundreds of thousands."""
+
+_IN_OUR_WORDS: Final[Mapping[str, str]] = {
+    "Missing data for required field.": IS_MISSING,
+    "Field may not be null.": "must not be null",
+    "Not a valid string.": "must be a text",
+    "Not a valid boolean.": "must be true or false",
+    "Not a valid list.": "must be a list",
+}
+_ONE_OF: Final = "Must be one of: "
+"""Sentences of marshmallow. Ours end a sentence that begins with the place, and so do these in our words."""
 
 
 class BadPayload(Refused, code="payload-invalid", title="Invalid payload"):
@@ -72,7 +90,7 @@ def bad_field(field: str, wrong: str) -> BadPayload:
 
 
 def _refusal(field_errors: tuple[FieldError, ...]) -> BadPayload:
-    errors = "; ".join(f"{error.pointer.removeprefix('/')} {error.detail.rstrip('.')}" for error in field_errors[:3])
+    errors = "; ".join(f"{error.place} {error.detail.rstrip('.')}" for error in field_errors[:3])
     return BadPayload(f"{errors[:LONGEST_TEXT]}.", field_errors=field_errors)
 
 
@@ -87,7 +105,13 @@ def field_errors_in(messages: Any, pointer: str, *, code: str = BadPayload.code)
         for message in messages:
             yield from field_errors_in(message, pointer, code=code)
     else:
-        yield FieldError(pointer, code, str(messages))
+        yield FieldError(pointer, code, _in_our_words(str(messages)))
+
+
+def _in_our_words(message: str) -> str:
+    if message.startswith(_ONE_OF):
+        return f"must be one of: {message.removeprefix(_ONE_OF).rstrip('.')}"
+    return _IN_OUR_WORDS.get(message, message)
 
 
 def _is_of_member(messages: Any) -> bool:  # noqa: ANN401  as `field_errors_in`

@@ -23,7 +23,7 @@ LEAST_MINOR_VALUE = Decimal("1e-9")
 
 
 class BadRate(Refused, code="rate-invalid", title="Invalid rate"):
-    """A rate that cannot be: not positive, not finite, too precise, or for the base currency itself."""
+    """The rate is not positive, not finite, too precise, or for the base currency itself."""
 
 
 class SheetExists(Conflict, code="sheet-exists", title="The base currency already has a rate sheet"):

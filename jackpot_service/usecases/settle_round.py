@@ -7,6 +7,7 @@ from jackpot_service.database.pipelines import Pipeline
 from jackpot_service.database.transactions import Session, committed, pipelined
 from jackpot_service.domain import facts, figures
 from jackpot_service.domain.bets import Bet, BookedBet
+from jackpot_service.domain.counting import counted
 from jackpot_service.domain.entries import Entry, RoundStep
 from jackpot_service.domain.errors import Conflict
 from jackpot_service.domain.facts import Facts
@@ -110,7 +111,8 @@ def settle_round(session: Session, command: SettleRound) -> RoundSettledNow:
 def require_count(bet_count: int, live: tuple[BookedBet, ...], *, name: RoundName) -> None:
     """Raises: BetCountMismatch."""
     if bet_count != len(live):
-        message = f"The ledger holds {len(live)} live bet(s) of this round, the table server counts {bet_count}."
+        held = counted(len(live), "live bet")
+        message = f"The ledger holds {held} of this round; the table server counts {bet_count}."
         raise BetCountMismatch(
             message,
             table_id=name.table_id,
@@ -154,7 +156,7 @@ def _replay(session: Session, round_: Round, result: Result, live: tuple[BookedB
 def _refuse_other_result(round_: Round, booked: Result, sent: Result) -> None:
     pairs = zip(("bet_count", "hands", "dealer"), booked.content, sent.content, strict=True)
     differing = [name for name, before, after in pairs if before != after]
-    message = f"Round {round_.round_id} was settled by a result with another {' and '.join(differing)}."
+    message = f"Round {round_.round_id} was settled by another result, which differs in {' and '.join(differing)}."
     raise ResultConflict(message, table_id=round_.table_id, round_id=round_.round_id, differing=differing)
 
 

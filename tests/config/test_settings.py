@@ -3,6 +3,7 @@ from pathlib import Path
 
 import pytest
 
+from jackpot_service.config.database_url import FORM
 from jackpot_service.config.settings import Config, ConfigError
 
 PEOPLE_SIGN_IN = {"JACKPOT_OIDC_ISSUER": "https://sign-in.example", "JACKPOT_OIDC_AUDIENCE": "us"}
@@ -22,6 +23,8 @@ def test_every_setting_is_read_from_its_own_variable() -> None:
         {
             "JACKPOT_DATABASE_URL": "postgresql://ledger@db.example/jackpot",
             "JACKPOT_OWNER_URL": "postgresql://owner@db.example/jackpot",
+            "JACKPOT_REPLICA_URL": "postgresql://ledger@standby.example/jackpot",
+            "JACKPOT_REPLICA_STALE_AFTER_S": "2.5",
             "JACKPOT_DATA_DIR": "/srv/jackpot",
             "JACKPOT_POOL_SIZE": "3",
             "JACKPOT_MAX_BATCH": "50",
@@ -52,6 +55,8 @@ def test_every_setting_is_read_from_its_own_variable() -> None:
     assert config == Config(
         database_url="postgresql+psycopg://ledger@db.example/jackpot",
         owner_url="postgresql+psycopg://owner@db.example/jackpot",
+        replica_url="postgresql+psycopg://ledger@standby.example/jackpot",
+        replica_stale_after_s=2.5,
         data_dir=Path("/srv/jackpot"),
         pool_size=3,
         max_batch=50,
@@ -108,13 +113,16 @@ def test_a_refused_url_does_not_print_its_password(url: str) -> None:
 
 def test_a_configuration_does_not_print_its_database_url() -> None:
     url = "postgresql+psycopg://u:hunter2@h/d"
-    assert "hunter2" not in repr(Config(database_url=url, owner_url=url))
+    assert "hunter2" not in repr(Config(database_url=url, owner_url=url, replica_url=url))
 
 
 @pytest.mark.parametrize(
     ("variable", "value", "accepted"),
     [
         ("JACKPOT_DATA_DIR", "", "a directory's path"),
+        ("JACKPOT_REPLICA_URL", "", f"{FORM}; or leave it unset for none"),
+        ("JACKPOT_REPLICA_STALE_AFTER_S", "31", "seconds, from 2 to 30, such as 2.5"),
+        ("JACKPOT_REPLICA_STALE_AFTER_S", "1.9", "seconds, from 2 to 30, such as 2.5"),
         ("JACKPOT_POOL_SIZE", "1", "a whole number from 2 to 100"),
         ("JACKPOT_POOL_SIZE", "101", "a whole number from 2 to 100"),
         ("JACKPOT_MAX_BATCH", "2_000", "a whole number"),

@@ -15,7 +15,7 @@ from jackpot_service.database.role import RightsNotMade
 from jackpot_service.database.tables import RIGHTS, TABLES, VIEWS, Right
 from jackpot_service.database.transactions import Session
 from jackpot_service.schema import migrate
-from tests.support.logins import owner_url
+from tests.support.logins import owner_url, service_url
 
 pytestmark = pytest.mark.slow
 
@@ -219,6 +219,22 @@ def test_tables_that_nobody_has_looked_through_are_analysed_once_they_are_no_lon
     migrate.upgrade(empty_database_url)
 
     assert analysed(engine) == {"jackpots"}
+
+
+def test_a_partition_whose_statistics_the_service_may_not_see_is_not_called_without_them(
+    empty_database_url: str,
+) -> None:
+    migrate.upgrade(empty_database_url)
+    with create_owners_engine(empty_database_url, lock_timeout_ms=0).begin() as owner:
+        owner.exec_driver_sql("SET session_replication_role = replica")
+        owner.exec_driver_sql(
+            "INSERT INTO bets (jackpot_id, round_key, bet_id, step, player_id, hand, currency, stake_minor)"
+            " SELECT 'j1', 1, 'bet' || n, 1, 'p1', '1', 'EUR', 100 FROM generate_series(1, 5000) AS n"
+        )
+        owner.exec_driver_sql("ANALYZE bets")
+    service = sqlalchemy.create_engine(service_url(empty_database_url), poolclass=NullPool)
+
+    assert role.analyse(service) == ()
 
 
 def analysed(engine: sqlalchemy.Engine) -> set[str]:

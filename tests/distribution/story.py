@@ -5,7 +5,7 @@ from datetime import timedelta
 from typing import Final
 
 from jackpot_service import signing
-from jackpot_service.database import transactions
+from jackpot_service.database import snapshots, transactions
 from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
 from jackpot_service.domain.settings import Setting
 from jackpot_service.ledger import days, stripes
@@ -348,7 +348,7 @@ def _watch(world: World) -> None:
 
 
 def _verify(world: World) -> None:
-    with transactions.snapshot(world.engine) as session:
+    with snapshots.snapshot(world.engine) as session:
         verification = verify(session)
     assert not verification.mismatches
     reached = Reached({}, is_whole=True, entries=0, rounds=0, bets=0, awards=0)

@@ -13,14 +13,20 @@ import pytest
 from jackpot_client import (
     AwardState,
     Bet,
+    BetsFacts,
     EntryRound,
     FeedState,
     Hand,
     HandStatus,
     JackpotClient,
+    Policy,
     ProtocolError,
     Refusal,
+    ResultFacts,
+    RoundSettledData,
     RoundState,
+    StatedCount,
+    VoidsFacts,
     new_round_id,
 )
 from jackpot_service.domain.principals import Role
@@ -93,6 +99,11 @@ def test_a_round_with_everything_is_played_and_recalled(client: JackpotClient) -
         assert (entry.kind, entry.digest != entry.head, entry.booked_at) == (step.kind, True, step.booked_at)
         assert entry.round == EntryRound(step=step.step, **where)
         assert sum(posting.amount for posting in entry.postings if posting.currency == "EUR") == 0
+    facts = [client.entry(book="live", stripe=step.stripe, seq=step.seq).facts for step in record.entries]
+    assert [type(part) for part in facts] == [BetsFacts, VoidsFacts, StatedCount, VoidsFacts, ResultFacts]
+    assert [step.stated for step in record.entries] == [None, *facts[1:4], None]
+    assert record.result == StatedCount(bet_count=2, occurred_at=at)
+    assert (record.rules.policy, record.rate_sheet.base) == (Policy.SHARED_BY_STAKE, "EUR")
     hit = next(client.hits(jackpot_id="live"))
     assert (hit.round_id, hit.winners, hit.awards) == (where["round_id"], 1, (award,))
     assert client.award(award_id=award.award_id).payments == ()
@@ -129,6 +140,7 @@ def test_what_a_table_and_a_display_ask_is_answered(client: JackpotClient) -> No
     assert (paytable.currency, paytable.lines[0].tier) == ("GBP", "royal_flush")
     rules = client.rules(jackpot_id="live", currency="GBP", lang="de", stake_minor=100)
     assert (rules.lang, rules.stake_minor, len(rules.prizes)) == ("de", 100, len(paytable.lines))
+    assert rules.rules.prizes.keys() == {line.tier for line in paytable.lines}
     assert client.table_limits(jackpot_id="live").tables == ()
     frame = client.feed_frame(jackpot_id="live", currency=["EUR", "GBP"])
     assert [amount.currency for amount in frame.amounts] == ["EUR", "GBP"]
@@ -195,6 +207,7 @@ def test_a_consumer_that_is_killed_goes_on_from_its_cursor(client: JackpotClient
     start = client.event_page(after="now").next
     played(client, 5)
     events = list(itertools.islice(client.events(after=start, limit=2), 5))
+    assert {type(event.data) for event in events} == {RoundSettledData}
     ids = [event.id for event in events]
     for handled, event in enumerate(events[:-1], 1):
         followed = (followed_event.id for followed_event in client.events(after=event.cursor, limit=3))

@@ -24,7 +24,8 @@ from jackpot_service.database.async_executor import AsyncExecutor, NeedsThread
 from jackpot_service.database.connections import Hosts, connect, create_engine, create_owners_engine
 from jackpot_service.database.deadlines import DeadlinePassed
 from jackpot_service.database.failures import Busy, HeldUp, OutcomeUnknown
-from jackpot_service.database.transactions import Session, committed, pipelined, read, snapshot, transact
+from jackpot_service.database.snapshots import snapshot
+from jackpot_service.database.transactions import Session, committed, pipelined, read, transact
 from jackpot_service.telemetry import counters
 from tests.faults.freezing import frozen, refusing_server, silent_server
 from tests.faults.scratch import CONFIG, Act, Database, nothing, pid_of

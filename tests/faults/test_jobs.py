@@ -17,6 +17,7 @@ import sqlalchemy
 
 from jackpot_service.database import embedded
 from jackpot_service.database.failures import Busy
+from jackpot_service.database.reads import Reads
 from jackpot_service.database.transactions import transact
 from jackpot_service.domain.jobs import Job, JobState
 from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
@@ -173,7 +174,7 @@ def test_a_runner_killed_midway_through_a_report_is_followed_by_another_that_mak
 
     done = job(engine, job_id)
     assert (done.state, done.done) == (JobState.DONE, 30 * (1 + TIMES))
-    whole = b"".join(piece.content for piece in KINDS["report"].pieces(engine, done.parameters, None))
+    whole = b"".join(piece.content for piece in KINDS["report"].pieces(Reads(engine), done.parameters, None))
     assert b"".join(requests.file_of(engine, done)) == whole
 
 

@@ -10,7 +10,8 @@ import sqlalchemy
 from jackpot_service.database.failures import Busy, HeldUp
 from jackpot_service.database.long_lists import PAGE, rows_of
 from jackpot_service.database.pipelines import Row
-from jackpot_service.database.transactions import Session, snapshot
+from jackpot_service.database.snapshots import snapshot
+from jackpot_service.database.transactions import Session
 from tests.faults.scratch import Database, pid_of
 
 pytestmark = pytest.mark.slow

@@ -12,7 +12,8 @@ import pytest
 import sqlalchemy
 from psycopg.pq import TransactionStatus
 
-from jackpot_service.database.transactions import Session, pipelined, snapshot, transact
+from jackpot_service.database.snapshots import snapshot
+from jackpot_service.database.transactions import Session, pipelined, transact
 from tests.faults.scratch import CONFIG, LONGEST_WAIT_S, Act, Database, nothing, pid_of
 from tests.support.drivers import connection_of
 

@@ -75,10 +75,21 @@ def make(directory: Path, *arguments: str) -> tuple[str, ...]:
 
 
 def run_the_product(checkout: Path, port: int) -> str:
-    """Run it until it has played some rounds, and end it by Ctrl-C; returns what it printed."""
+    """Run it until it has played some rounds, try its example in a fresh shell, and end it by Ctrl-C."""
     with started(checkout, *make(checkout, "run", f"ARGS=--port {port}")) as process:
         printed = checkout / "printed"
         wait_until(lambda: "Ctrl-C ends all of it" in printed.read_text() or process.poll() is not None, within_s=300)
+        try_it = next(line for line in printed.read_text().splitlines() if line.startswith("    . "))
+        listed = subprocess.run(
+            ["bash", "-c", try_it],
+            cwd=checkout,
+            env={"PATH": os.defpath},
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=LONGEST_WAIT_S,
+        )
+        assert "\nlive " in listed.stdout
         os.killpg(process.pid, signal.SIGINT)
         process.wait(LONGEST_WAIT_S)
         return printed.read_text()
@@ -112,6 +123,7 @@ def test_readme_is_executed(checkout: Path) -> None:
         subprocess.run(collected, check=True, env=environment(), capture_output=True)
 
     assert "`make reset`" in README
+    before = {path.name for path in checkout.iterdir()}
     subprocess.run(make(checkout, "reset", "SURE=yes"), check=True, env=environment(), capture_output=True)
     (checkout / "script").write_text(script(port))
     with started(checkout, "bash", "script") as process:
@@ -128,3 +140,5 @@ def test_readme_is_executed(checkout: Path) -> None:
     assert "**{}, {} and {}**".format(*awards) in " ".join(README.split())
     assert result["settlement"]["carried"] in README
     assert ": the books are right." in printed
+    assert re.search(r"^  live +awards:held +EUR .* 5,434\.040742$", printed, re.MULTILINE), "a report without figures"
+    assert {path.name for path in checkout.iterdir()} - before <= {"script", "var"}

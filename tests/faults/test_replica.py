@@ -6,7 +6,6 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path
 
-import psycopg
 import pytest
 import sqlalchemy
 
@@ -16,7 +15,8 @@ from jackpot_service.config.settings import Config
 from jackpot_service.database import embedded
 from jackpot_service.database.connections import create_engine
 from jackpot_service.database.login import LoginTooStrong
-from jackpot_service.database.transactions import snapshot, transact
+from jackpot_service.database.snapshots import snapshot
+from jackpot_service.database.transactions import transact
 from jackpot_service.domain.bets import Bet
 from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
 from jackpot_service.proof.proof import verify
@@ -29,6 +29,7 @@ from tests.races.processes import CONFIG, in_threads
 from tests.support import equations
 from tests.support.answers import Answer
 from tests.support.shown_reports import ShownReports, by_books
+from tests.support.standby import Standby, following
 
 pytestmark = pytest.mark.long
 
@@ -39,18 +40,14 @@ ROUNDS_OF_A_WRITER = 8
 
 
 @pytest.fixture
-def replica(durable: embedded.Cluster, tmp_path: Path) -> Iterator[embedded.Cluster]:
+def replica(durable: embedded.Cluster, tmp_path: Path) -> Iterator[Standby]:
     """Give the test a PostgreSQL that follows the other, and takes no writes."""
-    copy = embedded.cluster_in(tmp_path / "replica")
-    source = durable.conninfo()
-    backup = ("--pgdata", str(copy.directory), "--dbname", source, "--write-recovery-conf", "--checkpoint=fast")
-    embedded._run(copy, "pg_basebackup", *backup)
-    with embedded.running(tmp_path / "replica"):
-        yield copy
+    with following(durable, tmp_path / "replica") as standby:
+        yield standby
 
 
 @pytest.fixture
-def follower(replica: embedded.Cluster) -> Iterator[sqlalchemy.Engine]:
+def follower(replica: Standby) -> Iterator[sqlalchemy.Engine]:
     """Give the test an engine on the replica."""
     engine = create_engine(CONFIG, replica.service_url())
     yield engine
@@ -72,29 +69,18 @@ def play(engine: sqlalchemy.Engine, name: str, rounds: int) -> None:
         scene.settle(engine, "T1", f"{name}-{number}", 2, {"1": cards, "2": "dead"})
 
 
-def caught_up(durable: embedded.Cluster, replica: embedded.Cluster) -> None:
-    """Wait until the replica has all that the primary has written."""
-    with psycopg.connect(durable.conninfo(), autocommit=True) as primary:
-        (written,) = primary.execute("SELECT pg_current_wal_lsn()").fetchone() or (None,)
-    until = time.monotonic() + LONGEST_WAIT_S
-    with psycopg.connect(replica.conninfo(), autocommit=True) as follower:
-        while follower.execute("SELECT WHERE pg_last_wal_replay_lsn() >= %s", [written]).rowcount == 0:
-            assert time.monotonic() < until, "the replica does not catch up"
-            time.sleep(0.01)
-
-
 def figures(engine: sqlalchemy.Engine, name: str, end: datetime | None) -> ShownReports:
     return by_books(engine, name, end=end, now=scene.now())
 
 
 def test_a_replica_tells_what_was_resolved_on_the_primary_and_nothing_that_may_change(
-    engine: sqlalchemy.Engine, follower: sqlalchemy.Engine, durable: embedded.Cluster, replica: embedded.Cluster
+    engine: sqlalchemy.Engine, follower: sqlalchemy.Engine, replica: Standby
 ) -> None:
     resolved = scene.now()
     reports = {name: figures(engine, name, resolved) for name in REPORTS}
     play(engine, "after", 3)
     end = scene.now()
-    caught_up(durable, replica)
+    replica.catch_up()
 
     assert {name: figures(follower, name, resolved) for name in REPORTS} == reports
     for name in REPORTS:
@@ -102,17 +88,17 @@ def test_a_replica_tells_what_was_resolved_on_the_primary_and_nothing_that_may_c
             figures(follower, name, end)
 
     reports = {name: figures(engine, name, end) for name in REPORTS}
-    caught_up(durable, replica)
+    replica.catch_up()
     assert {name: figures(follower, name, end) for name in REPORTS} == reports
 
 
 def test_a_replica_tells_what_is_over_on_every_stripe_as_the_primary_does(
-    engine: sqlalchemy.Engine, follower: sqlalchemy.Engine, durable: embedded.Cluster, replica: embedded.Cluster
+    engine: sqlalchemy.Engine, follower: sqlalchemy.Engine, replica: Standby
 ) -> None:
     middle = scene.now()
     play(engine, "after", 5)
     figures(engine, "trial-balance", scene.now())
-    caught_up(durable, replica)
+    replica.catch_up()
 
     unasked = figures(follower, "trial-balance", middle)
 
@@ -120,7 +106,7 @@ def test_a_replica_tells_what_is_over_on_every_stripe_as_the_primary_does(
 
 
 def test_every_report_on_a_replica_that_follows_writers_adds_up(
-    engine: sqlalchemy.Engine, follower: sqlalchemy.Engine, durable: embedded.Cluster, replica: embedded.Cluster
+    engine: sqlalchemy.Engine, follower: sqlalchemy.Engine, replica: Standby
 ) -> None:
     def read() -> list[ShownReports]:
         return [figures(follower, name, None) for name in (*REPORTS, *REPORTS)]
@@ -134,7 +120,7 @@ def test_every_report_on_a_replica_that_follows_writers_adds_up(
 
     for shown in seen:
         shown.require_equations()
-    caught_up(durable, replica)
+    replica.catch_up()
     reports = {name: figures(follower, name, None) for name in REPORTS}
     assert reports == {name: figures(engine, name, None) for name in REPORTS}
     assert seen[0].positions != reports[seen[0].name].positions
@@ -143,7 +129,7 @@ def test_every_report_on_a_replica_that_follows_writers_adds_up(
         assert verify(session).mismatches == ()
 
 
-def test_the_services_login_is_checked_on_a_replica_too(replica: embedded.Cluster) -> None:
+def test_the_services_login_is_checked_on_a_replica_too(replica: Standby) -> None:
     opening.require_ready(replica.service_url())
 
     with pytest.raises(LoginTooStrong, match="logs in as postgres"):

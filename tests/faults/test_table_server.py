@@ -2,8 +2,11 @@
 
 import os
 import re
+import shlex
 import signal
 import stat
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -11,19 +14,23 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, Final
 
+import httpx
 import pytest
 import sqlalchemy
 
+from jackpot_service.database import embedded
 from jackpot_service.database.transactions import transact
-from jackpot_service.domain.principals import SYSTEM_OPERATOR
+from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
 from jackpot_service.usecases.acts import Act
-from jackpot_service.usecases.keys import KeyCreated, create_key, revoke_key
+from jackpot_service.usecases.keys import create_key, revoke_key
 from tests.faults.service import Service
 from tests.races import books, scene
 from tests.support.lossy_proxy import lossy_proxy
 from tests.support.table_program import CODE, LONGEST_S, PAGE, PAY, Program, Table, line_of, lines_of
 
 pytestmark = pytest.mark.long
+
+README: Final = (PAGE.parents[1] / "README.md").read_text(encoding="utf-8")
 
 MOST_LINES: Final = 80
 ANN: Final = {"player_id": "ann", "currency": "EUR", "stake_minor": 100}
@@ -51,18 +58,38 @@ def settings() -> dict[str, str]:
 
 
 @pytest.fixture
-def made_key(engine: sqlalchemy.Engine, settings: dict[str, str]) -> KeyCreated:
-    """Set the table up, and give the test its server's key."""
+def operator(engine: sqlalchemy.Engine, settings: dict[str, str]) -> str:
+    """Set the table up, and give the test an operator's key."""
     scene.open_house(engine)
     scene.open_live(engine, "live", tables=["T1"], base_amount="1000", settings=settings)
     act = Act(SYSTEM_OPERATOR, scene.now())
-    return transact(engine, lambda session: create_key(session, act, scene.SERVER))
+    return transact(engine, lambda session: create_key(session, act, Principal("Olga", Role.OPERATOR))).whole
 
 
 @pytest.fixture
-def table(service: Service, made_key: KeyCreated, tmp_path: Path) -> Iterator[Table]:
+def made_key(operator: str, service: Service, durable: embedded.Cluster) -> str:
+    """Make the table server's key by the command of README, which an operator has the key for."""
+    (command,) = re.findall(r"^    KEY=\$\(jackpot (.*)\)$", README, re.MULTILINE)
+    assert f"    jackpot {command}\n" in PAGE.read_text(encoding="utf-8")
+    made = subprocess.run(
+        [sys.executable, "-m", "jackpot_service.cli", *shlex.split(command.replace("riga", scene.CASINO))],
+        env={
+            **os.environ,
+            "JACKPOT_URL": service.base_url,
+            "JACKPOT_KEY": operator,
+            "JACKPOT_OWNER_URL": durable.url(),
+        },
+        check=True,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    return made.stdout.strip()
+
+
+@pytest.fixture
+def table(service: Service, made_key: str, tmp_path: Path) -> Iterator[Table]:
     with ExitStack() as programs:
-        yield Table(service.base_url, made_key.whole, tmp_path / "notes.json", programs)
+        yield Table(service.base_url, made_key, tmp_path / "notes.json", programs)
 
 
 def test_the_page_needs_few_lines() -> None:
@@ -71,7 +98,7 @@ def test_the_page_needs_few_lines() -> None:
 
 def test_an_evening_with_a_crash_comes_to_the_right_figures(table: Table, engine: sqlalchemy.Engine) -> None:
     program = table.start()
-    assert [program.line() for _ in range(2)] == ["key of server for live", "stakes EUR 1 to 10000"]
+    assert [program.line() for _ in range(2)] == ["key of table server for live", "stakes EUR 1 to 10000"]
 
     # Bob leaves before the closing: 0.45 of Ann's EUR 1 goes to the meter, and nothing of the bet that is void.
     program.play(ANN, BOB, left=("bob",))
@@ -221,6 +248,34 @@ def test_a_program_that_is_killed_before_any_of_its_steps_books_and_pays_once(
     books.require_clean(engine)
 
 
+def test_a_payment_that_is_refused_is_left_to_people_and_the_evening_goes_on(
+    table: Table, service: Service, operator: str, engine: sqlalchemy.Engine
+) -> None:
+    body = {
+        "request_id": "k1",
+        "principal": "an operator's server",
+        "role": "table",
+        "casino_id": scene.CASINO,
+        "reason": "as no page says",
+    }
+    headers = {"Authorization": f"Bearer {operator}"}
+    created = httpx.post(f"{service.base_url}/v1/keys", json=body, headers=headers, trust_env=False)
+    table.key = created.raise_for_status().json()["key"]
+    program = table.start()
+    program.play(ANN)
+    program.answer(ROYAL)
+    (question,) = (line for line in [program.line()] if re.fullmatch(PAY, line))
+    program.answer(value=True)
+    assert re.fullmatch(r"people record the payment of \S+ as it was refused: 403 key-maker: .*", program.line())
+    assert program.award() == f"{' '.join(question.split()[2:])} payable"
+
+    program.play(ANN)
+    program.answer(NOTHING)
+    assert program.end() == []
+    assert books.ask(engine, PAYMENTS) == []
+    assert books.ask(engine, ENDED) == [(2,)]
+
+
 def test_an_award_that_was_paid_before_a_crash_is_not_named_as_payable_again(
     table: Table, engine: sqlalchemy.Engine
 ) -> None:
@@ -257,13 +312,14 @@ def test_a_replaced_file_is_on_the_disk_before_its_name_and_so_is_its_folder_aft
 
 
 def test_a_display_whose_key_is_revoked_shows_no_amount(
-    table: Table, service: Service, made_key: KeyCreated, engine: sqlalchemy.Engine
+    table: Table, service: Service, engine: sqlalchemy.Engine
 ) -> None:
     program = table.start()
     program.reach("another round")
     program.until_shown("100000")
     act = Act(SYSTEM_OPERATOR, scene.now())
-    transact(engine, lambda session: revoke_key(session, act, made_key.key_id))
+    ((key_id,),) = books.ask(engine, "SELECT key_id FROM keys WHERE principal = 'table server'")
+    transact(engine, lambda session: revoke_key(session, act, key_id))
     service.kill()
     service.start()
 

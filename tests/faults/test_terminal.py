@@ -114,6 +114,7 @@ MAKE = ("make", "run")
         (RUN, "the command is told"),
         (RUN, "the command is killed"),
         (MAKE, "the terminal is closed"),
+        (MAKE, "the terminal is closed after the royal flush"),
     ],
     ids=lambda value: value if isinstance(value, str) else " ".join(value[-2:]),
 )
@@ -124,10 +125,15 @@ def test_a_closed_terminal_ends_the_service_its_jobs_its_tables_and_its_database
     port = free_port()
     arguments = (f"--port={port}", "--seed=1", "--weeks=0")
     command = (*run, f"ARGS={' '.join(arguments)}") if run == MAKE else (*run, *arguments)
-    with in_terminal(tmp_path, *command) as terminal:
+    screen = tmp_path / "screen"
+    with in_terminal(tmp_path, *command, screen=screen) as terminal:
         wait_until(lambda: is_ready(port), within_s=2 * LONGEST_WAIT_S)
         wait_until(lambda: plays(tmp_path))
-        if how == "the terminal is closed":
+        if "royal flush" in how:
+            # That line is the last which the program prints itself: after it no write fails and ends the program.
+            wait_until(lambda: "royal flush" in screen.read_text().lower())
+            time.sleep(3)
+        if "the terminal is closed" in how:
             terminal.close()
         else:
             terminal.command.send_signal(signal.SIGHUP if how == "the command is told" else signal.SIGKILL)

@@ -10,7 +10,8 @@ from sqlalchemy import text
 
 from jackpot_service.config.settings import Config
 from jackpot_service.database.connections import create_engine
-from jackpot_service.database.transactions import read, snapshot
+from jackpot_service.database.snapshots import snapshot
+from jackpot_service.database.transactions import read
 from jackpot_service.ledger import instants
 from tests.support.world import World
 

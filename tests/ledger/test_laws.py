@@ -8,7 +8,7 @@ from decimal import Decimal
 import pytest
 from sqlalchemy import text
 
-from jackpot_service.database import transactions
+from jackpot_service.database import snapshots
 from jackpot_service.domain.accounts import Account, Pools
 from jackpot_service.domain.entries import Attribution
 from jackpot_service.ledger import laws
@@ -228,12 +228,12 @@ def test_a_law_is_in_one_of_the_lists() -> None:
 def test_every_law_holds_for_a_history_with_everything_in_it(database_url: str) -> None:
     with history.engine_of(database_url) as engine:
         history.write(engine)
-        with transactions.snapshot(engine) as session:
+        with snapshots.snapshot(engine) as session:
             assert laws.broken(session) == ()
 
 
 def test_no_law_is_broken_in_an_empty_database(database_url: str) -> None:
-    with history.engine_of(database_url) as engine, transactions.snapshot(engine) as session:
+    with history.engine_of(database_url) as engine, snapshots.snapshot(engine) as session:
         assert laws.broken(session) == ()
 
 

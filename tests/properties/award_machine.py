@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 from sqlalchemy import text
 
-from jackpot_service.database import transactions
+from jackpot_service.database import snapshots, transactions
 from jackpot_service.domain.awards import AwardState
 from jackpot_service.domain.bets import Bet
 from jackpot_service.domain.errors import LedgerError
@@ -268,7 +268,7 @@ class AwardMachine(RuleBasedStateMachine):
     @rule()
     def verify(self) -> None:
         """Everything that was booked can be derived again."""
-        with transactions.snapshot(self.engine) as session:
+        with snapshots.snapshot(self.engine) as session:
             assert verify(session).mismatches == ()
 
     @precondition(lambda self: self.stated)
@@ -292,7 +292,7 @@ class AwardMachine(RuleBasedStateMachine):
 
     def _name_awards(self, round_: Round) -> None:
         """Ask the ledger under which ids it keeps the awards of a round, which are as many as the model's."""
-        with transactions.snapshot(self.engine) as session:
+        with snapshots.snapshot(self.engine) as session:
             records_ = records.latest(session, SYSTEM_OPERATOR, AwardFilters(jackpot_id="live"), limit=100, now=self.at)
         ids = {
             award_record.award.correction: award_record.award.award_id
@@ -348,7 +348,7 @@ class AwardMachine(RuleBasedStateMachine):
         if not self.acts:
             return
         now = self._now()
-        with transactions.snapshot(self.engine) as session:
+        with snapshots.snapshot(self.engine) as session:
             for award in self.awards:
                 award_record = records.by_id(session, award.award.award_id)
                 assert award_record is not None
@@ -376,7 +376,7 @@ class AwardMachine(RuleBasedStateMachine):
     def the_books_hold_what_is_held_and_what_casinos_were_credited_with(self) -> None:
         if not self.acts:
             return
-        with transactions.snapshot(self.engine) as session:
+        with snapshots.snapshot(self.engine) as session:
             booked = {(account, currency): Fraction(amount) for account, currency, amount in session.execute(CREDITED)}
             held = Fraction(session.execute(HELD).scalar_one())
             assert list(laws.broken_in(session, "live")) == []
@@ -408,7 +408,7 @@ class AwardMachine(RuleBasedStateMachine):
         assert {row["award_id"] for row in unpaid} == {
             award.award.award_id for award in self.awards if award.award.state in UNPAID
         }
-        with transactions.snapshot(self.engine) as session:
+        with snapshots.snapshot(self.engine) as session:
             for state in AwardState:
                 listed = records.latest(session, SYSTEM_OPERATOR, AwardFilters(state), limit=100, now=now)
                 assert {award_record.award.award_id for award_record in listed} == self._shown(state.value, now)

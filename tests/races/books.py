@@ -8,7 +8,7 @@ from typing import Any
 import psycopg
 import sqlalchemy
 
-from jackpot_service.database.transactions import snapshot
+from jackpot_service.database.snapshots import snapshot
 from jackpot_service.domain.accounts import Pools
 from jackpot_service.ledger import laws
 from jackpot_service.proof.proof import verify

@@ -11,6 +11,7 @@ import sqlalchemy
 
 from jackpot_service.api.asgi import Presence
 from jackpot_service.api.event_stream import EventStream
+from jackpot_service.database.reads import Reads
 from jackpot_service.database.transactions import Session, transact
 from jackpot_service.domain.outcomes import Cancellation
 from jackpot_service.domain.principals import SYSTEM_OPERATOR
@@ -84,7 +85,7 @@ def read_on(racer: Racer, *, limit: int, after: str) -> Told:
 
 def read_all(engine: sqlalchemy.Engine, *, limit: int, after: str) -> Told:
     """Read page by page, with nothing in mind but the cursor, until all that will happen has been told."""
-    stream, read_events = EventStream(engine, threads=ThreadPoolExecutor(2)), Told()
+    stream, read_events = EventStream(Reads(engine), threads=ThreadPoolExecutor(2)), Told()
     until = time.monotonic() + LONGEST_READING_S
     while len(read_events) < EXPECTED and time.monotonic() < until:
         page = on_loop(stream.wait(SYSTEM_OPERATOR, decode(after), Presence(), limit=limit, wait_s=1))
@@ -100,7 +101,7 @@ def test_nothing_is_passed_over_and_nothing_told_twice_while_others_commit_late(
     engine: sqlalchemy.Engine, database_url: str
 ) -> None:
     scene.open_live(engine, "live", tables=["T1", "T2"], stripes=8)
-    start = encode(EventStream(engine, threads=ThreadPoolExecutor(2)).page(SYSTEM_OPERATOR, None, limit=1).next)
+    start = encode(EventStream(Reads(engine), threads=ThreadPoolExecutor(2)).page(SYSTEM_OPERATOR, None, limit=1).next)
 
     read_events, slowly_told, *_ = race(
         database_url,

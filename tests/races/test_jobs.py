@@ -9,7 +9,8 @@ from itertools import count
 import pytest
 import sqlalchemy
 
-from jackpot_service.database.transactions import reading, transact
+from jackpot_service.database.snapshots import reading
+from jackpot_service.database.transactions import transact
 from jackpot_service.domain.jobs import JobState
 from jackpot_service.domain.principals import Principal, Role
 from jackpot_service.exports.accounting import FORMS

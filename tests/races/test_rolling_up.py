@@ -6,7 +6,7 @@ from typing import Final
 import pytest
 import sqlalchemy
 
-from jackpot_service.database.transactions import snapshot
+from jackpot_service.database.snapshots import snapshot
 from tests.races import books, scene
 from tests.races.processes import Racer, in_threads, race
 from tests.support import rolling

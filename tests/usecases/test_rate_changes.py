@@ -226,7 +226,7 @@ def test_a_time_that_has_passed_is_refused_when_it_is_approved(world: World) -> 
     world.clock.advance(timedelta(hours=2))
 
     refused = approve(world).problem(422, "payload-invalid", "")  # The approver sent no payload.
-    assert refused["detail"] == "payload/effective_at lies in the past."
+    assert refused["detail"] == "/payload/effective_at lies in the past."
     assert world.get("/v1/change-requests/q1").ok()["state"] == "pending"
     assert rates(world)["GBP"] == "1.17"
 

@@ -16,6 +16,7 @@ from jackpot_service.domain.awards import AwardState
 from jackpot_service.domain.bets import Bet, BookedBet
 from jackpot_service.domain.change_policy import MONEY_BY_HAND
 from jackpot_service.domain.corrections import PastAward
+from jackpot_service.domain.currencies import written
 from jackpot_service.domain.errors import Conflict, NotFound
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.money import RateSheet, plain
@@ -141,7 +142,9 @@ class Compensate(RoundKind[CompensableRound]):
         self._cost(state)
         before = state.granted_minor.get((self.bet_id, self.currency), 0)
         if self.amount_minor < 0 and before + self.amount_minor < 0:
-            message = f"For bet {self.bet_id} {before} minor units of {self.currency} were granted."
+            message = (
+                f"For bet {self.bet_id} {written(before, self.currency)} was granted, and no more can be taken back."
+            )
             raise NotGranted(message, bet_id=self.bet_id, currency=self.currency, granted_minor=before)
 
     def decide(self, state: CompensableRound) -> Done:

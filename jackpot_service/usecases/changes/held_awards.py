@@ -66,7 +66,7 @@ _NONE_THERE: Final[Mapping[AwardState, type[Conflict]]] = {
 
 
 class RoundCorrected(Conflict, code="round-corrected", title="The round was corrected since"):
-    """The round was judged anew since its awards were rejected: another verdict is in force."""
+    """The round was judged anew after its awards were rejected: another verdict is in force."""
 
 
 @dataclass(frozen=True, slots=True)

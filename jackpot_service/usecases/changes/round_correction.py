@@ -68,7 +68,7 @@ class ResultPayload(Payload):
 
 
 class BetCompensated(Conflict, code="bet-compensated", title="The bet was compensated"):
-    """The right result awards a bet that was granted a compensation: it is taken back first."""
+    """The right result awards a bet that was granted a compensation: the compensation has to be taken back first."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from jackpot_service.usecases.fields import Amount
 
 
 class SeedCommitted(Refused, code="seed-committed", title="The house's seed is not free"):
-    """So much of the house's money is not free: it is not there, or it carries what the players were promised."""
+    """The amount is more than the house has free: the rest is not there, or guarantees what players were promised."""
 
 
 @dataclass(frozen=True, kw_only=True)
