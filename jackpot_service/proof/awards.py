@@ -106,8 +106,16 @@ class HeldMoney:
 
 def _held(round_: RoundDocuments, steps: Mapping[AwardKey, Sequence[Row[Any]]]) -> Decimal:
     """The cost of the round's awards that stand as held after these steps."""
-    held = (row for row in round_.of("awards") if _stands(steps.get(_key(row), ()), AwardState.HELD))
+    held = (row for row in round_.of("awards") if _is_held(steps.get(_key(row), ())))
     return sum((row.cost for row in held if replay.is_exact(row.cost)), ZERO)
+
+
+def _is_held(steps: Sequence[Row[Any]]) -> bool:
+    """Whether an award stands as held; it does not after a step that is none, which the checks of its round name."""
+    try:
+        return _stands(steps, AwardState.HELD)
+    except ValueError:
+        return False
 
 
 def _stands(rows: Sequence[Row[Any]], state: AwardState) -> bool:

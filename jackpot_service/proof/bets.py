@@ -1,11 +1,12 @@
 """Whether a round's bets, voids and cancellation were lawful, and booked what they should, while it could take them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from jackpot_service.domain import posting_rules, table_limits
 from jackpot_service.domain.acceptance import HandLimit, require_hands, require_stakes
 from jackpot_service.domain.allocation import contribute, stakes_by_currency
-from jackpot_service.domain.bets import Bets, BookedBet
+from jackpot_service.domain.bets import Bet, Bets
+from jackpot_service.domain.counting import counted
 from jackpot_service.domain.errors import Refused
 from jackpot_service.domain.journal import EntryKind, Postings
 from jackpot_service.domain.lives import Life
@@ -22,10 +23,10 @@ def bets_were_acceptable(round_: RoundDocuments, jackpot: Jackpot) -> Found:
     """Every batch kept the round's rules and rates and its table's limits then; no player held too many hands."""
     rules, sheet = jackpot.rules[round_.round.rules_version], jackpot.sheet(round_.round.rate_sheet)
     for entry in round_.entries:
-        accepted = _accepted_by(entry, round_)
+        accepted = round_.accepted(step=entry.step)
         if not accepted:
             continue
-        batch = Bets.of(booked_bet.bet for booked_bet in accepted)
+        batch = Bets.of(accepted)
         limits = in_force.before(jackpot.limits_changes, entry).get(round_.round.table_id)
         expected = None if limits is None else limits.version
         if entry.facts.get("limits_version") != expected:
@@ -42,8 +43,7 @@ def bets_were_acceptable(round_: RoundDocuments, jackpot: Jackpot) -> Found:
         except Refused as refusal:
             yield Mismatch(Code.BET_STAKE, entry.book, entry.place, _detail(round_, entry, refusal))
         try:
-            live = round_.live(before_step=entry.step or 0)
-            require_hands(batch, live=[booked_bet.bet for booked_bet in live], rules=rules)
+            require_hands(batch, live=round_.live(before_step=entry.step or 0), rules=rules)
         except HandLimit as refusal:
             yield Mismatch(Code.BET_HANDS, entry.book, entry.place, _detail(round_, entry, refusal))
 
@@ -51,10 +51,6 @@ def bets_were_acceptable(round_: RoundDocuments, jackpot: Jackpot) -> Found:
 def _detail(round_: RoundDocuments, entry: BookedEntry, refusal: Refused) -> str:
     field_errors = " ".join(error.detail for error in refusal.field_errors)
     return f"{round_.place}, step {entry.step}: {field_errors or refusal.detail}"
-
-
-def _accepted_by(entry: BookedEntry, round_: RoundDocuments) -> list[BookedBet]:
-    return [booked_bet for booked_bet in round_.bets if booked_bet.step == entry.step]
 
 
 def voids_have_their_bets(round_: RoundDocuments, _jackpot: Jackpot) -> Found:
@@ -75,7 +71,7 @@ def contributions_and_refunds_were_booked(round_: RoundDocuments, jackpot: Jackp
             case EntryKind.BETS:
                 expected = _contribution(entry, round_, jackpot)
             case EntryKind.VOIDS:
-                voided = [booked_bet for booked_bet in round_.bets if booked_bet.void_step == entry.step]
+                voided = [booked_bet.bet for booked_bet in round_.bets if booked_bet.void_step == entry.step]
                 expected = _refund(voided, entry, round_, jackpot)
             case EntryKind.CLOSING:
                 expected = Postings()
@@ -88,8 +84,8 @@ def contributions_and_refunds_were_booked(round_: RoundDocuments, jackpot: Jackp
 
 def postings_are(expected: Postings, entry: BookedEntry, round_: RoundDocuments) -> Found:
     """The entry booked these postings and no others."""
-    lines = replay.lines_of(expected)
-    if entry.lines != lines:
+    if entry.lines != expected.lines:
+        lines = replay.lines_of(expected)
         detail = f"{round_.place}, step {entry.step}: booked {_shown(entry.lines)}, due was {_shown(lines)}"
         yield Mismatch(Code.ENTRY_POSTINGS, entry.book, entry.place, detail)
 
@@ -100,16 +96,14 @@ def _shown(lines: tuple[replay.Line, ...]) -> str:
 
 def _contribution(entry: BookedEntry, round_: RoundDocuments, jackpot: Jackpot) -> Postings:
     rules, sheet = jackpot.rules[round_.round.rules_version], jackpot.sheet(round_.round.rate_sheet)
-    stakes = stakes_by_currency(booked_bet.bet for booked_bet in _accepted_by(entry, round_))
-    contributed = contribute(stakes, split=rules.split, sheet=sheet)
+    contributed = contribute(stakes_by_currency(round_.accepted(step=entry.step)), split=rules.split, sheet=sheet)
     return posting_rules.for_contribution(contributed, casino_id=round_.round.casino_id, sheet=sheet)
 
 
-def _refund(
-    bets: list[BookedBet] | tuple[BookedBet, ...], entry: BookedEntry, round_: RoundDocuments, jackpot: Jackpot
-) -> Postings:
-    terms = terms_of(round_, jackpot, running=jackpot.cycle_at(entry), following=None)
-    return reverse([booked_bet.bet for booked_bet in bets], terms=terms, won_since=won_since(entry, round_, jackpot))
+def _refund(bets: Sequence[Bet], entry: BookedEntry, round_: RoundDocuments, jackpot: Jackpot) -> Postings:
+    running = jackpot.cycle_at(entry)
+    terms = terms_of(round_, jackpot, running=running, following=None)
+    return reverse(bets, terms=terms, won_since=won_since(running, round_))
 
 
 def terms_of(round_: RoundDocuments, jackpot: Jackpot, *, running: BookedCycle, following: BookedCycle | None) -> Terms:
@@ -124,11 +118,10 @@ def terms_of(round_: RoundDocuments, jackpot: Jackpot, *, running: BookedCycle, 
     )
 
 
-def won_since(entry: BookedEntry, round_: RoundDocuments, jackpot: Jackpot) -> frozenset[str]:
-    """The ids of the round's bets whose cycle had been won when an entry was booked."""
-    running = jackpot.cycle_at(entry)
+def won_since(running: BookedCycle, round_: RoundDocuments) -> frozenset[str]:
+    """The ids of the round's bets whose cycle had been won when an entry was booked, given the cycle that ran then."""
     earlier = {other.step for other in round_.entries if other.seq <= running.seq_on(other.stripe_no)}
-    return frozenset(booked_bet.bet.bet_id for booked_bet in round_.bets if booked_bet.step in earlier)
+    return frozenset(bet.bet_id for step in earlier for bet in round_.accepted(step=step))
 
 
 def cancellation_names_its_cycle(round_: RoundDocuments, jackpot: Jackpot) -> Found:
@@ -156,7 +149,7 @@ def no_live_bet_was_left_at_retirement(round_: RoundDocuments, jackpot: Jackpot)
         return
     live = round_.live(before_step=(before[-1].step or 0) + 1)
     if live:
-        detail = f"had {len(live)} live bet(s) when its jackpot was retired"
+        detail = f"had {counted(len(live), 'live bet')} when its jackpot was retired"
         yield Mismatch(Code.RETIRED_IN_PLAY, round_.round.jackpot_id, round_.place, detail)
 
 

@@ -96,10 +96,10 @@ def as_many_approved_as_were_due(references: References, _entries: Entries) -> F
 def what_was_approved_was_done(references: References, _entries: Entries) -> Found:
     """An approval is followed by one act of its kind on its jackpot, and such an act follows its approval."""
     done: defaultdict[str, list[Done]] = defaultdict(list)
-    for seq, act in references.acts.items():
+    for act in _acts_of_changes(references):
         if act.decides is not None and act.kind is not None and act.kind not in DECISIONS:
             kind = CARRIES_OUT.get(act.kind)
-            done[act.decides].append((seq, act.kind if kind is None else kind.name, act.jackpot_id))
+            done[act.decides].append((act.seq, act.kind if kind is None else kind.name, act.jackpot_id))
     final = {row.request_id: row for row in references.change_decisions.values() if row.is_final}
     for request_id in sorted(done.keys() | final.keys()):
         expected = _expected_acts(references.change_requests.get(request_id), final.get(request_id))
@@ -120,11 +120,11 @@ def _listed(done: Sequence[Done]) -> str:
 
 def what_was_done_was_asked_for(references: References, _entries: Entries) -> Found:
     """An act that carries out a change request shows what its payload says."""
-    for seq, act in references.acts.items():
+    for act in _acts_of_changes(references):
         request = references.change_requests.get(act.decides)
         if request is not None and act.kind in CARRIES_OUT:
             for wrong in _not_as_asked(request, act):
-                yield _mismatch(Code.CHANGE_DONE, request, f"act {seq}: {wrong}")
+                yield _mismatch(Code.CHANGE_DONE, request, f"act {act.seq}: {wrong}")
 
 
 def _not_as_asked(request: Row[Any], act: Row[Any]) -> Iterator[str]:
@@ -144,9 +144,13 @@ def _not_as_asked(request: Row[Any], act: Row[Any]) -> Iterator[str]:
 def nobody_did_alone_what_takes_two(references: References, _entries: Entries) -> Found:
     """An act that needs two people was done on an approval; of rate sheets, all but the first of a base currency."""
     first_sheets = {sheet.entry_seq for (_, number), sheet in references.sheet_rows.items() if number == 1}
-    for seq, act in references.acts.items():
-        if act.kind in CARRIES_OUT and act.decides is None and seq not in first_sheets:
-            yield Mismatch(Code.CHANGE_DONE, REFERENCE_BOOK, f"act {seq}", f"a {act.kind} without an approval")
+    for act in _acts_of_changes(references):
+        if act.kind in CARRIES_OUT and act.decides is None and act.seq not in first_sheets:
+            yield Mismatch(Code.CHANGE_DONE, REFERENCE_BOOK, f"act {act.seq}", f"a {act.kind} without an approval")
+
+
+def _acts_of_changes(references: References) -> Iterator[Row[Any]]:
+    return map(references.acts.__getitem__, references.index.of_changes)
 
 
 def _mismatch(code: Code, row: Row[Any], detail: str) -> Mismatch:

@@ -16,7 +16,7 @@ from jackpot_service.domain.errors import Refused
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.ledger.mismatches import Code, Found, Mismatch
 from jackpot_service.ledger.replay import BookedEntry
-from jackpot_service.proof import figures, payout_tiers, records
+from jackpot_service.proof import figures, payout_tiers
 from jackpot_service.proof.bets import postings_are, terms_of, won_since
 from jackpot_service.proof.documents import RoundDocuments
 from jackpot_service.proof.jackpots import Jackpot
@@ -86,7 +86,7 @@ def _first(entry: BookedEntry, act: Row[Any], round_: RoundDocuments, jackpot: J
     number = len([other for other in _entries(round_, jackpot) if other.seq < entry.seq])
     return VerdictInForce(
         number=0,
-        result=records.result(round_),
+        result=round_.result,
         meter=Decimal(settlement["meter_before"]),
         awards=corrections.past_awards_of(
             [award for award in round_.of("awards") if award.correction <= number],
@@ -106,14 +106,15 @@ def _derived_of(
     jackpot: Jackpot,
 ) -> tuple[Correction, Done]:
     """Raises: whatever such a correction would have been refused by."""
+    running = jackpot.cycle_at(entry)
     state = SettledRound(
         round_.round,
         [booked_bet.bet for booked_bet in round_.bets if not booked_bet.is_void],
         in_force,
-        terms_of(round_, jackpot, running=jackpot.cycle_at(entry), following=None),
+        terms_of(round_, jackpot, running=running, following=None),
         jackpot.pools.at(recorded["positions"]),
         recorded["positions"],
-        won_since(entry, round_, jackpot),
+        won_since(running, round_),
         booked_on(round_, jackpot),
         compensated([row for row in round_.of("compensations") if row.act_seq < _act(entry, jackpot).seq]),
         tiers=payout_tiers.tiers_of(round_, jackpot),

@@ -2,11 +2,13 @@
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import accumulate
-from typing import Any
+from typing import Any, cast
 
-from sqlalchemy import ColumnElement, Row, and_, func, select, tuple_
+from sqlalchemy import ColumnElement, Row, Text, and_, bindparam, func, select, tuple_
+from sqlalchemy.dialects.postgresql import ARRAY
 
 from jackpot_service.database.models import (
     AwardRow,
@@ -20,10 +22,12 @@ from jackpot_service.database.models import (
     VoidRow,
 )
 from jackpot_service.database.transactions import Session
+from jackpot_service.domain import facts
 from jackpot_service.domain.bets import Bet, BookedBet
-from jackpot_service.domain.exceptions import LATE_VOID, PRIZE_DENIED
+from jackpot_service.domain.exceptions import AWARD_UNCLAIMED, LATE_VOID, PRIZE_DENIED
 from jackpot_service.domain.facts import Facts
 from jackpot_service.domain.journal import EntryKind
+from jackpot_service.domain.outcomes import Result
 from jackpot_service.domain.rounds import Round, RoundState
 from jackpot_service.ledger import replay
 from jackpot_service.ledger.mismatches import Code, Mismatch
@@ -50,18 +54,34 @@ _TABLES = (
 
 ENDINGS = frozenset({EntryKind.RESULT, EntryKind.CANCELLATION})
 
-MADE_BY_ENTRIES = (LATE_VOID, PRIZE_DENIED)
-"""The kinds of exceptions that are kept in the transaction of an entry, and derived from it again."""
+CHECKED = (LATE_VOID, PRIZE_DENIED, AWARD_UNCLAIMED)
+"""The kinds of exceptions that are compared with the documents of their round."""
+
+# Two arrays: to write, and to read, a tuple of parameters for each round took longer than all else of this question.
+_NAMES = (
+    func.unnest(bindparam("table_ids", type_=ARRAY(Text)), bindparam("round_ids", type_=ARRAY(Text)))
+    .table_valued("table_id", "round_id", name="named")
+    .render_derived()
+)
+_EXCEPTIONS = (
+    select(ExceptionRow.__table__)
+    .where(
+        ExceptionRow.kind.in_(CHECKED),
+        tuple_(ExceptionRow.table_id, ExceptionRow.round_id).in_(select(_NAMES.c.table_id, _NAMES.c.round_id)),
+    )
+    .order_by(ExceptionRow.number)
+)
 
 Rows = list[Row[Any]]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class RoundDocuments:
     """
     A round as it is now, its entries by step, and its rows by table; each row has the columns of its table.
 
-    `rows` lacks a table that holds nothing of the round. `exceptions` are those that its entries make.
+    `rows` lacks a table that holds nothing of the round. `exceptions` are those that are compared with it. Several
+    checks ask for what is read or chosen of them; it is the same each time, and made once.
     """
 
     round: Round
@@ -69,13 +89,14 @@ class RoundDocuments:
     bets: tuple[BookedBet, ...]
     rows: Mapping[str, Rows]
     exceptions: Rows
+    _live: dict[int, tuple[Bet, ...]] = field(default_factory=dict, init=False)
 
     @property
     def place(self) -> str:
         """Which round it is, in words."""
         return f"round {self.round.table_id}/{self.round.round_id}"
 
-    @property
+    @cached_property
     def ending(self) -> BookedEntry | None:
         """The entry that ended the round; the first of several."""
         return next((entry for entry in self.entries if entry.kind in ENDINGS), None)
@@ -87,6 +108,11 @@ class RoundDocuments:
             message = "the round has neither a result nor a cancellation"
             raise LookupError(message)
         return self.ending.facts
+
+    @cached_property
+    def result(self) -> Result:
+        """The round's result. Raises: LookupError, TypeError, ValueError."""
+        return facts.result_of(self.ended["result"])
 
     @property
     def denied(self) -> Rows:
@@ -101,13 +127,27 @@ class RoundDocuments:
         """The round's rows of a table, in the order of their keys."""
         return self.rows.get(table, [])
 
-    def live(self, *, before_step: int) -> tuple[BookedBet, ...]:
+    def accepted(self, *, step: int | None) -> tuple[Bet, ...]:
+        """The bets that a step accepted, by bet id."""
+        return self._accepted.get(step, ())
+
+    @cached_property
+    def _accepted(self) -> Mapping[int | None, tuple[Bet, ...]]:
+        by_step: defaultdict[int | None, list[Bet]] = defaultdict(list)
+        for booked_bet in self.bets:
+            by_step[booked_bet.step].append(booked_bet.bet)
+        return {step: tuple(accepted) for step, accepted in by_step.items()}
+
+    def live(self, *, before_step: int) -> tuple[Bet, ...]:
         """The bets accepted before a step and not void before it, by bet id."""
-        return tuple(
-            booked_bet
-            for booked_bet in self.bets
-            if booked_bet.step < before_step and (booked_bet.void_step is None or booked_bet.void_step >= before_step)
-        )
+        if before_step not in self._live:
+            self._live[before_step] = tuple(
+                booked_bet.bet
+                for booked_bet in self.bets
+                if booked_bet.step < before_step
+                and (booked_bet.void_step is None or booked_bet.void_step >= before_step)
+            )
+        return self._live[before_step]
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,7 +240,7 @@ def _round(row: Any) -> Round:  # noqa: ANN401  a row of these columns
         table_id=row.table_id,
         round_id=row.round_id,
         casino_id=row.casino_id,
-        state=RoundState(row.state),
+        state=_state(row.state),
         rules_version=row.rules_version,
         rate_sheet=row.rate_sheet,
         steps=row.steps,
@@ -211,14 +251,23 @@ def _round(row: Any) -> Round:  # noqa: ANN401  a row of these columns
     )
 
 
+def _state(text: str) -> RoundState:
+    """A word that is no state stays as it is: it differs from what is derived, and is named for that."""
+    try:
+        return RoundState(text)
+    except ValueError:
+        return cast("RoundState", text)
+
+
 def _page(session: Session, decoder: Decoder, book: str, rounds: Sequence[Round], within: Within) -> Page:
     entries: defaultdict[int, list[BookedEntry]] = defaultdict(list)
     for entry in replay.entries_within(session, book, within):
         entries[entry.round_key or 0].append(entry)
     rows: defaultdict[int, dict[str, Rows]] = defaultdict(dict)
     for model in _TABLES:
-        for row in decoder.rows(model.__tablename__, session.execute(_select(model, book, within))):
-            rows[row.round_key].setdefault(model.__tablename__, []).append(row)
+        name = model.__tablename__
+        for row in decoder.rows(name, session.execute(_select(model, book, within)).all()):
+            rows[row.round_key].setdefault(name, []).append(row)
     exceptions = _exceptions(session, decoder, rounds)
     known = {round_.round_key for round_ in rounds}
     return Page(
@@ -241,12 +290,13 @@ def _page(session: Session, decoder: Decoder, book: str, rounds: Sequence[Round]
 
 
 def _exceptions(session: Session, decoder: Decoder, rounds: Sequence[Round]) -> defaultdict[tuple[str, str], Rows]:
-    """Read the exceptions that entries of rounds make, by table and round."""
-    names = [(round_.table_id, round_.round_id) for round_ in rounds]
-    named = tuple_(ExceptionRow.table_id, ExceptionRow.round_id).in_(names)
-    question = select(ExceptionRow.__table__).where(ExceptionRow.kind.in_(MADE_BY_ENTRIES), named)
+    """Read the exceptions that are compared with their rounds, by table and round."""
+    names = {
+        "table_ids": [round_.table_id for round_ in rounds],
+        "round_ids": [round_.round_id for round_ in rounds],
+    }
     by_round: defaultdict[tuple[str, str], Rows] = defaultdict(list)
-    for row in decoder.rows(ExceptionRow.__tablename__, session.execute(question.order_by(ExceptionRow.number))):
+    for row in decoder.rows(ExceptionRow.__tablename__, session.execute(_EXCEPTIONS, names).all()):
         by_round[row.table_id, row.round_id].append(row)
     return by_round
 
@@ -260,11 +310,8 @@ def _select(model: Any, book: str, within: Within) -> Any:  # noqa: ANN401  any 
 
 def _bets(rows: Mapping[str, Rows]) -> tuple[BookedBet, ...]:
     void_steps = {row.bet_id: row.step for row in rows.get("voids", [])}
+    bets: Iterable[Any] = rows.get("bets", ())  # Taken apart at once, not column by column: of nothing there are more.
     return tuple(
-        BookedBet(
-            Bet(row.bet_id, row.player_id, row.hand, row.currency, row.stake_minor, row.occurred_at),
-            row.step,
-            void_steps.get(row.bet_id),
-        )
-        for row in rows.get("bets", [])
+        BookedBet(Bet(bet_id, player_id, hand, currency, stake_minor, occurred_at), step, void_steps.get(bet_id))
+        for _, _, bet_id, step, player_id, hand, currency, stake_minor, occurred_at in bets
     )

@@ -39,29 +39,29 @@ HAVE_FIGURES = frozenset(
 
 def entries_come_to_what_they_say(round_: RoundDocuments, jackpot: Jackpot) -> Found:
     """Each entry of a round has its round's casino, table and rules, and the figures that its documents make."""
-    of = round_.round
+    of = Attribution.of(round_.round)
     for entry in round_.entries:
         try:
             expected = due_of(entry, round_, jackpot)
         except UNDERIVABLE as error:
             yield _mismatch(entry, f"comes to {entry.content}, and what is due cannot be figured: {error}")
             continue
-        yield from are(entry, Attribution(of.casino_id, of.table_id, of.rules_version), expected)
+        yield from are(entry, of, expected)
 
 
 def due_of(entry: BookedEntry, round_: RoundDocuments, jackpot: Jackpot) -> Sequence[Figure]:
     """The figures that an entry's documents make. Raises: LedgerError, LookupError, ValueError and the like."""
     sheet, step = jackpot.sheet(round_.round.rate_sheet), entry.step or 0
     if entry.kind == EntryKind.BETS:
-        accepted = [booked_bet.bet for booked_bet in round_.bets if booked_bet.step == step]
+        accepted = round_.accepted(step=step)
         split = jackpot.rules[round_.round.rules_version].split
         contributed = contribute(stakes_by_currency(accepted), split=split, sheet=sheet)
         return figures.figures_of_bets(contributed, [bet.currency for bet in accepted])
     if entry.kind == EntryKind.CLOSING:
         return ()
-    terms = terms_of(round_, jackpot, running=jackpot.cycle_at(entry), following=None)
-    won = won_since(entry, round_, jackpot)
-    live = [booked_bet.bet for booked_bet in round_.live(before_step=step)]
+    running = jackpot.cycle_at(entry)
+    terms, won = terms_of(round_, jackpot, running=running, following=None), won_since(running, round_)
+    live = round_.live(before_step=step)
     if entry.kind == EntryKind.VOIDS:
         voided = {row.bet_id for row in round_.of("voids") if row.step == step and not row.is_tombstone}
         return figures.figures_of_refunds(
@@ -71,7 +71,7 @@ def due_of(entry: BookedEntry, round_: RoundDocuments, jackpot: Jackpot) -> Sequ
         )
     if entry.kind == EntryKind.CANCELLATION:
         return figures.figures_of_refunds(live, terms=terms, won_since=won)
-    dead = refunded_hands(records.result(round_).hands, jackpot.rules[round_.round.rules_version])
+    dead = refunded_hands(round_.result.hands, jackpot.rules[round_.round.rules_version])
     return (
         *figures.figures_of_refunds([bet for bet in live if bet.hand in dead], terms=terms, won_since=won),
         *figures.figures_of_awards(records.awards(round_)),
@@ -103,13 +103,13 @@ _PAYMENTS = text(
                (b.paid_minor + s.amount_minor = a.amount_minor)::int - (b.paid_minor = a.amount_minor)::int AS number,
                s.amount_minor AS minor, s.cost AS value
         FROM payments s
-        JOIN rounds r ON r.jackpot_id = s.jackpot_id AND r.round_key = s.round_key
-        JOIN awards a ON a.jackpot_id = s.jackpot_id AND a.round_key = s.round_key AND a.bet_id = s.bet_id
+        JOIN rounds r ON r.jackpot_id = :book AND r.round_key = s.round_key
+        JOIN awards a ON a.jackpot_id = :book AND a.round_key = s.round_key AND a.bet_id = s.bet_id
                      AND a.tier = s.tier AND a.correction = s.correction
         LEFT JOIN LATERAL (
             SELECT v.made_on
             FROM verdict_days v
-            WHERE v.jackpot_id = a.jackpot_id AND v.round_key = a.round_key AND v.number = a.correction
+            WHERE v.jackpot_id = :book AND v.round_key = a.round_key AND v.number = a.correction
             LIMIT 1
         ) AS d ON true
         CROSS JOIN LATERAL (

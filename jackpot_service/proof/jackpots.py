@@ -2,6 +2,9 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate
+from operator import or_
 from typing import Any
 
 from sqlalchemy import select
@@ -70,7 +73,7 @@ def stripes_follow(book: str, stripes: Sequence[BookedStripe], changes: Sequence
             yield Mismatch(Code.STRIPE_ACCEPTING, book, f"stripe {stripe.stripe_no}", detail)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Jackpot:
     """
     A jackpot's data, for the checks of its entries. `documents` are the rules versions as stored, whatever they say.
@@ -111,16 +114,31 @@ class Jackpot:
 
         Raises: LookupError if no cycle had begun.
         """
-        running = [cycle for cycle in self.cycles if cycle.seq_on(entry.stripe_no) < entry.seq]
-        if not running:
-            message = "no cycle had begun"
-            raise LookupError(message)
-        return running[-1]
+        for cycle in reversed(self.cycles):
+            if cycle.seq_on(entry.stripe_no) < entry.seq:
+                return cycle
+        message = "no cycle had begun"
+        raise LookupError(message)
 
     def versions_by(self, entry: BookedEntry) -> frozenset[int]:
         """The rules versions of the cycles that had begun when an entry was booked. Raises: LookupError if none had."""
-        last = self.cycle_at(entry).cycle
-        return frozenset(cycle.rules_version for cycle in self.cycles if cycle.cycle <= last)
+        return self._versions_by_cycle[self.cycle_at(entry).cycle]
+
+    @cached_property
+    def _versions_by_cycle(self) -> Mapping[int, frozenset[int]]:
+        """The rules versions of each cycle and those before it; cycles are in the order of their numbers."""
+        versions = accumulate((frozenset({cycle.rules_version}) for cycle in self.cycles), or_)
+        return {cycle.cycle: so_far for cycle, so_far in zip(self.cycles, versions, strict=True)}
+
+    @cached_property
+    def cycles_by_number(self) -> Mapping[int, BookedCycle]:
+        """The cycles by their numbers."""
+        return {cycle.cycle: cycle for cycle in self.cycles}
+
+    @cached_property
+    def ends(self) -> Mapping[int, int]:
+        """The seq of the last entry on each stripe."""
+        return {stripe.stripe_no: stripe.seq for stripe in self.stripes}
 
     def recorded_at(self, entry: BookedEntry) -> Mapping[str, Any] | None:
         """The facts of an entry of no round, by the act that booked it; None if no act did."""
@@ -139,8 +157,12 @@ class Jackpot:
 
     def opened_by(self, entry: BookedEntry) -> BookedCycle | None:
         """The cycle that an entry opened, if it opened one."""
-        place = (entry.stripe_no, entry.seq)
-        return next((cycle for cycle in self.cycles if (cycle.stripe_no, cycle.seq) == place), None)
+        return self._cycles_by_opening.get((entry.stripe_no, entry.seq))
+
+    @cached_property
+    def _cycles_by_opening(self) -> Mapping[tuple[int, int], BookedCycle]:
+        """The cycles by stripe and seq of the entry that opened them; the first, where several name the same."""
+        return {(cycle.stripe_no, cycle.seq): cycle for cycle in reversed(self.cycles)}
 
 
 def read(

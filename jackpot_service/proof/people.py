@@ -13,7 +13,6 @@ from jackpot_service.domain.entries import REFERENCE_BOOK
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.principals import MACHINES, SYSTEM_OPERATOR, Principal, Role
 from jackpot_service.ledger.mismatches import Code, Found, Mismatch
-from jackpot_service.ledger.replay import BookedEntry
 from jackpot_service.proof import change_policies
 from jackpot_service.proof.documents import RoundDocuments
 from jackpot_service.proof.references import Document, References, round_of
@@ -30,14 +29,11 @@ def switches_begin_off(references: References) -> Found:
         yield Mismatch(Code.DOCUMENT_WITHOUT_ENTRY, REFERENCE_BOOK, "emergency switches", detail)
 
 
-def acts_were_of_those_who_may(references: References) -> Found:
-    """Each act is of somebody who was there by then, of a role and a casino that do such acts."""
-    for seq, act in references.acts.items():
-        if act.kind is None:
-            continue  # Named by the check of entries.
-        actor = references.principals.get(act.principal)
-        for why in _reasons_against_actor(act, actor, references):
-            yield Mismatch(Code.ACT_PRINCIPAL, REFERENCE_BOOK, f"act {seq}", f"a {act.kind} by {act.principal}: {why}")
+def act_was_of_one_who_may(act: Row[Any], references: References) -> Found:
+    """An act is of somebody who was there by then, of a role and a casino that do such acts."""
+    actor = references.principals.get(act.principal)
+    for why in _reasons_against_actor(act, actor, references):
+        yield Mismatch(Code.ACT_PRINCIPAL, REFERENCE_BOOK, f"act {act.seq}", f"a {act.kind} by {act.principal}: {why}")
 
 
 def _reasons_against_actor(act: Row[Any], actor: Row[Any] | None, references: References) -> Iterator[str]:
@@ -187,10 +183,10 @@ def documents_of_people(references: References) -> Iterator[Document]:
         yield Document(f"key {row.key_id}", row.entry_seq, EntryKind.KEY_CREATED, recorded)
 
 
-def check_keys(references: References, entries: Mapping[int, BookedEntry]) -> Found:
+def check_keys(references: References) -> Found:
     """Check what people and keys name, and each revocation."""
     yield from bindings_of_people_exist(references)
-    yield from keys_were_revoked(references, entries)
+    yield from keys_were_revoked(references)
 
 
 def bindings_of_people_exist(references: References) -> Found:
@@ -210,12 +206,11 @@ def _unknown(place: str, missing: str) -> Mismatch:
     return Mismatch(Code.KEY_BINDING, REFERENCE_BOOK, place, f"there is no {missing}")
 
 
-def keys_were_revoked(references: References, entries: Mapping[int, BookedEntry]) -> Found:
+def keys_were_revoked(references: References) -> Found:
     """Each revoked key was revoked by one act, at that act's time; each such act has its key."""
     recorded = defaultdict(list)
-    for seq, entry in entries.items():
-        if entry.kind == EntryKind.KEY_REVOKED and seq in references.acts:
-            recorded[str(references.acts[seq].after.get("key_id"))].append((seq, entry.received_at))
+    for act in map(references.acts.__getitem__, references.index.of_revocations):
+        recorded[str(act.after.get("key_id"))].append((act.seq, act.received_at))
     for row in references.keys.values():
         acts = recorded.pop(row.key_id, [])
         expected = [

@@ -4,6 +4,7 @@ from bisect import bisect_right
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import chain, repeat
 from typing import TypeVar
 
 from jackpot_service.database.transactions import Session
@@ -31,6 +32,9 @@ class PoolsByPosition:
     positions that are near. The pools at a block's beginning are summed from the nearest position whose pools are
     known. That is the beginning, where the book was verified before, or the end of the block read last, which is mostly
     where it begins. So memory does not grow with the books.
+
+    Such rounds also settle at vectors that share most of their positions. So the pools at the last one are kept: only
+    stripes that moved since are looked at.
     """
 
     def __init__(self, session: Session, book: str, since: Verified = NOTHING) -> None:
@@ -39,11 +43,19 @@ class PoolsByPosition:
         self._since = since
         self._ends: dict[int, tuple[int, Pools]] = {}
         self._blocks: OrderedDict[tuple[int, int], Block] = OrderedDict()
+        self._last: list[tuple[int, Pools]] = []
+        self._sum = Pools()
 
     def at(self, positions: Sequence[int]) -> Pools:
         """Sum the pools of all stripes, each after its entry at its position."""
         most = max(KEPT_BLOCKS_OF_POOLS, 2 * len(positions))
-        return sum((self._on_stripe(stripe_no, seq, most) for stripe_no, seq in enumerate(positions)), Pools())
+        self._last += [(0, Pools())] * (len(positions) - len(self._last))
+        for stripe_no, (seq, (before, held)) in enumerate(zip(chain(positions, repeat(0)), self._last, strict=False)):
+            if seq != before:
+                pools = self._on_stripe(stripe_no, seq, most)
+                self._sum += pools - held
+                self._last[stripe_no] = seq, pools
+        return self._sum
 
     def _on_stripe(self, stripe_no: int, seq: int, most: int) -> Pools:
         if seq <= 0:
@@ -63,9 +75,9 @@ class PoolsByPosition:
     def _read(self, stripe_no: int, start: int) -> Block:
         end = min(start + ENTRIES_AT_ONCE, HIGHEST)
         seqs, pools = [start], [self._begin(stripe_no, start)]
-        for entry in replay.entries(self._session, self._book, stripe_no, after=start, upto=end):
-            seqs.append(entry.seq)
-            pools.append(pools[-1] + entry.pools())
+        for seq, added in replay.pools_of_entries(self._session, self._book, stripe_no, after=start, upto=end):
+            seqs.append(seq)
+            pools.append(pools[-1] + added)
         self._ends[stripe_no] = (end, pools[-1])
         return seqs, pools
 

@@ -11,7 +11,7 @@ import signal
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from queue import SimpleQueue
@@ -20,7 +20,8 @@ from typing import Final
 import sqlalchemy
 
 from jackpot_service.database.failures import HeldUp
-from jackpot_service.database.transactions import Session, exported_snapshot, snapshot
+from jackpot_service.database.snapshots import exported_snapshot, snapshot
+from jackpot_service.database.transactions import Session
 from jackpot_service.domain.errors import Unavailable
 from jackpot_service.ledger.replay import BookedEntry
 from jackpot_service.ledger.verification import Verified
@@ -28,9 +29,10 @@ from jackpot_service.proof import decoding, jackpots, references
 from jackpot_service.proof.decoding import Decoder
 from jackpot_service.proof.round_proof import ProvedRounds, RoundProof, few_collections, merged
 
-ROUNDS_OF_A_SHARE: Final = 250
+ROUNDS_OF_A_SHARE: Final = 2000
+"""So many that what stands near them in the books is not read by each process again."""
 
-LEAST_SHARES: Final = 16
+LEAST_SHARES: Final = 3
 """With fewer, a process alone has proved them before others have begun."""
 
 LONGEST_END_S: Final = 10.0
@@ -78,10 +80,46 @@ class Work:
             yield begins[number], self.ends[number]
 
 
+@dataclass(slots=True)
+class Answers:
+    """The answers of a process, added by a thread as they come; a text is its last, and says why it ended."""
+
+    queue: "SimpleQueue[ProvedRounds | str]" = field(default_factory=SimpleQueue)
+    entries: int = 0
+
+    def add(self, answer: ProvedRounds | str) -> None:
+        """Add the next answer."""
+        self.entries += 0 if isinstance(answer, str) else answer.entries
+        self.queue.put(answer)
+
+
+@dataclass(slots=True)
+class SideBySide:
+    """The results of rounds that several processes prove, in the order of the rounds."""
+
+    answers: Sequence[Answers]
+    shares: int
+    taken: int = 0
+
+    def __iter__(self) -> Iterator[ProvedRounds]:
+        """Take the results. Raises: HeldUp if a process has ended by itself."""
+        for number in range(self.shares):
+            answer = self.answers[number % len(self.answers)].queue.get()
+            if isinstance(answer, str):
+                raise HeldUp(answer)
+            self.taken += answer.entries
+            yield answer
+
+    @property
+    def entries_waiting(self) -> int:
+        """How many entries' rounds are proved, and not taken yet."""
+        return sum(answers.entries for answers in self.answers) - self.taken
+
+
 @contextmanager
-def proving(session: Session, processes: Processes, work: Work) -> Iterator[Iterator[ProvedRounds]]:
+def proving(session: Session, processes: Processes, work: Work) -> Iterator[SideBySide]:
     """
-    Have processes prove the shares of some rounds; yields the results, in the order of the rounds.
+    Have processes prove the shares of some rounds.
 
     They work meanwhile, whatever the block does. At its end they are gone.
 
@@ -92,28 +130,17 @@ def proving(session: Session, processes: Processes, work: Work) -> Iterator[Iter
         answers = [
             stack.enter_context(_answers(processes, work, instant, number)) for number in range(processes.number)
         ]
-        yield _in_order(answers, len(work.ends))
-
-
-Answers = SimpleQueue[ProvedRounds | str]
-
-
-def _in_order(answers: Sequence[Answers], shares: int) -> Iterator[ProvedRounds]:
-    for number in range(shares):
-        answer = answers[number % len(answers)].get()
-        if isinstance(answer, str):
-            raise HeldUp(answer)
-        yield answer
+        yield SideBySide(answers, len(work.ends))
 
 
 @contextmanager
 def _answers(processes: Processes, work: Work, instant: str, number: int) -> Iterator[Answers]:
-    """Start a process; yields its answers, as they come. A text is its last, and says why it ended."""
+    """Start a process; yields its answers, as they come."""
     here, there = _CONTEXT.Pipe(duplex=False)
     process = _CONTEXT.Process(target=_prove, args=(there, processes, instant, work, number), daemon=True)
     process.start()
     there.close()  # Then it is the process's alone: its end is seen here.
-    answers: Answers = SimpleQueue()
+    answers = Answers()
     taking = threading.Thread(target=_take, args=(here, process, answers), daemon=True)
     taking.start()
     try:
@@ -129,10 +156,10 @@ def _take(here: Connection, process: BaseProcess, answers: Answers) -> None:
     with here:
         while True:
             try:
-                answers.put(here.recv())
+                answers.add(here.recv())
             except (EOFError, OSError):
                 process.join(LONGEST_END_S)
-                answers.put(f"A process that proved rounds has ended, with {process.exitcode}.")
+                answers.add(f"A process that proved rounds has ended, with {process.exitcode}.")
                 return
 
 

@@ -8,8 +8,6 @@ from datetime import UTC, date, datetime
 from itertools import count
 from typing import Final
 
-from sqlalchemy import literal, union_all
-
 from jackpot_service.database.models import (
     AwardRow,
     AwardStepRow,
@@ -67,7 +65,7 @@ from jackpot_service.proof.awards import HeldMoney
 from jackpot_service.proof.decoding import Decoder
 from jackpot_service.proof.jackpots import Jackpot
 from jackpot_service.proof.manual_payments import Statements
-from jackpot_service.proof.processes import Processes, Work, proving
+from jackpot_service.proof.processes import Processes, SideBySide, Work, proving
 from jackpot_service.proof.references import References
 from jackpot_service.proof.round_proof import ProvedRounds, RoundProof, few_collections, guarded
 from jackpot_service.proof.times import Times
@@ -95,11 +93,6 @@ _BOOKS_OF = (
     ReconciledDayRow.jackpot_id,
 )
 
-_BOOKS = union_all(
-    *(replay.distinct(column, lowest="").add_columns(literal(column.class_.__tablename__)) for column in _BOOKS_OF)
-)
-"""Every table's books."""
-
 _OF_ANY_BOOK = frozenset({StripeRow.__tablename__, EntryRow.__tablename__, DayRow.__tablename__})
 """Tables in which the reference book has rows as well."""
 
@@ -117,7 +110,7 @@ def verify(
 
     With `since`, how far each book is verified, it takes that for granted and goes on from there: see
     docs/decisions/proof.md for what that proves. The session must see one instant of the database
-    (`transactions.snapshot`); the service may go on meanwhile. Memory does not grow with entries, rounds or bets.
+    (`snapshots.snapshot`); the service may go on meanwhile. Memory does not grow with entries, rounds or bets.
     `on_progress` is called after each page, `on_reached` where a later verification could go on, as long as
     nothing is wrong. Where a jackpot has many rounds, `processes` prove them side by side.
 
@@ -133,7 +126,7 @@ def verify(
 
 
 def _unknown_books(session: Session, known: References) -> Found:
-    for book, table in sorted(map(tuple, session.execute(_BOOKS))):
+    for book, table in replay.books_of(session, _BOOKS_OF):
         if book not in known.jackpots and (book != REFERENCE_BOOK or table not in _OF_ANY_BOOK):
             yield Mismatch(Code.BOOK_UNKNOWN, book, table, "has rows of a jackpot that is not there")
 
@@ -157,6 +150,7 @@ class _Proof:
     mismatches: list[Mismatch] = field(default_factory=list, init=False)
     not_compared: Counter[NotCompared] = field(default_factory=Counter, init=False)
     looks: Looks = field(default_factory=Looks, init=False)
+    side_by_side: SideBySide | None = field(default=None, init=False)
     decoder: Decoder = field(default_factory=Decoder, init=False)
     unreadable: set[Mismatch] = field(default_factory=set, init=False)
 
@@ -192,7 +186,8 @@ class _Proof:
         yield from jackpots.stripes_follow(REFERENCE_BOOK, stripes, ())
         yield from table_limits.check(REFERENCE_BOOK, (), stripes, {})
         entries = reference_book.entries(self.session)
-        yield from guarded(reference_book.check(known, entries), book=REFERENCE_BOOK, place="documents")
+        lawful = reference_book.check(known, entries, on_act=self._count_act)
+        yield from guarded(lawful, book=REFERENCE_BOOK, place="documents")
         signed = passkeys.check(self.session, known, entries)
         yield from guarded(signed, book=REFERENCE_BOOK, place="passkeys")
         noted = exceptions.check(self.session, self.decoder, known)
@@ -209,31 +204,13 @@ class _Proof:
         since = self.reached.get(jackpot_id, NOTHING)
         held, statements = HeldMoney(since), Statements(self.session, self.decoder, jackpot_id, since)
         yield from self._once(self.decoder.take())
-        fresh: list[BookedEntry] = []
-        stripes, cycles = replay.stripes(self.session, jackpot_id), replay.cycles(self.session, jackpot_id)
-        dates, late = Times(self.now, stripes, cycles), list[Mismatch]()
-
-        def note(entry: BookedEntry) -> None:
-            self._count_entry(entry)
-            late.extend(dates.check(entry))
-            held.note(entry)
-            statements.note(entry)
-            if entry.round_key is None:
-                self.looks.done += Looks.IN_ROUND
-                fresh.append(entry)
-
-        entries_before = self.entries
-        yield from laws.broken_in(self.session, jackpot_id, since=since, on_entry=note)
+        fresh = list(replay.entries_of_no_round(self.session, jackpot_id, since=since))
         jackpot = jackpots.read(self.session, jackpot_id, known, since, fresh)
-        yield from [*late, *dates.check_stripes(jackpot_id)]
-        yield from guarded(jackpots.check(jackpot, jackpot.outside), book=jackpot_id, place="opening")
-        yield from guarded(statements.check(jackpot, jackpot.outside), book=jackpot_id, place="statements")
-        yield from acts.acts_were_possible(jackpot, jackpot.outside)
-        yield from acts.check_decisions(jackpot, fresh)
-        yield from figures.effects_come_to_nothing_more(fresh)
-        reconciled = checkpoints.reconciled_days_of(self.session, jackpot_id)
         proof = RoundProof.of(self.session, self.decoder, jackpot, since)
         with self._proving(proof, fresh) as proved:  # Others prove rounds meanwhile.
+            entries_before = self.entries
+            yield from self._check_book(jackpot, since, fresh, held, statements)
+            reconciled = checkpoints.reconciled_days_of(self.session, jackpot_id)
             yield from self._check_sums(jackpot, since, reconciled, fresh_entries=self.entries - entries_before)
             reconciled_to = reconciled[-1].day if reconciled else date.min
             yield from self._check_rounds(proof, proved, held, reconciled_to=reconciled_to)
@@ -243,6 +220,34 @@ class _Proof:
         yield from guarded(crossing, book=jackpot_id, place="order")
         self.reached[jackpot_id] = replace(self.reached[jackpot_id], is_whole=True, held=ZERO)
         self.report_reached()
+
+    def _check_book(
+        self,
+        jackpot: Jackpot,
+        since: Verified,
+        fresh: Sequence[BookedEntry],
+        held: HeldMoney,
+        statements: Statements,
+    ) -> Found:
+        """The laws of a jackpot's book, its opening, and the acts on it."""
+        jackpot_id = jackpot.jackpot_id
+        dates, late = Times(self.now, jackpot.stripes, jackpot.cycles), list[Mismatch]()
+
+        def note(entry: BookedEntry) -> None:
+            self._count_entry(entry)
+            late.extend(dates.check(entry))
+            held.note(entry)
+            statements.note(entry)
+            if entry.round_key is None:
+                self.looks.done += Looks.IN_ROUND
+
+        yield from laws.broken_in(self.session, jackpot_id, since=since, on_entry=note)
+        yield from [*late, *dates.check_stripes(jackpot_id)]
+        yield from guarded(jackpots.check(jackpot, jackpot.outside), book=jackpot_id, place="opening")
+        yield from guarded(statements.check(jackpot, jackpot.outside), book=jackpot_id, place="statements")
+        yield from acts.acts_were_possible(jackpot, jackpot.outside)
+        yield from acts.check_decisions(jackpot, fresh)
+        yield from figures.effects_come_to_nothing_more(fresh)
 
     def _check_sums(
         self, jackpot: Jackpot, since: Verified, reconciled: Sequence[DayPart], *, fresh_entries: int
@@ -265,19 +270,20 @@ class _Proof:
         self.looks.done = before + share
 
     @contextmanager
-    def _proving(self, proof: RoundProof, fresh: Sequence[BookedEntry]) -> Iterator[Iterator[ProvedRounds]]:
+    def _proving(self, proof: RoundProof, fresh: Sequence[BookedEntry]) -> Iterator[Iterable[ProvedRounds]]:
         """Prove the rounds that come after those verified before, here as they are read, or side by side."""
         book, after, processes = proof.jackpot.jackpot_id, proof.since.last_round_key, self.processes
         if processes is not None:
             ends = documents.shares(self.session, book, after=after, rounds=processes.rounds_of_a_share)
             if len(ends) >= processes.least_shares:
-                with proving(self.session, processes, Work(book, proof.since, fresh, after, ends)) as proved:
-                    yield proved
+                with proving(self.session, processes, Work(book, proof.since, fresh, after, ends)) as self.side_by_side:
+                    yield self.side_by_side
+                self.side_by_side = None
                 return
         yield proof.between(after, documents.HIGHEST_KEY)
 
     def _check_rounds(
-        self, proof: RoundProof, proved: Iterator[ProvedRounds], held: HeldMoney, *, reconciled_to: date
+        self, proof: RoundProof, proved: Iterable[ProvedRounds], held: HeldMoney, *, reconciled_to: date
     ) -> Found:
         """All rounds after the last that was verified, and of those before it, the ones touched since."""
         jackpot, since = proof.jackpot, proof.since
@@ -320,11 +326,11 @@ class _Proof:
         for book, stripe_no, seq in replay.ends(self.session):
             if book in self.books:
                 fresh[book] += max(0, seq - self.reached.get(book, NOTHING).seq_on(stripe_no))
-        looks = Looks(processes=1 if self.processes is None else self.processes.number)
-        once = looks.in_chain + Looks.IN_SUMS
-        looks.total = sum(
-            once * entries + Looks.IN_ROUND * self._with_rounds(book, entries) for book, entries in fresh.items()
-        )
+        looks = Looks(Looks.IN_ACT * fresh[REFERENCE_BOOK])
+        for book, entries in fresh.items():
+            looks.total += Looks.IN_CHAIN * entries
+            if book != REFERENCE_BOOK:
+                looks.total += Looks.IN_SUMS * entries + Looks.IN_ROUND * self._with_rounds(book, entries)
         return looks
 
     def _with_rounds(self, book: str, fresh: int) -> int:
@@ -336,14 +342,20 @@ class _Proof:
 
     def _count_entry(self, entry: BookedEntry) -> None:
         self.entries += 1
-        self.looks.done += self.looks.in_chain
-        if entry.book == REFERENCE_BOOK:  # Its documents are few, and looked at apart.
-            self.looks.done += Looks.IN_SUMS + Looks.IN_ROUND
+        self.looks.done += Looks.IN_CHAIN
         if self.entries % replay.PAGE == 0:
             self._report_progress(entry.book)
 
+    def _count_act(self, seq: int) -> None:
+        """All acts are looked at each time; those that came since were to be counted."""
+        if seq > self.reached.get(REFERENCE_BOOK, NOTHING).seq_on(0):
+            self.looks.done += Looks.IN_ACT
+        if seq % replay.PAGE == 0:
+            self._report_progress(REFERENCE_BOOK)
+
     def _report_progress(self, book: str) -> None:
-        done = min(self.looks.done, self.looks.total)
+        waiting = 0 if self.side_by_side is None else Looks.IN_ROUND * self.side_by_side.entries_waiting
+        done = min(self.looks.done + waiting, self.looks.total)
         self.on_progress(Progress(book, self.entries, self.rounds, done, self.looks.total))
 
     def _verified(self, stripes: Sequence[BookedStripe]) -> Verified:

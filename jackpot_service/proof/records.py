@@ -7,7 +7,6 @@ from jackpot_service.domain.entries import Entry, RoundStep
 from jackpot_service.domain.errors import LedgerError
 from jackpot_service.domain.facts import Facts
 from jackpot_service.domain.journal import EntryKind
-from jackpot_service.domain.outcomes import Result
 from jackpot_service.domain.prizes import Tier
 from jackpot_service.domain.rules import FundedBy
 from jackpot_service.domain.settlement import Award
@@ -42,26 +41,22 @@ def recorded(entry: BookedEntry, round_: RoundDocuments, jackpot: Jackpot) -> En
 
     Raises: LookupError where a row is missing, ValueError or TypeError where something cannot be read, Unbalanced.
     """
-    then = round_.round._replace(steps=entry.step or 0)
+    of, step = round_.round, entry.step or 0
     return Entry(
         book=entry.book,
         kind=EntryKind(entry.kind),
         principal=entry.principal,
         received_at=entry.received_at,
         facts=entry.facts,
-        in_rows={**_in_rows(entry, round_, jackpot), **facts.facts_of_opening(then)},
+        in_rows={**_in_rows(entry, round_, jackpot), **({} if step > 1 else facts.facts_of_terms(of))},
         postings=entry.postings(),
-        round_step=RoundStep.of(then),
+        round_step=RoundStep(of.casino_id, of.table_id, of.round_id, of.round_key, step, of.rules_version),
     )
 
 
 def _in_rows(entry: BookedEntry, round_: RoundDocuments, jackpot: Jackpot) -> Facts:
     if entry.kind == EntryKind.BETS:
-        return {
-            "bets": facts.facts_of_bets(
-                Bets.of(booked_bet.bet for booked_bet in round_.bets if booked_bet.step == entry.step)
-            )
-        }
+        return {"bets": facts.facts_of_bets(Bets.of(round_.accepted(step=entry.step)))}
     if entry.kind != EntryKind.RESULT:
         return {}
     opened = jackpot.opened_by(entry)
@@ -88,13 +83,10 @@ def _voids(entry: BookedEntry, round_: RoundDocuments) -> Facts:
     }
 
 
-def result(round_: RoundDocuments) -> Result:
-    """Read the round's result. Raises: LookupError, TypeError, ValueError."""
-    return facts.result_of(round_.ended["result"])
-
-
 def awards(round_: RoundDocuments) -> tuple[Award, ...]:
     """Read the awards of the round's settlement as they began, by bet id and tier. Raises: ValueError."""
+    if not round_.of("awards"):
+        return ()
     steps = {(row.bet_id, row.tier, row.step) for row in round_.of("award_steps") if not row.correction}
     return tuple(
         Award(

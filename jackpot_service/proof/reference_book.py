@@ -1,7 +1,7 @@
 """Whether the reference book recorded its acts and they their documents, and whether what those name exists."""
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final
 
 from sqlalchemy import Row, func, select
 
@@ -46,22 +46,33 @@ def entries(session: Session) -> Mapping[int, BookedEntry]:
     return PagedRows(read, first_from)
 
 
-def check(references: References, entries: Mapping[int, BookedEntry]) -> Found:
-    """Check the reference documents against the entries of the reference book, by seq."""
-    yield from entries_recorded_their_acts(references, entries)
-    yield from acts_wrote_their_documents(references, entries)
-    yield from acts.check_effects(references)
+def check(
+    references: References, entries: Mapping[int, BookedEntry], *, on_act: Callable[[int], None] = lambda _seq: None
+) -> Found:
+    """Check the reference documents against the entries of the reference book, by seq; `on_act` gets each seq."""
+    yield from acts_have_their_entries(references)
+    written: set[int] = set()
+    yield from documents_were_written(references, entries, written)
+    for seq, entry in entries.items():
+        act = references.acts.get(seq)
+        yield from entry_recorded_its_act(entry, act)
+        if entry.kind in WRITES_A_DOCUMENT and seq not in written:
+            yield Mismatch(Code.ENTRY_DIGEST, REFERENCE_BOOK, entry.place, f"{entry.kind}: nothing is there")
+        if act is not None:
+            for law in ACT_LAWS:
+                yield from law(act, references)
+        on_act(seq)
+    yield from acts.no_two_booked_one_entry(references)
     yield from changes.check(references, entries)
     yield from bindings_exist(references)
     yield from sheets_state_their_base(references)
     yield from sheets_are_what_was_approved(references, entries)
-    yield from people.check_keys(references, entries)
+    yield from people.check_keys(references)
     yield from people.switches_begin_off(references)
     yield from change_policies.first_version_is_as_shipped(references)
     yield from change_policies.versions_are_what_was_approved(references)
     yield from withholding.versions_are_what_was_approved(references, entries)
     yield from claims.versions_are_what_was_approved(references)
-    yield from people.acts_were_of_those_who_may(references)
 
 
 def documents(references: References) -> Iterator[Document]:
@@ -119,20 +130,22 @@ def documents(references: References) -> Iterator[Document]:
         yield Document(f"emergency switch {row.entry_seq}", row.entry_seq, EntryKind.EMERGENCY_SWITCHED, recorded)
 
 
-def entries_recorded_their_acts(references: References, entries: Mapping[int, BookedEntry]) -> Found:
-    """Each entry of the reference book is an act whose row says what the entry recorded, and moves no money."""
-    for seq in sorted(references.acts.keys() - entries.keys()):
+def acts_have_their_entries(references: References) -> Found:
+    """Each act was booked in the reference book."""
+    for seq in references.index.without_entry:
         yield Mismatch(Code.DOCUMENT_WITHOUT_ENTRY, REFERENCE_BOOK, f"act {seq}", f"there is no entry {seq}")
-    for seq, entry in entries.items():
-        row = references.acts.get(seq)
-        if entry.kind not in ACT_KINDS or entry.round_key is not None:
-            yield Mismatch(Code.ENTRY_KIND, entry.book, entry.place, f"a {entry.kind} does not belong here")
-        elif row is None or digests.digest_of_booked(_entry(entry, row), entry.content) != entry.digest:
-            detail = f"{entry.kind}: its act {'is not there' if row is None else 'says something else'}"
-            yield Mismatch(Code.ENTRY_DIGEST, entry.book, entry.place, detail)
-        if entry.lines:
-            yield Mismatch(Code.ENTRY_POSTINGS, entry.book, entry.place, f"a {entry.kind} moves no money")
-        yield from figures.act_comes_to_payments_alone(entry)
+
+
+def entry_recorded_its_act(entry: BookedEntry, act: Row[Any] | None) -> Found:
+    """An entry of the reference book is an act whose row says what the entry recorded, and moves no money."""
+    if entry.kind not in ACT_KINDS or entry.round_key is not None:
+        yield Mismatch(Code.ENTRY_KIND, entry.book, entry.place, f"a {entry.kind} does not belong here")
+    elif act is None or digests.digest_of_booked(_entry(entry, act), entry.content) != entry.digest:
+        detail = f"{entry.kind}: its act {'is not there' if act is None else 'says something else'}"
+        yield Mismatch(Code.ENTRY_DIGEST, entry.book, entry.place, detail)
+    if entry.lines:
+        yield Mismatch(Code.ENTRY_POSTINGS, entry.book, entry.place, f"a {entry.kind} moves no money")
+    yield from figures.act_comes_to_payments_alone(entry)
 
 
 def _entry(entry: BookedEntry, row: Row[Any]) -> Entry:
@@ -157,9 +170,8 @@ def _entry(entry: BookedEntry, row: Row[Any]) -> Entry:
     )
 
 
-def acts_wrote_their_documents(references: References, entries: Mapping[int, BookedEntry]) -> Found:
-    """Each document was written by one act, which shows it as it is; each act that writes one has written it."""
-    written: set[int] = set()
+def documents_were_written(references: References, entries: Mapping[int, BookedEntry], written: set[int]) -> Found:
+    """Each document was written by one act, which shows it as it is; notes the seqs of these acts."""
     for document in documents(references):
         entry, act = entries.get(document.seq), references.acts.get(document.seq)
         if entry is None or act is None or entry.kind != document.kind:
@@ -173,10 +185,10 @@ def acts_wrote_their_documents(references: References, entries: Mapping[int, Boo
             if not is_written_alike(document.facts, act.after):
                 detail = f"{document.kind}: {document.name} is there, and not as it was recorded"
                 yield Mismatch(Code.ENTRY_DIGEST, REFERENCE_BOOK, entry.place, detail)
-    for seq, entry in entries.items():
-        if entry.kind in WRITES_A_DOCUMENT and seq not in written:
-            yield Mismatch(Code.ENTRY_DIGEST, REFERENCE_BOOK, entry.place, f"{entry.kind}: nothing is there")
 
+
+ACT_LAWS: Final = (acts.effects_are_due, people.act_was_of_one_who_may)
+"""Each act by itself."""
 
 WRITES_A_DOCUMENT = frozenset(
     {

@@ -1,7 +1,7 @@
 """The reference documents as their rows are now: casinos, tables, people, keys, rate sheets; which jackpots exist."""
 
 from array import array
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -40,6 +40,7 @@ from jackpot_service.domain.money import Rate, RateSheet
 from jackpot_service.proof.decoding import Decoder, is_vector
 from jackpot_service.proof.positions import PagedRows
 from jackpot_service.records import checkpoints
+from jackpot_service.usecases.changes.registry import CARRIES_OUT
 
 OF_ROUNDS: Final = frozenset(
     {
@@ -103,6 +104,44 @@ class ActIndex:
 
 
 @dataclass(frozen=True, slots=True)
+class Index:
+    """
+    Which acts are to be looked at, by what they are about: all of them are read through for it once.
+
+    Of whatever jackpot, by their seqs: `of_changes` carry out a change request, or are of a kind that does,
+    `of_revocations` revoke a key, `without_entry` have none. `booked_again` counts the entries, by book and seq, which
+    more than one act says that it booked: how often after the first.
+    """
+
+    by_jackpot: defaultdict[str, ActIndex] = field(default_factory=lambda: defaultdict(ActIndex))
+    of_changes: list[int] = field(default_factory=list)
+    of_revocations: list[int] = field(default_factory=list)
+    without_entry: list[int] = field(default_factory=list)
+    booked_again: Counter[tuple[str, int]] = field(default_factory=Counter)
+
+    def add(self, act: Row[Any]) -> None:
+        """Take notice of an act."""
+        if act.kind is None:
+            self.without_entry.append(act.seq)
+        if act.decides is not None or act.kind in CARRIES_OUT:
+            self.of_changes.append(act.seq)
+        if act.kind == EntryKind.KEY_REVOKED:
+            self.of_revocations.append(act.seq)
+        for effect in act.effects:
+            effects = self.by_jackpot[effect["book"]].effects
+            if effect["seq"] in effects:
+                self.booked_again[effect["book"], effect["seq"]] += 1
+            effects[effect["seq"]] = RecordedEffect(act.seq, effect["kind"], effect["recorded"])
+        if act.kind == EntryKind.STATEMENT_SETTLED and act.jackpot_id is not None:
+            self.by_jackpot[act.jackpot_id].statements.append(act.seq)
+        if act.kind in OF_ROUNDS and isinstance(jackpot_id := round_of(act).get("jackpot_id"), str):
+            key = round_of(act).get("round_key")
+            self.by_jackpot[jackpot_id].add_round(key, act.seq)
+            if act.kind == EntryKind.EVIDENCE_RECORDED and type(key) is int:
+                self.by_jackpot[jackpot_id].evidence.setdefault(key, []).append(act.seq)
+
+
+@dataclass(frozen=True, slots=True)
 class Document:
     """A row of a reference table: which it is, which kind of act writes such rows, and what that one shows."""
 
@@ -129,7 +168,7 @@ class References:
     Each row has the columns of its table; an act's also its entry's `kind`, `principal` and `received_at`, a
     principal's its name `in_one_case` and `by_look`. All but the acts are kept in memory: there are few, and everything
     refers to them. Of acts there is one for each award that was paid; they are read when they are asked for, and
-    `indexes`, by jackpot, name those to ask for. `keys_made` are by the names of those who hold the keys,
+    the `index` names those to ask for. `keys_made` are by the names of those who hold the keys,
     `change_policies` and `casino_claims` in the order of their acts.
     """
 
@@ -153,11 +192,11 @@ class References:
     passkey_revocations: Mapping[str, Row[Any]]
     withholding_rules: Sequence[Row[Any]]
     casino_claims: Sequence[Row[Any]]
-    indexes: Mapping[str, ActIndex]
+    index: Index
 
     def index_of(self, jackpot_id: str) -> ActIndex:
         """Which acts are about a jackpot."""
-        return self.indexes.get(jackpot_id) or ActIndex()
+        return self.index.by_jackpot.get(jackpot_id) or ActIndex()
 
     def effective_at(self, base: str, number: int) -> datetime:
         """When a sheet came, or comes, into force. Raises: KeyError if there is none of this number."""
@@ -213,24 +252,15 @@ def read(session: Session, decoder: Decoder) -> References:
         passkey_revocations={row.passkey_id: row for row in rows(PasskeyRevocationRow)},
         withholding_rules=list(rows(WithholdingRuleRow)),
         casino_claims=sorted(rows(CasinoClaimsRow), key=attrgetter("entry_seq", "casino_id", "version")),
-        indexes=_indexed(acts.values()),
+        index=_indexed(acts.values()),
     )
 
 
-def _indexed(acts: Iterable[Row[Any]]) -> Mapping[str, ActIndex]:
-    by_jackpot: defaultdict[str, ActIndex] = defaultdict(ActIndex)
-    for row in acts:
-        for effect in row.effects:
-            recorded = RecordedEffect(row.seq, effect["kind"], effect["recorded"])
-            by_jackpot[effect["book"]].effects[effect["seq"]] = recorded
-        if row.kind == EntryKind.STATEMENT_SETTLED and row.jackpot_id is not None:
-            by_jackpot[row.jackpot_id].statements.append(row.seq)
-        if row.kind in OF_ROUNDS and isinstance(jackpot_id := round_of(row).get("jackpot_id"), str):
-            key = round_of(row).get("round_key")
-            by_jackpot[jackpot_id].add_round(key, row.seq)
-            if row.kind == EntryKind.EVIDENCE_RECORDED and type(key) is int:
-                by_jackpot[jackpot_id].evidence.setdefault(key, []).append(row.seq)
-    return by_jackpot
+def _indexed(acts: Iterable[Row[Any]]) -> Index:
+    index = Index()
+    for act in acts:
+        index.add(act)
+    return index
 
 
 def round_of(row: Row[Any]) -> Mapping[str, Any]:

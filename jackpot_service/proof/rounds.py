@@ -32,12 +32,6 @@ COMES_AFTER: Final[Mapping[EntryKind, frozenset[RoundState]]] = {
 }
 """The states of a round in which each kind of entry may come."""
 
-WRITTEN_BY = {
-    "bets": EntryKind.BETS,
-    "voids": EntryKind.VOIDS,
-}
-"""The kind of entry that writes a table's rows, in the step that each row names."""
-
 RECORDED_BY: Final[Mapping[EntryKind, frozenset[str]]] = {
     EntryKind.BETS: frozenset(),
     EntryKind.VOIDS: frozenset({"voided", "tombstones", "occurred_at", "reason"}),
@@ -141,7 +135,7 @@ def betting_was_closed_as_it_had_to_be(round_: RoundDocuments, jackpot: Jackpot)
         if entry.kind == EntryKind.CLOSING:
             live = len(round_.live(before_step=entry.step or 0))
             if entry.facts.get("bet_count") != live:
-                detail = f"step {entry.step}: closed with {entry.facts.get('bet_count')} live bet(s), had {live}"
+                detail = f"step {entry.step}: closed with a count of {entry.facts.get('bet_count')}, had {live} live"
                 yield _mismatch(Code.ROUND_ENDING, round_, detail)
         elif entry.kind == EntryKind.VOIDS and is_closed and not entry.facts.get("reason"):
             yield _mismatch(Code.ROUND_ENDING, round_, f"step {entry.step}: void after its closing without a reason")
@@ -164,10 +158,14 @@ def live_bets_are_counted_and_weighed(round_: RoundDocuments, jackpot: Jackpot) 
 def rows_were_written_by_an_entry(round_: RoundDocuments, _jackpot: Jackpot) -> Found:
     """Each row names a step whose entry writes such rows; awards belong to a result that is there."""
     kinds = {entry.step: entry.kind for entry in round_.entries}
-    for table, kind in WRITTEN_BY.items():
-        for row in round_.of(table):
-            if kinds.get(row.step) != kind:
-                yield _mismatch(Code.DOCUMENT_WITHOUT_ENTRY, round_, f"{table}: step {row.step} is no {kind}")
+    for booked_bet in round_.bets:
+        if kinds.get(booked_bet.step) != EntryKind.BETS:
+            detail = f"bets: step {booked_bet.step} is no {EntryKind.BETS}"
+            yield _mismatch(Code.DOCUMENT_WITHOUT_ENTRY, round_, detail)
+    for row in round_.of("voids"):
+        if kinds.get(row.step) != EntryKind.VOIDS:
+            detail = f"voids: step {row.step} is no {EntryKind.VOIDS}"
+            yield _mismatch(Code.DOCUMENT_WITHOUT_ENTRY, round_, detail)
     if round_.of("awards") and EntryKind.RESULT not in kinds.values():
         yield _mismatch(Code.DOCUMENT_WITHOUT_ENTRY, round_, "awards: without a settlement")
     awards = {(row.bet_id, row.tier, row.correction) for row in round_.of("awards")}

@@ -1,6 +1,8 @@
 """Whether a settlement is what cards, bets, rules, rates and pools make: the whole of it is figured again."""
 
 from collections.abc import Callable, Sequence
+from itertools import chain, count, repeat
+from operator import gt, lt
 
 from jackpot_service.domain import facts
 from jackpot_service.domain.bets import Bet
@@ -28,8 +30,7 @@ def result_was_settled_as_due(round_: RoundDocuments, jackpot: Jackpot) -> Found
     entry = next((entry for entry in round_.entries if entry.kind == EntryKind.RESULT), None)
     if entry is None:
         return
-    live = [booked_bet.bet for booked_bet in round_.live(before_step=entry.step or 0)]
-    result = records.result(round_)
+    live, result = round_.live(before_step=entry.step or 0), round_.result
     if result.bet_count != len(live):
         detail = f"{round_.place}: counts {result.bet_count}, live were {len(live)}"
         yield Mismatch(Code.RESULT_COUNT, entry.book, entry.place, detail)
@@ -46,14 +47,15 @@ def _settlement_is_due(
     live: Sequence[Bet], verdict: Verdict, entry: BookedEntry, round_: RoundDocuments, jackpot: Jackpot
 ) -> Found:
     stored: Facts = entry.facts["settlement"]
+    is_hit = verdict.is_hit
     positions, running, opened = stored["positions"], jackpot.cycle_at(entry), jackpot.opened_by(entry)
     yield from positions_are_right(positions, running, entry, jackpot, names_all=verdict.pays_from_meter)
-    yield from _hit_opened_a_cycle(positions, running, opened, entry, is_hit=verdict.is_hit)
+    yield from _hit_opened_a_cycle(positions, running, opened, entry, is_hit=is_hit)
     expected = settle(
         verdict,
-        terms=terms_of(round_, jackpot, running=running, following=opened if verdict.is_hit else None),
+        terms=terms_of(round_, jackpot, running=running, following=opened if is_hit else None),
         pools=jackpot.pools.at(positions),
-        won_since=won_since(entry, round_, jackpot),
+        won_since=won_since(running, round_),
     )
     yield from postings_are(expected.postings, entry, round_)
     yield from _awards_began(expected, entry, round_)
@@ -76,13 +78,12 @@ def positions_are_right(
     place = entry.place
     if not entry.stripe_no < len(positions) or positions[entry.stripe_no] != entry.seq - 1:
         yield Mismatch(Code.SETTLEMENT_POSITIONS, entry.book, place, f"{positions} does not end right before it")
-    if any(seq < running.seq_on(stripe_no) for stripe_no, seq in enumerate(positions)):
+    if any(map(lt, positions, chain(running.cut, repeat(0)))):
         yield Mismatch(Code.SETTLEMENT_POSITIONS, entry.book, place, f"{positions} lies before its cycle")
-    following = next((cycle for cycle in jackpot.cycles if cycle.cycle == running.cycle + 1), None)
-    if following is not None and any(seq > following.seq_on(stripe_no) for stripe_no, seq in enumerate(positions)):
+    following = jackpot.cycles_by_number.get(running.cycle + 1)
+    if following is not None and any(map(gt, positions, chain(following.cut, repeat(0)))):
         yield Mismatch(Code.SETTLEMENT_POSITIONS, entry.book, place, f"{positions} lies beyond its cycle")
-    ends = {stripe.stripe_no: stripe.seq for stripe in jackpot.stripes}
-    if any(seq > ends.get(stripe_no, 0) for stripe_no, seq in enumerate(positions)):
+    if any(map(gt, positions, map(jackpot.ends.get, count(), repeat(0)))):
         yield Mismatch(Code.SETTLEMENT_POSITIONS, entry.book, place, f"{positions} lies beyond the stripes' ends")
     if names_all and len(positions) != jackpot.stripes_at(positions[0]):
         yield Mismatch(Code.SETTLEMENT_POSITIONS, entry.book, place, f"{positions} does not name all stripes")
@@ -98,6 +99,8 @@ def _hit_opened_a_cycle(
 
 
 def _figures_are(figured: Facts, stored: Facts, entry: BookedEntry, round_: RoundDocuments) -> Found:
+    if is_written_alike(stored, figured):
+        return
     for name in sorted(figured.keys() | stored.keys()):
         if not is_written_alike(stored.get(name), figured.get(name)):
             code = _CODES.get(name, Code.SETTLEMENT_FIGURES)

@@ -8,7 +8,7 @@ import sqlalchemy
 from sqlalchemy import text
 from sqlalchemy.dialects.postgresql import ARRAY
 
-from jackpot_service.database import transactions
+from jackpot_service.database import snapshots
 from jackpot_service.database.models import Base
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain.cards import parse_cards
@@ -100,7 +100,7 @@ def _play(casino: history.Casino) -> None:
 
 
 def test_the_books_of_an_untouched_history_are_right(url: str) -> None:
-    with history.engine_of(url) as engine, transactions.snapshot(engine) as session:
+    with history.engine_of(url) as engine, snapshots.snapshot(engine) as session:
         assert verify(session).mismatches == ()
 
 

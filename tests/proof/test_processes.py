@@ -18,10 +18,12 @@ import sqlalchemy
 from jackpot_service.config.settings import Config
 from jackpot_service.database.connections import create_engine
 from jackpot_service.database.failures import HeldUp
-from jackpot_service.database.transactions import snapshot
-from jackpot_service.ledger.verification import Reached, Verification, Verified
-from jackpot_service.proof.processes import Processes
+from jackpot_service.database.snapshots import snapshot
+from jackpot_service.domain.money import ZERO
+from jackpot_service.ledger.verification import Progress, Reached, Verification, Verified
+from jackpot_service.proof.processes import Answers, Processes, SideBySide
 from jackpot_service.proof.proof import verify
+from jackpot_service.proof.round_proof import ProvedRounds
 from tests.proof.corruptions import CORRUPTIONS
 from tests.support import history
 from tests.support.logins import owner_conninfo
@@ -62,6 +64,36 @@ def test_several_processes_prove_what_a_single_one_does(url: str, number: int) -
     keys = [step.books["live"].last_round_key for step in reached if "live" in step.books]
     assert keys == sorted(keys)
     assert len(set(keys)) > 5
+
+
+def test_what_others_have_proved_waits_until_it_is_taken_in_the_order_of_the_rounds() -> None:
+    first, second = Answers(), Answers()
+    side_by_side = SideBySide([first, second], shares=3)
+    taken = iter(side_by_side)
+
+    second.add(proved_rounds(5))
+    first.add(proved_rounds(3))
+    first.add("It has ended.")
+
+    assert side_by_side.entries_waiting == 8
+    assert (next(taken).entries, side_by_side.entries_waiting) == (3, 5)
+    assert (next(taken).entries, side_by_side.entries_waiting) == (5, 0)
+    with pytest.raises(HeldUp, match="It has ended"):
+        next(taken)
+
+
+def proved_rounds(entries: int) -> ProvedRounds:
+    return ProvedRounds(1, entries, rounds=1, bets=1, awards=0, held=ZERO, unreadable=(), mismatches=())
+
+
+def test_the_progress_of_several_processes_never_goes_back_and_ends_at_its_total(url: str) -> None:
+    seen: list[Progress] = []
+    with history.engine_of(url) as engine, snapshot(engine) as session:
+        verify(session, on_progress=seen.append, processes=side_by_side(url))
+
+    done = [progress.done for progress in seen]
+    assert done == sorted(done)
+    assert done[-1] == seen[-1].total > 0
 
 
 def test_who_goes_on_after_an_interruption_shares_out_the_rest(url: str) -> None:

@@ -10,7 +10,7 @@ from sqlalchemy import text
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 from sqlalchemy.exc import DBAPIError
 
-from jackpot_service.database import transactions
+from jackpot_service.database import snapshots
 from jackpot_service.database.models import Base
 from jackpot_service.database.transactions import Session
 from jackpot_service.ledger import replay
@@ -81,7 +81,7 @@ def write(url: str) -> None:
 
 
 def test_the_books_of_an_untouched_history_are_right(url: str) -> None:
-    with history.engine_of(url) as engine, transactions.snapshot(engine) as session:
+    with history.engine_of(url) as engine, snapshots.snapshot(engine) as session:
         verification = verify(session)
     assert verification.mismatches == ()
     assert verification.is_clean
@@ -217,23 +217,23 @@ def test_pages_and_marks_of_any_size_prove_the_same(superuser: Session, monkeypa
 
 
 def test_a_database_without_anything_in_it_is_right(database_url: str) -> None:
-    with history.engine_of(database_url) as engine, transactions.snapshot(engine) as session:
+    with history.engine_of(database_url) as engine, snapshots.snapshot(engine) as session:
         verification = verify(session)
     assert (verification.books, verification.entries, verification.mismatches) == (1, 0, ())
 
 
 def test_a_snapshot_sees_one_instant_whatever_is_booked_meanwhile(database_url: str) -> None:
-    with history.engine_of(database_url) as engine, transactions.snapshot(engine) as session:
+    with history.engine_of(database_url) as engine, snapshots.snapshot(engine) as session:
         assert verify(session).entries == 0
         history.open_casino(history.Casino(engine))
         assert verify(session).entries == 0
-        with transactions.snapshot(engine) as later:
+        with snapshots.snapshot(engine) as later:
             assert verify(later).entries == 18
 
 
 def test_a_snapshot_cannot_write_and_leaves_its_connection_as_it_was(database_url: str) -> None:
     with history.engine_of(database_url) as engine:
-        with transactions.snapshot(engine) as session, pytest.raises(DBAPIError, match="read-only"):
+        with snapshots.snapshot(engine) as session, pytest.raises(DBAPIError, match="read-only"):
             session.execute(text("INSERT INTO casinos VALUES ('c', 'C', 1)"))
         with engine.connect() as session:
             assert session.scalar(text("SHOW transaction_read_only")) == "off"
@@ -244,7 +244,7 @@ def test_a_snapshot_cannot_write_and_leaves_its_connection_as_it_was(database_ur
 def test_a_reader_without_a_limit_may_pause_and_one_with_a_limit_may_not(database_url: str) -> None:
     shown = text("SELECT current_setting('statement_timeout'), current_setting('idle_in_transaction_session_timeout')")
     with history.engine_of(database_url) as engine:
-        with transactions.snapshot(engine) as session:
+        with snapshots.snapshot(engine) as session:
             assert tuple(session.execute(shown).one()) == ("6h", "0")
-        with transactions.snapshot(engine, longest_s=20) as session:
+        with snapshots.snapshot(engine, longest_s=20) as session:
             assert tuple(session.execute(shown).one()) == ("20s", "1min")

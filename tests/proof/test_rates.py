@@ -11,7 +11,7 @@ import pytest
 import sqlalchemy
 from sqlalchemy import text
 
-from jackpot_service.database import transactions
+from jackpot_service.database import snapshots
 from jackpot_service.database.models import Base
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain.changes import Outcome
@@ -80,7 +80,7 @@ def _play(casino: history.Casino) -> None:
 
 
 def test_the_books_of_an_untouched_history_are_right(url: str) -> None:
-    with history.engine_of(url) as engine, transactions.snapshot(engine) as session:
+    with history.engine_of(url) as engine, snapshots.snapshot(engine) as session:
         assert verify(session).mismatches == ()
         sheets = session.execute(text("SELECT base, max(number) FROM rate_sheets GROUP BY base ORDER BY base"))
         assert [tuple(row) for row in sheets] == [("EUR", 6), ("USD", 1)]

@@ -12,7 +12,8 @@ from sqlalchemy.exc import IntegrityError
 from jackpot_service.config.settings import Config
 from jackpot_service.database.connections import create_engine
 from jackpot_service.database.models import ReconciledDayRow
-from jackpot_service.database.transactions import Session, snapshot
+from jackpot_service.database.snapshots import snapshot
+from jackpot_service.database.transactions import Session
 from jackpot_service.ledger.verification import Reached
 from jackpot_service.proof.proof import verify
 from jackpot_service.records import checkpoints

@@ -8,7 +8,7 @@ import orjson
 import pytest
 from sqlalchemy import text
 
-from jackpot_service.database import transactions
+from jackpot_service.database import snapshots
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain.principals import Role
 from jackpot_service.ledger.mismatches import Code
@@ -93,7 +93,7 @@ def write(url: str) -> None:
 
 
 def test_the_books_of_an_untouched_life_are_right(url: str) -> None:
-    with history.engine_of(url) as engine, transactions.snapshot(engine) as session:
+    with history.engine_of(url) as engine, snapshots.snapshot(engine) as session:
         assert verify(session).mismatches == ()
 
 
