@@ -17,6 +17,7 @@ from sqlalchemy import and_, select
 
 from jackpot_service.database.models import EntryRow, RoundRow, StripeRow
 from jackpot_service.database.transactions import Session
+from jackpot_service.domain.counting import counted
 from jackpot_service.domain.errors import Refused
 from jackpot_service.exports.accounting import Declared, ExportedEntry, Form, Heading
 from jackpot_service.records import references
@@ -88,7 +89,7 @@ def journal_export(
         return JournalExport(jackpot_id, base, form, committed)
     starts = (*positions, *[0] * (len(committed) - len(positions)))
     if len(starts) > len(committed):
-        message = f"{jackpot_id} has {len(committed)} stripes, not {len(starts)}."
+        message = f"{jackpot_id} has {counted(len(committed), 'stripe')}, not {len(starts)}."
         raise PositionsUnknown(message, jackpot_id=jackpot_id)
     for stripe_no, (seq, last) in enumerate(zip(starts, committed, strict=True)):
         if not 0 <= seq <= last:

@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, and_, or_
+from sqlalchemy import ColumnElement, and_, or_, select
 
-from jackpot_service.database.models import ActRow, ChangeDecisionRow, EntryRow
+from jackpot_service.database.models import ActRow, CasinoRow, ChangeDecisionRow, ChangeRequestRow, EntryRow
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain.errors import NotFound
 from jackpot_service.domain.exceptions import NotedException
@@ -35,14 +35,16 @@ class ActQuery:
     """
     A query for acts; None is for all of them. The period, by booking time, does not include its end.
 
-    `subject` is the object of an act as its row names it, such as `casino c1`. `request_id` finds an act by its
-    caller's id, and the acts that decided or carried out the change request of this id.
+    `subject` is the object of an act as its row names it, such as `casino c1`. `casino_id` finds the acts about a
+    casino and its settings, under whatever name each has. `request_id` finds an act by its caller's id, and the acts
+    that decided or carried out the change request of this id.
     """
 
     principal: str | None = None
     kind: EntryKind | None = None
     jackpot_id: str | None = None
     subject: str | None = None
+    casino_id: str | None = None
     request_id: str | None = None
     booked_from: datetime | None = None
     booked_to: datetime | None = None
@@ -120,6 +122,8 @@ def _conditions(session: Session, query: ActQuery) -> list[ColumnElement[bool]]:
         (ActRow.subject, query.subject),
     )
     conditions: list[ColumnElement[bool]] = [column == value for column, value in stated if value is not None]
+    if query.casino_id is not None:
+        conditions.append(_is_about_casino(query.casino_id))
     if query.request_id is not None:
         conditions.append(or_(ActRow.request_id == query.request_id, ActRow.decides == query.request_id))
     if query.booked_from is not None:
@@ -127,6 +131,13 @@ def _conditions(session: Session, query: ActQuery) -> list[ColumnElement[bool]]:
     if query.booked_to is not None:
         conditions.append(ActRow.seq < acts.first_seq_at(session, query.booked_to))
     return conditions
+
+
+def _is_about_casino(casino_id: str) -> ColumnElement[bool]:
+    """Hold that an act added a casino, or requested, decided or carried out a change that names it."""
+    added = select(CasinoRow.entry_seq).where(CasinoRow.casino_id == casino_id)
+    changes = select(ChangeRequestRow.request_id).where(ChangeRequestRow.payload["casino_id"].astext == casino_id)
+    return or_(ActRow.seq.in_(added), ActRow.request_id.in_(changes), ActRow.decides.in_(changes))
 
 
 def shown(audited: AuditedAct) -> dict[str, Any]:

@@ -7,7 +7,6 @@ from jackpot_service.database.transactions import Session
 from jackpot_service.domain.entries import REFERENCE_BOOK
 from jackpot_service.domain.jobs import Job
 from jackpot_service.ledger import instants
-from jackpot_service.records import rate_sheets
 from jackpot_service.reports.checkpoints import (
     SealHead,
     VerificationHead,
@@ -16,7 +15,7 @@ from jackpot_service.reports.checkpoints import (
     standing_mismatches,
     zero_begun_at,
 )
-from jackpot_service.reports.gauges import SheetAge
+from jackpot_service.reports.gauges import SheetAge, sheet_age
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,5 +44,5 @@ def book_checks(session: Session, base: str, *, at: datetime) -> BookChecks:
         zero_begun_at=None if proof is None else zero_begun_at(session, proof.number),
         found_wrong=standing_mismatches(session, by=at),
         seal=next(iter(seals), None),
-        sheet=SheetAge(base, rate_sheets.in_force(session, base, at=at, upto=acts_end)),
+        sheet=sheet_age(session, base, at=at, upto=acts_end),
     )

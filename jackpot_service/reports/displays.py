@@ -45,9 +45,13 @@ class DisplayedHit:
     winners: int
 
 
-def displayed_hit(session: Session, jackpot_id: str) -> DisplayedHit | None:
-    """Read the last hit of a jackpot; None if it was never hit. Raises: UnknownJackpot."""
-    hits = last_hits(session, jackpot_id, limit=1)
+def displayed_hit(session: Session, jackpot_id: str, *, running: int) -> DisplayedHit | None:
+    """
+    Read the last hit before a running cycle; None if there was none. Raises: UnknownJackpot.
+
+    That hit stays the same, also if the jackpot was hit since the cycle was read, or read where more has arrived.
+    """
+    hits = last_hits(session, jackpot_id, limit=1, before=running)
     if not hits:
         return None
     (hit,) = hits

@@ -68,6 +68,12 @@ class Section:
     rows: Iterable[Row]
     count: Callable[[], int] | None = None
 
+    def close(self) -> None:
+        """End the reading of its rows, wherever it stands: until then the books may answer nothing else."""
+        close = getattr(self.rows, "close", None)
+        if close is not None:
+            close()
+
 
 @dataclass(frozen=True, slots=True)
 class Document:
@@ -78,7 +84,8 @@ class Document:
     booked when it was made. `positions` are those of each of its books, at its end: as of the same instant, it is the
     same for ever. `opening_positions` are those at its start, if it has one, of the jackpots that were open by then.
     `kept_report` is the hash, and the version of the report, that was kept when exactly its period was closed. `signs`
-    says who owes a positive balance, in a report of balances. Like titles it is no part of the hash.
+    says who owes a positive balance, in a report of balances. Like titles it is no part of the hash. Read at a replica,
+    it lacks nothing from before `fresh_at`, by the steady clock.
     """
 
     name: str
@@ -94,6 +101,7 @@ class Document:
     report_version: int = 1
     kept_report: KeptReport | None = None
     signs: str | None = None
+    fresh_at: float | None = None
 
     @property
     def content_sha256(self) -> str | None:

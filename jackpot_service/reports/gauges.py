@@ -6,7 +6,6 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
 from sqlalchemy import BigInteger, and_, func, select
-from sqlalchemy.orm import aliased
 
 from jackpot_service.database.models import (
     IS_TO_DO,
@@ -21,6 +20,7 @@ from jackpot_service.database.models import (
     StripeRow,
 )
 from jackpot_service.database.transactions import Session
+from jackpot_service.domain.counting import counted
 from jackpot_service.domain.jobs import JobState
 from jackpot_service.domain.lives import Life
 from jackpot_service.domain.rounds import MONTHS_A_YEAR, Month
@@ -34,10 +34,15 @@ from jackpot_service.schema import months
 
 @dataclass(frozen=True, slots=True)
 class SheetAge:
-    """A base currency that a jackpot uses, and the sheet of it in force; None if there is none."""
+    """
+    A base currency that a jackpot uses, and the sheet of it in force; None if there is none.
+
+    Unless it `converts`, the sheet has no rate of another currency: there is nothing in it that grows old.
+    """
 
     base: str
     head: SheetHead | None
+    converts: bool
 
     def age(self, *, at: datetime) -> timedelta | None:
         """For how long the sheet has been in force."""
@@ -48,10 +53,11 @@ class SheetAge:
         age = self.age(at=at)
         if self.head is None or age is None:
             return f"No rate sheet of {self.base} is in force."
-        if age <= stale_after:
+        if age <= stale_after or not self.converts:
             return None
-        hours = age // timedelta(hours=1)
-        return f"Rate sheet {self.head.number} of {self.base} has been in force for {hours} hours."
+        hours, days = age // timedelta(hours=1), age.days
+        passed = counted(days, "day") if days > 1 else counted(hours, "hour")
+        return f"Rate sheet {self.head.number} of {self.base} has been in force for {passed}."
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +110,13 @@ def gauges(session: Session, *, at: datetime) -> Gauges:
 def sheet_ages(session: Session, *, at: datetime) -> Sequence[SheetAge]:
     """The sheets in force of the base currencies of all jackpots."""
     bases = session.scalars(select(JackpotRow.base).distinct().order_by(JackpotRow.base)).all()
-    return [SheetAge(base, rate_sheets.in_force(session, base, at=at)) for base in bases]
+    return [sheet_age(session, base, at=at) for base in bases]
+
+
+def sheet_age(session: Session, base: str, *, at: datetime, upto: int | None = None) -> SheetAge:
+    """Return the sheet of a base currency in force, as `rate_sheets.in_force` finds it."""
+    head = rate_sheets.in_force(session, base, at=at, upto=upto)
+    return SheetAge(base, head, converts=head is not None and rate_sheets.has_rates(session, head))
 
 
 def months_ahead(session: Session, *, at: datetime) -> int:
@@ -170,14 +182,14 @@ def _exceptions(session: Session) -> Mapping[str, int]:
 
 def without_payout_tiers(session: Session) -> list[str]:
     """Return the jackpots whose running rules have no payout tier, but for retired ones, by id."""
-    each = aliased(CycleRow)
-    last = select(func.max(each.cycle)).where(each.jackpot_id == JackpotRow.jackpot_id).scalar_subquery()
-    running = and_(CycleRow.jackpot_id == JackpotRow.jackpot_id, CycleRow.cycle == last)
+    last = select(CycleRow.jackpot_id, func.max(CycleRow.cycle).label("cycle")).group_by(CycleRow.jackpot_id).subquery()
+    running = and_(CycleRow.jackpot_id == last.c.jackpot_id, CycleRow.cycle == last.c.cycle)
     version = and_(
         RulesVersionRow.jackpot_id == JackpotRow.jackpot_id, RulesVersionRow.version == CycleRow.rules_version
     )
     jackpot_ids = session.scalars(
         select(JackpotRow.jackpot_id)
+        .join(last, last.c.jackpot_id == JackpotRow.jackpot_id)
         .join(CycleRow, running)
         .join(RulesVersionRow, version)
         .where(~RulesVersionRow.document.has_key("payout_tiers"))

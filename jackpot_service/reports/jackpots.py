@@ -94,11 +94,12 @@ class Hit:
     """
     A jackpot won: which round, when, what its settlement recorded, and what was paid to whom.
 
-    `cards` are those of the royal flush. `payment` is where the payment of all awards stands, those of corrections too;
-    None if nothing is to be paid.
+    `base` is the jackpot's currency. `cards` are those of the royal flush. `payment` is where the payment of all awards
+    stands, those of corrections too; None if nothing is to be paid.
     """
 
     round: Round
+    base: str
     hit_at: datetime
     settlement: Facts
     awards: tuple[BookedAward, ...]
@@ -164,12 +165,12 @@ def last_hits(session: Session, jackpot_id: str, *, limit: int, before: int | No
 
     Raises: UnknownJackpot.
     """
-    references.require_base(session, jackpot_id)
+    base = references.require_base(session, jackpot_id)
     query = {"jackpot_id": jackpot_id, "before": before, "limit": limit}
-    return tuple(_hit(session, jackpot_id, *row) for row in session.execute(_LAST_HITS, query).all())
+    return tuple(_hit(session, jackpot_id, *row, base=base) for row in session.execute(_LAST_HITS, query).all())
 
 
-def _hit(session: Session, jackpot_id: str, table_id: str, round_id: str, booked_at: datetime) -> Hit:
+def _hit(session: Session, jackpot_id: str, table_id: str, round_id: str, booked_at: datetime, *, base: str) -> Hit:
     with pipelined(session) as pipe:
         cursor = rounds.send_find(pipe, jackpot_id, RoundName(table_id, round_id))
     round_ = rounds.round_of(cursor)
@@ -182,7 +183,7 @@ def _hit(session: Session, jackpot_id: str, table_id: str, round_id: str, booked
     from_meter = _from_meter(verdicts.awards_of(awards_cursor))
     of_all = awards.awards_of_verdicts(session, round_, corrections=corrections.count(session, round_))
     payment = payment_of({award.state for award in _from_meter(of_all)})
-    return Hit(round_, booked_at, recorded["settlement"], from_meter, _royal_flush_in(recorded), payment)
+    return Hit(round_, base, booked_at, recorded["settlement"], from_meter, _royal_flush_in(recorded), payment)
 
 
 def _royal_flush_in(recorded: Facts) -> tuple[Card, ...]:

@@ -7,8 +7,8 @@ does. No row is written for it: see docs/decisions/instants.md.
 """
 
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -18,7 +18,8 @@ import sqlalchemy
 from sqlalchemy import text
 
 from jackpot_service.database.failures import HeldUp
-from jackpot_service.database.transactions import Session, read, snapshot, transact
+from jackpot_service.database.reads import Reads
+from jackpot_service.database.transactions import Session, read, transact
 from jackpot_service.domain.entries import REFERENCE_BOOK
 from jackpot_service.domain.errors import Conflict, Refused, Unavailable
 from jackpot_service.ledger import instants
@@ -71,19 +72,21 @@ def parameters_of(
 
 @contextmanager
 def made(
-    engine: sqlalchemy.Engine, report: Report, parameters: Parameters, *, now: datetime, longest_s: float | None = None
+    reads: Reads, report: Report, parameters: Parameters, *, now: datetime, longest_s: float | None = None
 ) -> Iterator[Document]:
     """
     Make a report; its rows are read as long as the block runs, which `longest_s` bounds unless it is None.
 
-    Raises: as `fix`; ReportTookTooLong.
+    Its instants are fixed at the primary; a replica is read once they are fixed there too.
+
+    Raises: as `fix`; ReportTookTooLong; ReplicaBrokeOff.
     """
-    fix(engine, report, parameters, now=now)
+    fix(reads.primary, report, parameters, now=now)
     try:
-        with snapshot(engine, longest_s=longest_s) as session:
-            document = frame.make(session, report, parameters, made_at=now)
+        with reads.snapshot(longest_s=longest_s, holds=partial(_is_fixed, parameters=parameters)) as reading:
+            document = frame.make(reading.value, report, parameters, made_at=now)
             with _closing_rows(document):
-                yield document
+                yield replace(document, fresh_at=reading.fresh_at)
     except HeldUp as error:
         if longest_s is None:
             raise
@@ -98,8 +101,7 @@ def _closing_rows(document: Document) -> Iterator[None]:
         yield
     finally:
         for section in document.sections:
-            if isinstance(section.rows, Generator | frame.LongList):
-                section.rows.close()
+            section.close()
 
 
 def fix(engine: sqlalchemy.Engine, report: Report, parameters: Parameters, *, now: datetime) -> None:
@@ -114,12 +116,22 @@ def fix(engine: sqlalchemy.Engine, report: Report, parameters: Parameters, *, no
     """
     frame.require_possible(report, parameters)
     read(engine, partial(frame.books_of, parameters=parameters))
-    edges = [edge for edge in (parameters.start, parameters.end) if edge is not None]
-    if not edges:
+    latest = _latest(parameters)
+    if latest is None:
         return
-    resolve(engine, REFERENCE_BOOK, max(edges), now=now)
+    resolve(engine, REFERENCE_BOOK, latest, now=now)
     for jackpot_id in read(engine, partial(frame.books_of, parameters=parameters))[1:]:
-        resolve(engine, jackpot_id, max(edges), now=now)
+        resolve(engine, jackpot_id, latest, now=now)
+
+
+def _latest(parameters: Parameters) -> datetime | None:
+    return max((edge for edge in (parameters.start, parameters.end) if edge is not None), default=None)
+
+
+def _is_fixed(session: Session, parameters: Parameters) -> bool:
+    """Whether a session, which sees one instant, sees the instants of a report fixed in each of its books."""
+    books, latest = frame.books_of(session, parameters), _latest(parameters)
+    return latest is None or instants.are_passed(session, books, latest)
 
 
 def positions_at(engine: sqlalchemy.Engine, jackpot_id: str, instant: datetime, *, now: datetime) -> Positions:
@@ -176,11 +188,12 @@ def in_time(document: Document, until: float) -> Document:
     """Let the rows of a report be read until an instant of the monotonic clock; later ones raise HeldUp."""
 
     def in_time_only(section: Section) -> Iterator[Row]:
-        for row in section.rows:
-            if time.monotonic() > until:
-                message = "The reading took too long."
-                raise HeldUp(message)
-            yield row
+        with closing(section):
+            for row in section.rows:
+                if time.monotonic() > until:
+                    message = "The reading took too long."
+                    raise HeldUp(message)
+                yield row
 
     return _with_rows(document, in_time_only)
 
@@ -189,11 +202,12 @@ def bounded(document: Document) -> Document:
     """Let no section of a report have more rows than are held in memory; the next one raises ReportTooLong."""
 
     def first_only(section: Section) -> Iterator[Row]:
-        for number, row in enumerate(section.rows):
-            if number == MOST_ROWS:
-                message = f"{section.title} has more than {MOST_ROWS:,} rows: ask for a file, or for less."
-                raise ReportTooLong(message, section=section.name, rows=MOST_ROWS)
-            yield row
+        with closing(section):
+            for number, row in enumerate(section.rows):
+                if number == MOST_ROWS:
+                    message = f"{section.title} has more than {MOST_ROWS:,} rows: ask for a file, or for less."
+                    raise ReportTooLong(message, section=section.name, rows=MOST_ROWS)
+                yield row
 
     return _with_rows(document, first_only)
 

@@ -161,8 +161,12 @@ class QuestionSchema(StrictSchema):
     casino_id = Identifier()
     table_id = Identifier()
     round_id = Identifier()
-    account = AccountName(metadata={"description": "`pool:meter` names both parts of the meter."})
-    currency = CurrencyCode()
+    account = AccountName(
+        metadata={
+            "description": "Of the report `postings`: this account only. `pool:meter` names both parts of the meter."
+        }
+    )
+    currency = CurrencyCode(metadata={"description": "Of the report `postings`: in this currency only."})
     movement = schema_fields.Enum(Movement, by_value=True)
     by: ReadField[tuple[By, ...]] = ListOf(Grouping(), most=len(By))
 

@@ -16,7 +16,8 @@ import sqlalchemy
 import structlog
 from sqlalchemy import text
 
-from jackpot_service.database.transactions import Session, read, snapshot, transact
+from jackpot_service.database.snapshots import snapshot
+from jackpot_service.database.transactions import Session, read, transact
 from jackpot_service.ledger import days, instants
 from jackpot_service.records import checkpoints
 from jackpot_service.records.checkpoints import DayPart, DayToReconcile, ReconciledDay

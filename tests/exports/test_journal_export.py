@@ -21,7 +21,8 @@ from beancount import loader
 from beancount.core import data, realization
 from sqlalchemy import text
 
-from jackpot_service.database import transactions
+from jackpot_service.database import snapshots
+from jackpot_service.database.reads import Reads
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain.facts import instant
 from jackpot_service.domain.money import ZERO, plain
@@ -61,7 +62,7 @@ def write(url: str) -> None:
 
 @pytest.fixture
 def session(url: str) -> Iterator[Session]:
-    with history.engine_of(url) as engine, transactions.reading(engine) as session:
+    with history.engine_of(url) as engine, snapshots.reading(engine) as session:
         yield session
 
 
@@ -108,7 +109,7 @@ def bean_check(path: Path) -> tuple[int, str]:
 def trial_balance(url: str, jackpot_id: str, end: datetime) -> tuple[tuple[int, ...], Balances]:
     """What the report says as of an instant: the positions that it stands on, and what every account holds there."""
     parameters = Parameters(jackpot_id=jackpot_id, end=end)
-    with history.engine_of(url) as engine, made(engine, TRIAL_BALANCE, parameters, now=end) as document:
+    with history.engine_of(url) as engine, made(Reads(engine), TRIAL_BALANCE, parameters, now=end) as document:
         accounts = next(section for section in document.sections if section.name == "accounts")
         places = [
             [column.name for column in accounts.columns].index(name) for name in ("account", "currency", "closing")
@@ -307,7 +308,7 @@ def test_the_books_open_the_right_way_up(world: World, form: str) -> None:
     """A casino that has taken a stake owes it: an asset, out of which come a liability to players and an income."""
     world.open(base_amount="1000")
     world.bet(bet(stake_minor=100))
-    with transactions.reading(world.engine) as session:
+    with snapshots.reading(world.engine) as session:
         written = text_of(session, "j1", form)
 
     last = {
@@ -364,7 +365,7 @@ def test_a_jackpot_in_play_is_exported_as_it_was_at_the_positions(world: World) 
     world.open(base_amount="1000", stripes=2)
     for number in range(9):
         world.bet(bet(), round_id=f"r{number}")
-    with transactions.reading(world.engine) as session:
+    with snapshots.reading(world.engine) as session:
         export = export_of(session, "j1", "beancount")
         before = list(pieces(session, export))
         for number in range(9):

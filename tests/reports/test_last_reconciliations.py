@@ -6,7 +6,7 @@ from functools import partial
 
 import pytest
 
-from jackpot_service.database.transactions import snapshot
+from jackpot_service.database.snapshots import snapshot
 from jackpot_service.reports.last_reconciliations import Reconciliation, reconciliations
 from jackpot_service.reports.reconciling import reconcile_next
 from tests.support.asking import report, rows_of

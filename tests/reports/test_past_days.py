@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import pytest
 
+from jackpot_service.database.reads import Reads
 from jackpot_service.database.transactions import transact
 from jackpot_service.ledger import days
 from jackpot_service.reports.finance.registry import REPORTS
@@ -65,7 +66,7 @@ def answers(world: World, now: datetime) -> dict[str, Any]:
     for name, parameters in questions(now):
         if name == "reconciliation":
             continue  # It reads what this test brings about.
-        with made(world.engine, REPORTS[name], parameters, now=now) as document:
+        with made(Reads(world.engine), REPORTS[name], parameters, now=now) as document:
             by_report[f"{name} to {parameters.end}"] = [[*section.rows] for section in document.sections]
     return by_report
 

@@ -8,7 +8,9 @@ from typing import Any
 import sqlalchemy
 from marshmallow import ValidationError, fields, validate, validates_schema
 
-from jackpot_service.database.transactions import read, reading
+from jackpot_service.database.reads import Reads
+from jackpot_service.database.snapshots import reading
+from jackpot_service.database.transactions import read
 from jackpot_service.domain.facts import instant
 from jackpot_service.domain.principals import Principal
 from jackpot_service.domain.shapes import LARGEST_MINOR
@@ -87,12 +89,12 @@ def _settle(engine: sqlalchemy.Engine, request: JournalRequest, requester: Reque
 def journal(*, piece_bytes: int = PIECE_BYTES) -> Kind[JournalRequest]:
     """Return the kind, with pieces of a size; a journal's pieces are the same only if their size is."""
 
-    def make(engine: sqlalchemy.Engine, parameters: Json, position: Json | None) -> Generator[Piece, None, None]:
+    def make(reads: Reads, parameters: Json, position: Json | None) -> Generator[Piece, None, None]:
         export = JournalExport(
             parameters["jackpot_id"], parameters["base"], FORMS[parameters["format"]], tuple(parameters["positions"])
         )
         after = None if position is None else Mark(**{name: tuple(values) for name, values in position.items()})
-        with reading(engine) as session:
+        with reading(reads.primary) as session:
             for piece in pieces(session, export, after=after, piece_bytes=piece_bytes):
                 yield Piece(piece.content, asdict(piece.mark), sum(piece.mark.positions))
 

@@ -7,6 +7,7 @@ from typing import Any, Generic, TypeVar
 
 import sqlalchemy
 
+from jackpot_service.database.reads import Reads
 from jackpot_service.domain.errors import Forbidden
 from jackpot_service.domain.principals import Principal, Role
 
@@ -78,7 +79,7 @@ class Kind(Generic[A]):
     read: Callable[[Json], A]
     require: Callable[[Principal, A], None]
     settle: Callable[[sqlalchemy.Engine, A, Requester], Settled]
-    pieces: Callable[[sqlalchemy.Engine, Json, Json | None], Generator[Piece, None, None]]
+    pieces: Callable[[Reads, Json, Json | None], Generator[Piece, None, None]]
     roles: frozenset[Role] | None = None
     is_alone: bool = False
 

@@ -17,6 +17,7 @@ from typing import Any, Final
 import sqlalchemy
 from marshmallow import fields, validate
 
+from jackpot_service.database.reads import Reads
 from jackpot_service.database.transactions import read
 from jackpot_service.domain.closed_periods import KeptReport
 from jackpot_service.domain.facts import instant
@@ -102,9 +103,9 @@ def _settle(engine: sqlalchemy.Engine, request: FileRequest, requester: Requeste
 def report(*, rows: int = ROWS) -> Kind[FileRequest]:
     """The kind, with pieces of so many rows."""
 
-    def make(engine: sqlalchemy.Engine, parameters: Json, _position: Json | None) -> Pieces:
+    def make(reads: Reads, parameters: Json, _position: Json | None) -> Pieces:
         made_at = datetime.fromisoformat(parameters["made_at"])
-        with making.made(engine, report_of(parameters["name"]), Parameters.from_json(parameters), now=made_at) as whole:
+        with making.made(reads, report_of(parameters["name"]), Parameters.from_json(parameters), now=made_at) as whole:
             kept_report = None if parameters["kept"] is None else KeptReport(**parameters["kept"])
             document = replace(whole.narrowed(parameters["section"]), kept_report=kept_report)
             yield from FORMS[parameters["format"]](document, rows)

@@ -16,6 +16,8 @@ from typing import Any, Final
 import sqlalchemy
 import structlog
 
+from jackpot_service.database.reads import Reads
+from jackpot_service.database.replica import Replica
 from jackpot_service.database.transactions import Session, transact, translated
 from jackpot_service.domain.errors import LedgerError, Unavailable
 from jackpot_service.domain.jobs import Job
@@ -43,7 +45,8 @@ class Runner:
     """
     Does jobs, one at a time. `kept_for` is how long files are kept; `stop` ends it after the chunk that it is at.
 
-    `idle` is what it does when there is no job, and returns whether it did anything; it may raise Unavailable.
+    Reports are read at the `replica`, if there is one. `idle` is what it does when there is no job, and returns whether
+    it did anything; it may raise Unavailable.
     """
 
     engine: sqlalchemy.Engine
@@ -52,6 +55,7 @@ class Runner:
     kinds: Mapping[str, Kind[Any]] = field(default_factory=lambda: KINDS)
     lease: Lease = field(default_factory=lambda: Lease(secrets.token_hex(8), LEASE))
     idle: Callable[[], bool] = lambda: False
+    replica: Replica | None = None
 
     def work(self) -> None:
         """Do jobs, remove files, and do what else there is, until `stop` is set."""
@@ -97,7 +101,9 @@ class Runner:
 
     def _write(self, job: Job) -> None:
         kind, number = self.kinds[job.kind], job.chunks
-        with closing(kind.pieces(self.engine, job.parameters, job.position)) as pieces:
+        # A job that was broken off, perhaps by the replica, is taken up at the primary.
+        reads = Reads(self.engine, self.replica if job.attempts == 1 else None)
+        with closing(kind.pieces(reads, job.parameters, job.position)) as pieces:
             for number, piece in enumerate(pieces, start=job.chunks + 1):
                 self._change(job, jobs.write, Chunk(number, piece.content, piece.position, piece.done, piece.total))
                 if self.stop.is_set():

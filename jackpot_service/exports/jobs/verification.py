@@ -17,7 +17,9 @@ import orjson
 import sqlalchemy
 from marshmallow import fields, validate
 
-from jackpot_service.database.transactions import Session, cancel_statement, read, snapshot
+from jackpot_service.database.reads import Reads
+from jackpot_service.database.snapshots import cancel_statement, snapshot
+from jackpot_service.database.transactions import Session, read
 from jackpot_service.domain.jobs import VERIFICATION, Job
 from jackpot_service.domain.principals import Principal, Role
 from jackpot_service.exports.files import file_name
@@ -189,14 +191,12 @@ def _settle(engine: sqlalchemy.Engine, request: VerificationRequest, requester: 
     return Settled(settled, None, file_name(NAME, requester.now, "json"), MEDIA_TYPE)
 
 
-def _pieces(
-    engine: sqlalchemy.Engine, parameters: Json, position: Json | None, pace: _Pace
-) -> Generator[Piece, None, None]:
+def _pieces(reads: Reads, parameters: Json, position: Json | None, pace: _Pace) -> Generator[Piece, None, None]:
     before = position or {"note": parameters["continues"], "done": 0}
     if before.get("outcome") is not None:
         return
     done_before, place = before["done"], _Place(before["done"], position=position)
-    work = _Work(engine, pace, continues=before["note"])
+    work = _Work(reads.primary, pace, continues=before["note"])
     with reports_of(work.run, cancel=work.cancel) as reports:
         for report in reports:
             if isinstance(report, Progress):

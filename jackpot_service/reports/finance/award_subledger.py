@@ -27,10 +27,10 @@ _MADE = text(
     FROM award_entries_between(
         :jackpot_id, CAST(:stripe_nos AS int[]), CAST(:starts AS bigint[]), CAST(:ends AS bigint[])
     ) AS e
-    JOIN awards a ON a.jackpot_id = e.jackpot_id AND a.round_key = e.round_key AND a.correction = 0
-    JOIN award_steps t ON t.jackpot_id = a.jackpot_id AND t.round_key = a.round_key AND t.bet_id = a.bet_id
+    JOIN awards a ON a.jackpot_id = :jackpot_id AND a.round_key = e.round_key AND a.correction = 0
+    JOIN award_steps t ON t.jackpot_id = :jackpot_id AND t.round_key = a.round_key AND t.bet_id = a.bet_id
                       AND t.tier = a.tier AND t.correction = a.correction AND t.act_seq IS NULL
-    JOIN rounds r ON r.jackpot_id = a.jackpot_id AND r.round_key = a.round_key
+    JOIN rounds r ON r.jackpot_id = :jackpot_id AND r.round_key = a.round_key
     JOIN rates s ON s.base = :base AND s.number = r.rate_sheet AND s.currency = a.currency
     GROUP BY 1, 2, 3, 4
     ORDER BY 1, 2, 3, 4
@@ -46,21 +46,21 @@ _DECIDED = text(
                 WHEN t.step = 'reversed' AND EXISTS (
                SELECT
                FROM award_steps o
-               WHERE o.jackpot_id = a.jackpot_id AND o.round_key = a.round_key AND o.bet_id = a.bet_id
+               WHERE o.jackpot_id = :jackpot_id AND o.round_key = a.round_key AND o.bet_id = a.bet_id
                  AND o.tier = a.tier AND o.correction = a.correction AND o.step = 'held'
            ) AND NOT EXISTS (
                SELECT
                FROM award_steps o
-               WHERE o.jackpot_id = a.jackpot_id AND o.round_key = a.round_key AND o.bet_id = a.bet_id
+               WHERE o.jackpot_id = :jackpot_id AND o.round_key = a.round_key AND o.bet_id = a.bet_id
                  AND o.tier = a.tier AND o.correction = a.correction AND o.step IN ('approved', 'reinstated')
            ) THEN 'reversed_while_held' ELSE t.step END,
            sum((a.amount_minor - paid.minor) * CAST('1e-' || s.exponent AS numeric)), sum(a.cost - paid.cost)
     FROM effects_of_acts(:jackpot_id, (CAST(:starts AS bigint[]))[1], (CAST(:ends AS bigint[]))[1]) AS f
     JOIN acts act ON act.seq = f.act_seq
     JOIN award_steps t ON t.jackpot_id = :jackpot_id AND t.round_key = f.round_key AND t.act_seq = f.act_seq
-    JOIN awards a ON a.jackpot_id = t.jackpot_id AND a.round_key = t.round_key AND a.bet_id = t.bet_id
+    JOIN awards a ON a.jackpot_id = :jackpot_id AND a.round_key = t.round_key AND a.bet_id = t.bet_id
                  AND a.tier = t.tier AND a.correction = t.correction
-    JOIN rounds r ON r.jackpot_id = a.jackpot_id AND r.round_key = a.round_key
+    JOIN rounds r ON r.jackpot_id = :jackpot_id AND r.round_key = a.round_key
     JOIN rates s ON s.base = :base AND s.number = r.rate_sheet AND s.currency = a.currency
     CROSS JOIN LATERAL (
         SELECT coalesce(sum(p.amount_minor), 0) AS minor, coalesce(sum(p.cost), 0) AS cost
@@ -78,7 +78,7 @@ _COMPENSATED = text(
     SELECT r.casino_id, a.currency, sum(a.amount_minor * CAST('1e-' || s.exponent AS numeric)), sum(a.cost)
     FROM effects_of_acts(:jackpot_id, (CAST(:starts AS bigint[]))[1], (CAST(:ends AS bigint[]))[1]) AS f
     JOIN compensations a ON a.jackpot_id = :jackpot_id AND a.round_key = f.round_key AND a.act_seq = f.act_seq
-    JOIN rounds r ON r.jackpot_id = a.jackpot_id AND r.round_key = a.round_key
+    JOIN rounds r ON r.jackpot_id = :jackpot_id AND r.round_key = a.round_key
     JOIN rates s ON s.base = :base AND s.number = r.rate_sheet AND s.currency = a.currency
     GROUP BY 1, 2
     ORDER BY 1, 2
@@ -91,9 +91,9 @@ _WITHHELD = text(
     SELECT r.casino_id, a.currency, sum(p.withheld_minor * CAST('1e-' || s.exponent AS numeric))
     FROM effects_of_acts(:jackpot_id, (CAST(:starts AS bigint[]))[1], (CAST(:ends AS bigint[]))[1]) AS f
     JOIN payments p ON p.jackpot_id = :jackpot_id AND p.round_key = f.round_key AND p.act_seq = f.act_seq
-    JOIN awards a ON a.jackpot_id = p.jackpot_id AND a.round_key = p.round_key AND a.bet_id = p.bet_id
+    JOIN awards a ON a.jackpot_id = :jackpot_id AND a.round_key = p.round_key AND a.bet_id = p.bet_id
                  AND a.tier = p.tier AND a.correction = p.correction
-    JOIN rounds r ON r.jackpot_id = a.jackpot_id AND r.round_key = a.round_key
+    JOIN rounds r ON r.jackpot_id = :jackpot_id AND r.round_key = a.round_key
     JOIN rates s ON s.base = :base AND s.number = r.rate_sheet AND s.currency = a.currency
     GROUP BY 1, 2
     ORDER BY 1, 2

@@ -21,7 +21,7 @@ from jackpot_service.reports.questions import Parameter
 
 # An award took the steps of which the entry in the jackpot's book stands before the end. A payment has none: there the
 # act counts, and a reversed one no more. Acts that decide about awards hold all of them in their effects: they are read
-# once, not for each award.
+# once, not for each award. When an act was booked is known in another book, which is asked by itself (`acted`).
 LIST: Final = """
 WITH made AS MATERIALIZED (
     SELECT *
@@ -33,9 +33,34 @@ WITH made AS MATERIALIZED (
 decided AS MATERIALIZED (
     SELECT * FROM acts_with_effects(:jackpot_id)
 ),
+steps AS MATERIALIZED (
+    SELECT s.round_key, s.bet_id, s.tier, s.correction, s.step, s.act_seq, of.state, of.place
+    FROM made
+    JOIN award_steps s ON s.jackpot_id = :jackpot_id AND s.round_key = made.round_key
+                      AND s.correction = made.correction
+    JOIN award_step_states AS of ON of.step = s.step
+    LEFT JOIN decided ON decided.act_seq = s.act_seq
+    WHERE s.act_seq IS NULL OR CASE WHEN decided.effect_seq IS NULL THEN s.act_seq <= :acts_end
+                                    ELSE decided.effect_seq <= :upto END
+),
+booked AS MATERIALIZED (
+    SELECT p.round_key, p.bet_id, p.tier, p.correction, p.amount_minor, p.cost, p.withheld_minor, p.reference,
+           p.act_seq, p.reverses IS NULL AND r.act_seq IS NULL AS stands
+    FROM made
+    JOIN payments p ON p.jackpot_id = :jackpot_id AND p.round_key = made.round_key AND p.correction = made.correction
+    LEFT JOIN payments r ON r.jackpot_id = :jackpot_id AND r.round_key = p.round_key AND r.reverses = p.act_seq
+                        AND r.act_seq <= :acts_end
+    WHERE p.act_seq <= :acts_end
+),
+acted AS MATERIALIZED (
+    SELECT seq, booked_at
+    FROM entries
+    WHERE jackpot_id = '-' AND stripe_no = 0
+      AND seq IN (SELECT act_seq FROM steps UNION ALL SELECT act_seq FROM booked)
+),
 taken AS MATERIALIZED (
     SELECT s.round_key, s.bet_id, s.tier, s.correction,
-           (array_agg(of.state ORDER BY of.place DESC))[1] AS state,
+           (array_agg(s.state ORDER BY s.place DESC))[1] AS state,
            max(act.booked_at) FILTER (WHERE s.step = 'approved') AS approved_at,
            max(act.booked_at) FILTER (WHERE s.step = 'rejected') AS rejected_at,
            max(act.booked_at) FILTER (WHERE s.step = 'reinstated') AS reinstated_at,
@@ -43,28 +68,17 @@ taken AS MATERIALIZED (
            max(act.booked_at) FILTER (WHERE s.step = 'released') AS released_at,
            max(act.booked_at) FILTER (WHERE s.step = 'forfeited') AS forfeited_at,
            max(act.booked_at) FILTER (WHERE s.step = 'reversed') AS reversed_at
-    FROM made
-    JOIN award_steps s ON s.jackpot_id = :jackpot_id AND s.round_key = made.round_key
-                      AND s.correction = made.correction
-    JOIN award_step_states AS of ON of.step = s.step
-    LEFT JOIN decided ON decided.act_seq = s.act_seq
-    LEFT JOIN entries act ON act.jackpot_id = '-' AND act.stripe_no = 0 AND act.seq = s.act_seq
-    WHERE s.act_seq IS NULL OR CASE WHEN decided.effect_seq IS NULL THEN s.act_seq <= :acts_end
-                                    ELSE decided.effect_seq <= :upto END
+    FROM steps s
+    LEFT JOIN acted act ON act.seq = s.act_seq
     GROUP BY s.round_key, s.bet_id, s.tier, s.correction
 ),
 paid AS MATERIALIZED (
     SELECT p.round_key, p.bet_id, p.tier, p.correction, sum(p.amount_minor) AS minor, sum(p.cost) AS cost,
            sum(p.withheld_minor) AS withheld_minor,
-           max(act.booked_at) FILTER (WHERE p.reverses IS NULL AND r.act_seq IS NULL) AS paid_at,
-           string_agg(p.reference, ', ' ORDER BY p.act_seq)
-               FILTER (WHERE p.reverses IS NULL AND r.act_seq IS NULL) AS payment_reference
-    FROM made
-    JOIN payments p ON p.jackpot_id = :jackpot_id AND p.round_key = made.round_key AND p.correction = made.correction
-    JOIN entries act ON act.jackpot_id = '-' AND act.stripe_no = 0 AND act.seq = p.act_seq
-    LEFT JOIN payments r ON r.jackpot_id = :jackpot_id AND r.round_key = p.round_key AND r.reverses = p.act_seq
-                        AND r.act_seq <= :acts_end
-    WHERE p.act_seq <= :acts_end
+           max(act.booked_at) FILTER (WHERE p.stands) AS paid_at,
+           string_agg(p.reference, ', ' ORDER BY p.act_seq) FILTER (WHERE p.stands) AS payment_reference
+    FROM booked p
+    JOIN acted act ON act.seq = p.act_seq
     GROUP BY p.round_key, p.bet_id, p.tier, p.correction
 ),
 listed AS (
@@ -93,8 +107,8 @@ JOIN taken ON taken.round_key = a.round_key AND taken.bet_id = a.bet_id AND take
           AND taken.correction = a.correction
 LEFT JOIN paid ON paid.round_key = a.round_key AND paid.bet_id = a.bet_id AND paid.tier = a.tier
               AND paid.correction = a.correction
-JOIN rounds r ON r.jackpot_id = a.jackpot_id AND r.round_key = a.round_key
-JOIN bets b ON b.jackpot_id = a.jackpot_id AND b.round_key = a.round_key AND b.bet_id = a.bet_id
+JOIN rounds r ON r.jackpot_id = :jackpot_id AND r.round_key = a.round_key
+JOIN bets b ON b.jackpot_id = :jackpot_id AND b.round_key = a.round_key AND b.bet_id = a.bet_id
 JOIN rates rate ON rate.base = :base AND rate.number = r.rate_sheet AND rate.currency = a.currency
 LEFT JOIN LATERAL withholding_rule_of(r.casino_id, a.currency, r.opened_at) AS rule ON true
 ),
@@ -135,7 +149,7 @@ _ONE_BY_ONE = text(
                 FROM award_steps s
                 JOIN award_step_states AS of ON of.step = s.step
                 LEFT JOIN decided ON decided.act_seq = s.act_seq
-                WHERE s.jackpot_id = a.jackpot_id AND s.round_key = a.round_key AND s.bet_id = a.bet_id
+                WHERE s.jackpot_id = :jackpot_id AND s.round_key = a.round_key AND s.bet_id = a.bet_id
                   AND s.tier = a.tier AND s.correction = a.correction AND (
                       s.act_seq IS NULL OR CASE WHEN decided.effect_seq IS NULL THEN s.act_seq <= :acts_end
                                                 ELSE decided.effect_seq <= :upto END

@@ -4,7 +4,8 @@ Exceptions: events that somebody has to look into, the result, and the rounds th
 Refusals are kept outside of the books: one belongs to the instant at which it was noticed, and is written right after.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from datetime import datetime
 
 from sqlalchemy import text
@@ -58,6 +59,7 @@ _UP_TO_THE_END = "coalesce((CAST(:ends AS bigint[]))[{stripe_no} + 1], 0)"
 # Open at the end are those that are open still, and those whose ending stands after it. Of the latter an index holds
 # those that lived long; rounds of the last minutes before the end are looked at one by one: see `ledger/long_rounds`.
 # MATERIALIZED leaves no other way to the long ones: by their keys, all rounds that there were before might be read.
+# Acknowledgements are acts, of another book: they are looked up for the rounds that are listed, by a part of their own.
 _OPEN = text(
     f"""
     WITH long_lived AS MATERIALIZED (
@@ -84,29 +86,37 @@ _OPEN = text(
         SELECT r.*
         FROM ended_since e
         JOIN rounds r ON r.jackpot_id = :jackpot_id AND r.round_key = e.round_key
+    ),
+    listed AS MATERIALIZED (
+        SELECT r.jackpot_id, r.round_key, r.table_id, r.round_id, r.casino_id, r.opened_at, known.bets,
+               exception_id(r.opened_at, concat_ws(' ', '{ROUND_OPEN}', r.table_id, r.round_id)) AS exception_id
+        FROM open_since r
+        JOIN entries o ON o.jackpot_id = :jackpot_id AND o.round_key = r.round_key AND o.step = 1
+                      AND o.seq <= {_UP_TO_THE_END.format(stripe_no="o.stripe_no")}
+        CROSS JOIN LATERAL (
+            SELECT count(*) FILTER (WHERE w.bet_id IS NULL OR v.seq IS NULL) AS bets
+            FROM bets b
+            JOIN entries e ON e.jackpot_id = :jackpot_id AND e.round_key = b.round_key AND e.step = b.step
+                          AND e.seq <= {_UP_TO_THE_END.format(stripe_no="e.stripe_no")}
+            LEFT JOIN voids w ON w.jackpot_id = :jackpot_id AND w.round_key = b.round_key AND w.bet_id = b.bet_id
+            LEFT JOIN entries v ON v.jackpot_id = :jackpot_id AND v.round_key = w.round_key AND v.step = w.step
+                               AND v.seq <= {_UP_TO_THE_END.format(stripe_no="v.stripe_no")}
+            WHERE b.jackpot_id = :jackpot_id AND b.round_key = r.round_key
+        ) AS known
+        WHERE (CAST(:casino_id AS text) IS NULL OR r.casino_id = :casino_id)
+          AND (CAST(:table_id AS text) IS NULL OR r.table_id = :table_id)
+    ),
+    acknowledged AS MATERIALIZED (
+        SELECT k.exception_id, act.booked_at, act.principal, a.reason
+        FROM exception_acknowledgements k
+        JOIN acts a ON a.seq = k.entry_seq
+        JOIN entries act ON act.jackpot_id = '-' AND act.stripe_no = 0 AND act.seq = k.entry_seq
+        WHERE k.exception_id IN (SELECT exception_id FROM listed) AND k.entry_seq <= :acts_end
     )
-    SELECT r.jackpot_id, r.table_id, r.round_id, r.casino_id, r.opened_at, known.bets,
-           act.booked_at AS acknowledged_at, act.principal AS acknowledged_by, a.reason
-    FROM open_since r
-    JOIN entries o ON o.jackpot_id = r.jackpot_id AND o.round_key = r.round_key AND o.step = 1
-                  AND o.seq <= {_UP_TO_THE_END.format(stripe_no="o.stripe_no")}
-    CROSS JOIN LATERAL (
-        SELECT count(*) FILTER (WHERE w.bet_id IS NULL OR v.seq IS NULL) AS bets
-        FROM bets b
-        JOIN entries e ON e.jackpot_id = b.jackpot_id AND e.round_key = b.round_key AND e.step = b.step
-                      AND e.seq <= {_UP_TO_THE_END.format(stripe_no="e.stripe_no")}
-        LEFT JOIN voids w ON w.jackpot_id = b.jackpot_id AND w.round_key = b.round_key AND w.bet_id = b.bet_id
-        LEFT JOIN entries v ON v.jackpot_id = w.jackpot_id AND v.round_key = w.round_key AND v.step = w.step
-                           AND v.seq <= {_UP_TO_THE_END.format(stripe_no="v.stripe_no")}
-        WHERE b.jackpot_id = r.jackpot_id AND b.round_key = r.round_key
-    ) AS known
-    LEFT JOIN exception_acknowledgements k
-           ON k.exception_id = exception_id(r.opened_at, concat_ws(' ', '{ROUND_OPEN}', r.table_id, r.round_id))
-          AND k.entry_seq <= :acts_end
-    LEFT JOIN acts a ON a.seq = k.entry_seq
-    LEFT JOIN entries act ON act.jackpot_id = '-' AND act.stripe_no = 0 AND act.seq = k.entry_seq
-    WHERE (CAST(:casino_id AS text) IS NULL OR r.casino_id = :casino_id)
-      AND (CAST(:table_id AS text) IS NULL OR r.table_id = :table_id)
+    SELECT r.jackpot_id, r.table_id, r.round_id, r.casino_id, r.opened_at, r.bets,
+           k.booked_at AS acknowledged_at, k.principal AS acknowledged_by, k.reason
+    FROM listed r
+    LEFT JOIN acknowledged k ON k.exception_id = r.exception_id
     ORDER BY r.round_key
     """  # noqa: S608  conditions that other modules have as constants
 )
@@ -133,7 +143,7 @@ def make(session: Session, scope: Scope) -> Sequence[Section]:
         )
         for counted_kind in counted
     ]
-    listed = map(_row, noted_exceptions.between(session, noticed, acts_end=acts_end))
+    listed = _rows(noted_exceptions.between(session, noticed, acts_end=acts_end))
     count = sum(counted_kind.exceptions for counted_kind in counted)
     left_open = f"Rounds that were open for more than {parameters.longest_open // MINUTE} minutes at the end"
     return (
@@ -141,6 +151,12 @@ def make(session: Session, scope: Scope) -> Sequence[Section]:
         Section("exceptions", "Exceptions of the period", EXCEPTIONS, listed, lambda: count),
         Section("open_rounds", left_open, OPEN_ROUNDS, rows_of(OPEN_ROUNDS, _open_rounds(session, scope))),
     )
+
+
+def _rows(noted: Generator[NotedException, None, None]) -> Iterator[Row]:
+    """Yield the rows; who leaves them closes the cursor that they come from."""
+    with closing(noted):
+        yield from map(_row, noted)
 
 
 def _row(exception: NotedException) -> Row:

@@ -30,10 +30,10 @@ _HELD = text(
     SELECT h.round_key, h.bet_id, h.tier, h.correction, r.casino_id, a.currency,
            a.amount_minor * CAST('1e-' || s.exponent AS numeric) AS amount, a.cost
     FROM held h
-    JOIN awards a ON a.jackpot_id = h.jackpot_id AND a.round_key = h.round_key AND a.bet_id = h.bet_id
+    JOIN awards a ON a.jackpot_id = :jackpot_id AND a.round_key = h.round_key AND a.bet_id = h.bet_id
                  AND a.tier = h.tier AND a.correction = h.correction
-    JOIN entries e ON e.jackpot_id = a.jackpot_id AND e.round_key = a.round_key AND e.kind = 'result'
-    JOIN rounds r ON r.jackpot_id = a.jackpot_id AND r.round_key = a.round_key
+    JOIN entries e ON e.jackpot_id = :jackpot_id AND e.round_key = a.round_key AND e.kind = 'result'
+    JOIN rounds r ON r.jackpot_id = :jackpot_id AND r.round_key = a.round_key
     JOIN rates s ON s.base = :base AND s.number = r.rate_sheet AND s.currency = a.currency
     WHERE e.seq <= coalesce((CAST(:ends AS bigint[]))[e.stripe_no + 1], 0)
       AND NOT EXISTS (
@@ -41,7 +41,7 @@ _HELD = text(
           FROM award_steps t
           JOIN acts x ON x.seq = t.act_seq
           CROSS JOIN LATERAL jsonb_to_recordset(x.effects) AS f (book text, seq bigint)
-          WHERE t.jackpot_id = h.jackpot_id AND t.round_key = h.round_key AND t.bet_id = h.bet_id
+          WHERE t.jackpot_id = :jackpot_id AND t.round_key = h.round_key AND t.bet_id = h.bet_id
             AND t.tier = h.tier AND t.correction = h.correction
             AND t.step IN ('approved', 'rejected', 'reversed')
             AND f.book = :jackpot_id AND f.seq <= (CAST(:ends AS bigint[]))[1]

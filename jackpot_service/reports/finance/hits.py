@@ -32,18 +32,18 @@ _HITS = text(
            s.reserve_after, s.entitlements, paid.awards, paid.cost AS paid,
            CAST((SELECT sum(position) FROM unnest(c.cut) AS position) - before.positions AS bigint) AS entries
     FROM cycles c
-    JOIN entries e ON e.jackpot_id = c.jackpot_id AND e.stripe_no = c.stripe_no AND e.seq = c.seq
-    JOIN rounds r ON r.jackpot_id = e.jackpot_id AND r.round_key = e.round_key
-    JOIN settlements s ON s.jackpot_id = e.jackpot_id AND s.round_key = e.round_key
+    JOIN entries e ON e.jackpot_id = :jackpot_id AND e.stripe_no = c.stripe_no AND e.seq = c.seq
+    JOIN rounds r ON r.jackpot_id = :jackpot_id AND r.round_key = e.round_key
+    JOIN settlements s ON s.jackpot_id = :jackpot_id AND s.round_key = e.round_key
     CROSS JOIN LATERAL (
         SELECT count(*) AS awards, coalesce(sum(a.cost), 0) AS cost
         FROM awards a
-        WHERE a.jackpot_id = s.jackpot_id AND a.round_key = s.round_key AND a.correction = 0 AND a.funded_by = 'meter'
+        WHERE a.jackpot_id = :jackpot_id AND a.round_key = s.round_key AND a.correction = 0 AND a.funded_by = 'meter'
     ) AS paid
     CROSS JOIN LATERAL (
         SELECT sum(position) AS positions
         FROM cycles o CROSS JOIN LATERAL unnest(o.cut) AS position
-        WHERE o.jackpot_id = c.jackpot_id AND o.cycle = c.cycle - 1
+        WHERE o.jackpot_id = :jackpot_id AND o.cycle = c.cycle - 1
     ) AS before
     WHERE c.jackpot_id = :jackpot_id AND c.cycle = ANY(:cycles)
     ORDER BY c.cycle
@@ -55,8 +55,8 @@ _AWARDS = text(
     SELECT a.bet_id, b.player_id, b.hand, array_to_string(h.cards, ' ') AS cards, a.tier, a.funded_by, a.currency,
            b.stake_minor, a.amount_minor, a.cost AS cost_base
     FROM awards a
-    JOIN bets b ON b.jackpot_id = a.jackpot_id AND b.round_key = a.round_key AND b.bet_id = a.bet_id
-    JOIN hands h ON h.jackpot_id = b.jackpot_id AND h.round_key = b.round_key AND h.hand = b.hand
+    JOIN bets b ON b.jackpot_id = :jackpot_id AND b.round_key = a.round_key AND b.bet_id = a.bet_id
+    JOIN hands h ON h.jackpot_id = :jackpot_id AND h.round_key = b.round_key AND h.hand = b.hand
     WHERE a.jackpot_id = :jackpot_id AND a.round_key = :round_key AND a.correction = 0
     ORDER BY a.bet_id, a.tier
     """

@@ -46,13 +46,13 @@ _VERSIONS = text(
     SELECT v.version, e.booked_at, request.maker AS requested_by, e.principal AS done_by,
            coalesce(request.reason, t.reason) AS reason, v.document,
            (SELECT min(c.cycle) FROM cycles c
-            WHERE c.jackpot_id = v.jackpot_id AND c.rules_version = v.version
+            WHERE c.jackpot_id = :jackpot_id AND c.rules_version = v.version
               AND c.seq <= coalesce((CAST(:ends AS bigint[]))[c.stripe_no + 1], 0)) AS from_cycle,
            CASE v.version WHEN 1 THEN (SELECT coalesce(sum(p.amount), 0) FROM unnest(e.accounts, e.amounts)
                                        AS p (account, amount) WHERE p.account = :meter_house) END AS base_amount
     FROM rules_versions v
-    JOIN entries e ON e.jackpot_id = v.jackpot_id AND e.stripe_no = 0 AND e.seq = v.entry_seq
-    LEFT JOIN acts t ON t.jackpot_id = v.jackpot_id
+    JOIN entries e ON e.jackpot_id = :jackpot_id AND e.stripe_no = 0 AND e.seq = v.entry_seq
+    LEFT JOIN acts t ON t.jackpot_id = :jackpot_id
                     AND t.effects @> jsonb_build_array(jsonb_build_object('book', v.jackpot_id, 'seq', v.entry_seq))
     LEFT JOIN change_requests request ON request.request_id = t.decides
     WHERE v.jackpot_id = :jackpot_id AND v.entry_seq <= (CAST(:ends AS bigint[]))[1]

@@ -141,7 +141,7 @@ _BOOKED = text(
     FROM entries_between(
         :jackpot_id, CAST(:stripe_nos AS int[]), CAST(:starts AS bigint[]), CAST(:ends AS bigint[])
     ) AS e
-    LEFT JOIN rounds r ON r.jackpot_id = e.jackpot_id AND r.round_key = e.round_key
+    LEFT JOIN rounds r ON r.jackpot_id = :jackpot_id AND r.round_key = e.round_key
     LEFT JOIN corrected c ON e.stripe_no = 0 AND c.seq = e.seq
     CROSS JOIN LATERAL unnest(e.accounts, e.currencies, e.amounts, e.movements)
         AS p (account, currency, amount, movement)

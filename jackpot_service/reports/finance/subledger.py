@@ -79,11 +79,11 @@ _STAKES = text(
             FROM entries_between(
                 :jackpot_id, CAST(:stripe_nos AS int[]), CAST(:starts AS bigint[]), CAST(:ends AS bigint[])
             ) AS e
-            JOIN rounds r ON r.jackpot_id = e.jackpot_id AND r.round_key = e.round_key
+            JOIN rounds r ON r.jackpot_id = :jackpot_id AND r.round_key = e.round_key
             CROSS JOIN LATERAL (
                 SELECT b.currency, sum(b.stake_minor) AS stakes_minor
                 FROM bets b
-                WHERE b.jackpot_id = e.jackpot_id AND b.round_key = e.round_key AND b.step = e.step
+                WHERE b.jackpot_id = :jackpot_id AND b.round_key = e.round_key AND b.step = e.step
                 GROUP BY b.currency
             ) AS b
             WHERE e.kind = 'bets'
@@ -145,13 +145,13 @@ _REFUNDS = text(
                o.seq <= coalesce(running.cut[o.stripe_no + 1], 0) AS is_over,
                b.stake_minor * CAST('1e-' || s.exponent AS numeric) AS stake, s.base_per_unit AS rate
         FROM bets b
-        JOIN entries o ON o.jackpot_id = b.jackpot_id AND o.round_key = b.round_key AND o.step = b.step
-        JOIN rounds r ON r.jackpot_id = b.jackpot_id AND r.round_key = b.round_key
+        JOIN entries o ON o.jackpot_id = :jackpot_id AND o.round_key = b.round_key AND o.step = b.step
+        JOIN rounds r ON r.jackpot_id = :jackpot_id AND r.round_key = b.round_key
         JOIN rates s ON s.base = :base AND s.number = r.rate_sheet AND s.currency = b.currency
         LEFT JOIN LATERAL (
             SELECT y.cut
             FROM cycles y
-            WHERE y.jackpot_id = b.jackpot_id AND coalesce(y.cut[refunded.stripe_no + 1], 0) < refunded.seq
+            WHERE y.jackpot_id = :jackpot_id AND coalesce(y.cut[refunded.stripe_no + 1], 0) < refunded.seq
             ORDER BY y.cycle DESC
             LIMIT 1
         ) AS running ON true

@@ -4,8 +4,7 @@ from collections.abc import Callable, Generator, Mapping
 from dataclasses import replace
 from typing import Any
 
-import sqlalchemy
-
+from jackpot_service.database.reads import Reads
 from jackpot_service.exports.jobs.journal import journal
 from jackpot_service.exports.jobs.kinds import Json, Kind, Piece
 
@@ -24,8 +23,8 @@ def interrupted(after: int, act: Callable[[], object]) -> Kinds:
     """The journal in small pieces; when so many of an attempt are written, something happens before the next."""
     kind = journal(piece_bytes=SMALL)
 
-    def pieces(engine: sqlalchemy.Engine, parameters: Json, position: Json | None) -> Generator[Piece, None, None]:
-        for number, piece in enumerate(kind.pieces(engine, parameters, position)):
+    def pieces(reads: Reads, parameters: Json, position: Json | None) -> Generator[Piece, None, None]:
+        for number, piece in enumerate(kind.pieces(reads, parameters, position)):
             if number == after:
                 act()
             yield piece
@@ -37,9 +36,9 @@ def without_position(kinds: Kinds) -> Kinds:
     """The same, as a kind that cannot go on from the middle of its file."""
     kind = kinds["journal"]
 
-    def pieces(engine: sqlalchemy.Engine, parameters: Json, position: Json | None) -> Generator[Piece, None, None]:
+    def pieces(reads: Reads, parameters: Json, position: Json | None) -> Generator[Piece, None, None]:
         assert position is None
-        for piece in kind.pieces(engine, parameters, None):
+        for piece in kind.pieces(reads, parameters, None):
             yield replace(piece, position=None)
 
     return {"journal": replace(kind, pieces=pieces)}

@@ -10,7 +10,7 @@ import sqlalchemy
 from sqlalchemy import NullPool, event, text
 from structlog.testing import capture_logs
 
-from jackpot_service.database.transactions import snapshot
+from jackpot_service.database.snapshots import snapshot
 from jackpot_service.reports import reconciling
 from jackpot_service.reports.reconciling import FIRST_PAUSE_S, LONGEST_PAUSE_S, LOOK_EVERY_S, Days
 from tests.support.bets import bet

@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Final
 
 import pytest
-import sqlalchemy
 
+from jackpot_service.database.reads import Reads
 from jackpot_service.domain.principals import Role
 from jackpot_service.exports.jobs.kinds import Json, Piece
 from jackpot_service.exports.jobs.report import report
@@ -54,8 +54,8 @@ def interrupted(after: int, act: Callable[[], object]) -> Kinds:
     """Reports in small pieces; when so many of an attempt are written, something happens before the next."""
     kind = small()["report"]
 
-    def pieces(engine: sqlalchemy.Engine, parameters: Json, position: Json | None) -> Generator[Piece, None, None]:
-        with closing(kind.pieces(engine, parameters, position)) as made:
+    def pieces(reads: Reads, parameters: Json, position: Json | None) -> Generator[Piece, None, None]:
+        with closing(kind.pieces(reads, parameters, position)) as made:
             for number, piece in enumerate(made):
                 if number == after:
                     act()
@@ -73,7 +73,7 @@ def taken(world: World) -> int:
 def whole(world: World, form: str) -> bytes:
     """The file of the one job, as it is when nothing interrupts it."""
     (parameters,) = (row["parameters"] for row in world.books.rows("SELECT parameters FROM jobs"))
-    content = b"".join(piece.content for piece in small()["report"].pieces(world.engine, parameters, None))
+    content = b"".join(piece.content for piece in small()["report"].pieces(Reads(world.engine), parameters, None))
     if form == "csv":
         stated = {"end": parameters["to"], "section": "bets", "format": "csv"}
         assert content == report_answer(world, "rounds", **stated).text.encode()

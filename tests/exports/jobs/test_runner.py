@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from sqlalchemy import event, text
 
-from jackpot_service.database import transactions
+from jackpot_service.database import snapshots, transactions
 from jackpot_service.database.failures import Busy
 from jackpot_service.domain.errors import NotFound
 from jackpot_service.domain.principals import Role
@@ -61,7 +61,7 @@ def written(world: World) -> bytes:
 
 def whole(world: World) -> bytes:
     """What its file has to be."""
-    with transactions.reading(world.engine) as session:
+    with snapshots.reading(world.engine) as session:
         export = journal_export(session, "j1", FORMS["beancount"], positions=job(world)["parameters"]["positions"])
         return b"".join(piece.content for piece in pieces(session, export))
 

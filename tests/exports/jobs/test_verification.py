@@ -8,9 +8,9 @@ from itertools import count
 from typing import Any, Final
 
 import pytest
-import sqlalchemy
 from sqlalchemy import text
 
+from jackpot_service.database.reads import Reads
 from jackpot_service.domain.principals import Role
 from jackpot_service.exports.jobs.kinds import Json, Kind, Piece
 from jackpot_service.exports.jobs.requests import KINDS
@@ -76,9 +76,9 @@ def interrupted(is_time: Callable[[Piece], bool], act: Callable[[], object]) -> 
     """The same; something happens once, before the first piece for which it is time is written."""
     kind = often()["verification"]
 
-    def pieces(engine: sqlalchemy.Engine, parameters: Json, position: Json | None) -> Generator[Piece, None, None]:
+    def pieces(reads: Reads, parameters: Json, position: Json | None) -> Generator[Piece, None, None]:
         is_over = False
-        for piece in kind.pieces(engine, parameters, position):
+        for piece in kind.pieces(reads, parameters, position):
             if not is_over and is_time(piece):
                 is_over = True
                 act()
@@ -269,8 +269,8 @@ def test_the_same_note_again_is_no_further_attempt_that_counts_anew(played: Worl
     assert played.runner(kinds=interrupted(has_note, stop.set), stop=stop).run_next()
     never = {"verification": verification(note_every_s=3600, piece_every_s=0)}
 
-    def once(engine: sqlalchemy.Engine, parameters: Json, position: Json | None) -> Generator[Piece, None, None]:
-        with_pieces = never["verification"].pieces(engine, parameters, position)
+    def once(reads: Reads, parameters: Json, position: Json | None) -> Generator[Piece, None, None]:
+        with_pieces = never["verification"].pieces(reads, parameters, position)
         yield next(with_pieces)
         raise SystemExit
 

@@ -8,7 +8,8 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import text
 
-from jackpot_service.database.transactions import Session, snapshot
+from jackpot_service.database.snapshots import snapshot
+from jackpot_service.database.transactions import Session
 from jackpot_service.ledger import instants
 from jackpot_service.reports.finance import award_figures, figures, period, rtp
 from jackpot_service.reports.finance.figures import Key

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
-from jackpot_service.database.transactions import Session, snapshot
+from jackpot_service.database.snapshots import snapshot
+from jackpot_service.database.transactions import Session
 from jackpot_service.domain.money import ZERO
 from jackpot_service.ledger import instants
 from jackpot_service.ledger.instants import Positions

@@ -1,10 +1,13 @@
 """What every report shares: what it can be asked, the books that it stands on, and that it stays as it was told."""
 
+import gc
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from psycopg import ServerCursor
 
-from jackpot_service.database import transactions
+from jackpot_service.database import snapshots
+from jackpot_service.database.reads import Reads
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain.entries import REFERENCE_BOOK
 from jackpot_service.records.immutable import UnknownTable
@@ -18,7 +21,7 @@ from jackpot_service.reports.finance.registry import REPORTS, report_of
 from jackpot_service.reports.making import InstantAhead, made
 from jackpot_service.reports.questions import BadQuestion, By, Parameter, Parameters
 from tests.properties.profile import seeds
-from tests.reports.finance.play import Play
+from tests.reports.finance.play import Play, play_everything
 from tests.support import story
 from tests.support.asking import figures, report, rows, stated
 from tests.support.bets import bet
@@ -31,7 +34,7 @@ PLAIN = Report("plain", "Plain", lambda _session, _scope: ())
 
 
 def ask(world: World, parameters: Parameters, report_: Report = PLAIN) -> Document:
-    with made(world.engine, report_, parameters, now=world.clock()) as document:
+    with made(Reads(world.engine), report_, parameters, now=world.clock()) as document:
         return document
 
 
@@ -149,7 +152,7 @@ def test_a_jackpot_that_is_opened_while_a_report_is_asked_is_not_told_of(opened:
     ask(opened, parameters)
     opened.open(jackpot_id="j2", tables=("T2",))
 
-    with transactions.snapshot(opened.engine) as session:
+    with snapshots.snapshot(opened.engine) as session:
         document = frame.make(session, PLAIN, parameters, made_at=end)
         since = frame.make(session, PLAIN, Parameters(start=end), made_at=end)
 
@@ -207,3 +210,21 @@ def test_reports_have_names_titles_and_groupings_that_people_can_use() -> None:
         assert report_.title[0].isupper()
         assert (Parameter.BY in report_.optional) is bool(report_.by)
         assert report_.report_version >= 1
+
+
+def test_a_report_that_is_left_in_its_midst_has_no_cursor_open_after_its_block(world: World) -> None:
+    """Whoever closed it later would close it within a call that has the connection then, and break that."""
+    play_everything(world)
+    for name, report_ in REPORTS.items():
+        casino_id = "c1" if Parameter.CASINO in report_.required else None
+        with made(Reads(world.engine), report_, Parameters(casino_id=casino_id), now=world.clock()) as document:
+            for section in document.sections:
+                next(iter(section.rows), None)
+                section.close()
+            assert cursors_open() == 0, name
+        assert document.sections
+
+
+def cursors_open() -> int:
+    """How many cursors of the database are open: their rows come as they are read."""
+    return sum(1 for each in gc.get_objects() if type(each) is ServerCursor and not each.closed)

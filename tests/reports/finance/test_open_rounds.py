@@ -12,7 +12,8 @@ from sqlalchemy import text
 
 from jackpot_service.config.settings import Config
 from jackpot_service.database.connections import create_engine
-from jackpot_service.database.transactions import Session, snapshot
+from jackpot_service.database.snapshots import snapshot
+from jackpot_service.database.transactions import Session
 from jackpot_service.domain.rounds import first_key_at
 from jackpot_service.ledger import instants
 from jackpot_service.ledger.long_rounds import LONG

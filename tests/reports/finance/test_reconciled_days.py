@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import pytest
 
-from jackpot_service.database.transactions import snapshot
+from jackpot_service.database.snapshots import snapshot
 from jackpot_service.domain.principals import Role
 from jackpot_service.proof.proof import verify
 from jackpot_service.reports import reconciling

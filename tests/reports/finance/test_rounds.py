@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import pytest
 
+from jackpot_service.database.reads import Reads
 from jackpot_service.domain.accounts import POOL_ACCOUNTS
 from jackpot_service.domain.journal import Movement
 from jackpot_service.domain.principals import Principal, Role
@@ -279,7 +280,7 @@ def expected_parts(world: World, jackpot_id: str, start: datetime | None, end: d
         return ()
 
     asking = Parameters(jackpot_id=jackpot_id, start=start, end=end)
-    with made(world.engine, Report("due", "Due", look), asking, now=world.clock()):
+    with made(Reads(world.engine), Report("due", "Due", look), asking, now=world.clock()):
         return expected
 
 
