@@ -6,6 +6,7 @@ from typing import Any
 from marshmallow import fields, validate
 
 from jackpot_service.api.lists import PeriodQuerySchema, cursor, page, page_schema
+from jackpot_service.api.reading import at_replica
 from jackpot_service.api.refusals import refused_with
 from jackpot_service.api.request_context import Blueprint, look, principal
 from jackpot_service.api.schemas import AnswerSchema, Moment, described, listed
@@ -34,6 +35,10 @@ class AuditQuerySchema(PeriodQuerySchema):
     jackpot_id = Identifier(load_default=None)
     subject = Text(
         load_default=None, metadata={"description": "The object of the act, as the act names it: `casino c1`."}
+    )
+    casino_id = Identifier(
+        load_default=None,
+        metadata={"description": "The casino that the act is about: also its claim periods, withholding, statements."},
     )
     request_id = Identifier(
         load_default=None,
@@ -76,6 +81,7 @@ def query_of(values: Mapping[str, Any]) -> ActQuery:
         kind=None if values["kind"] is None else EntryKind(values["kind"]),
         jackpot_id=values["jackpot_id"],
         subject=values["subject"],
+        casino_id=values["casino_id"],
         request_id=values["request_id"],
         booked_from=values["start"],
         booked_to=values["end"],
@@ -84,6 +90,7 @@ def query_of(values: Mapping[str, Any]) -> ActQuery:
 
 @blueprint.route("", methods=["GET"])
 @allow(*READERS)
+@at_replica
 @blueprint.arguments(AuditQuerySchema(), location="query")
 @blueprint.response(200, page_schema(ActSchema, "Acts"))
 def get_audit(query: Mapping[str, Any]) -> Mapping[str, Any]:

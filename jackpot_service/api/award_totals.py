@@ -5,6 +5,7 @@ from typing import Any
 
 from marshmallow import fields, validate
 
+from jackpot_service.api.reading import at_replica
 from jackpot_service.api.request_context import Blueprint, look, now, principal
 from jackpot_service.api.schemas import AnswerSchema, RequestSchema, described, listed
 from jackpot_service.auth.authenticator import allow
@@ -52,6 +53,7 @@ class AwardTotalsSchema(AnswerSchema):
 
 @blueprint.route("", methods=["GET"])
 @allow(*READERS)
+@at_replica
 @blueprint.arguments(AwardTotalsQuerySchema(), location="query")
 @blueprint.response(200, AwardTotalsSchema())
 def get_award_totals(query: Mapping[str, Any]) -> Mapping[str, Any]:

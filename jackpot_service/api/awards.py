@@ -8,6 +8,7 @@ from typing import Any
 from marshmallow import ValidationError, fields, validates_schema
 
 from jackpot_service.api.lists import Cursor, ListQuerySchema, cursor_at, page, page_schema, place_in
+from jackpot_service.api.reading import at_replica
 from jackpot_service.api.refusals import refused_with
 from jackpot_service.api.request_context import Blueprint, act, look, now, principal, signed
 from jackpot_service.api.schemas import (
@@ -27,6 +28,7 @@ from jackpot_service.domain.awards import AwardState, AwardStep
 from jackpot_service.domain.facts import instant
 from jackpot_service.domain.payments import Channel
 from jackpot_service.domain.principals import Role
+from jackpot_service.domain.rules import FundedBy
 from jackpot_service.domain.shapes import LARGEST_MINOR
 from jackpot_service.records import awards as records
 from jackpot_service.records.award_filters import AwardFilters, Position
@@ -174,7 +176,7 @@ class AwardRecordSchema(AwardSchema):
     casino_id = fields.String(required=True)
     table_id = fields.String(required=True)
     round_id = fields.String(required=True)
-    funded_by = described(fields.String, "Which pool paid it: `prize_fund` or `meter`.")
+    funded_by = word(FundedBy, "Which pool paid it.")
     steps = listed(StepSchema)
     paid_minor = described(fields.Integer, "The amount that was paid of it, in minor units of its currency.")
     payments = listed(PaymentSchema)
@@ -191,7 +193,7 @@ class AwardRecordSchema(AwardSchema):
     )
     withheld_minor = described(fields.Integer, "How much of it was withheld by the payments that stand.")
     claimable_until = described(
-        fields.String,
+        Moment,
         "An award to be paid is `unclaimed` after that; it may be paid until two people forfeit it by a change request "
         "of kind `award-forfeiture`. Null: for ever, or nothing is to be paid.",
         allow_none=True,
@@ -214,6 +216,7 @@ def filters_of(query: Mapping[str, Any]) -> AwardFilters:
 
 @blueprint.route("", methods=["GET"])
 @allow(*READERS)
+@at_replica
 @refused_with("history-took-too-long")
 @blueprint.arguments(AwardsQuerySchema(), location="query")
 @blueprint.response(200, page_schema(AwardRecordSchema, "Awards"))

@@ -7,6 +7,7 @@ from typing import Any, Final
 from marshmallow import fields
 
 from jackpot_service.api.lists import Cursor, ListQuerySchema, matching, page, page_schema
+from jackpot_service.api.reading import at_replica
 from jackpot_service.api.refusals import refused_with
 from jackpot_service.api.request_context import Blueprint, act, look, principal, signed
 from jackpot_service.api.schemas import AnswerSchema, ReasonedSchema, described
@@ -63,6 +64,7 @@ class CasinoSchema(AnswerSchema):
 
 @blueprint.route("", methods=["GET"])
 @allow(*READERS)
+@at_replica
 @blueprint.arguments(CasinosQuerySchema(), location="query")
 @blueprint.response(200, page_schema(CasinoSchema, "Casinos"))
 def get_casinos(query: Mapping[str, Any]) -> Mapping[str, Any]:

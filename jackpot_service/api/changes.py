@@ -13,6 +13,7 @@ from jackpot_service.api.change_effects import EffectSchema
 from jackpot_service.api.lists import ListQuerySchema, cursor, page, page_schema
 from jackpot_service.api.passkeys import AssertionSchema, OptionsSchema, assertion_of, site
 from jackpot_service.api.rates import LARGEST_NUMBER
+from jackpot_service.api.reading import at_replica
 from jackpot_service.api.refusals import refused_with
 from jackpot_service.api.request_context import Blueprint, act, act_or_rehearse, context, look, now, principal, signed
 from jackpot_service.api.schemas import AnswerSchema, Moment, ReasonedSchema, RequestSchema, described, listed, word
@@ -297,6 +298,7 @@ def post_change(query: Mapping[str, Any], body: Mapping[str, Any]) -> tuple[Chan
 
 @blueprint.route("", methods=["GET"])
 @allow(*READERS)
+@at_replica
 @blueprint.arguments(ChangesQuerySchema(), location="query")
 @blueprint.response(200, page_schema(ListedChangeSchema, "Changes"))
 def get_changes(query: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -8,6 +8,7 @@ from marshmallow import fields, validate
 
 from jackpot_service.api.lists import Cursor, ListQuerySchema, cursor, cursor_at, page, page_schema, place_in
 from jackpot_service.api.periods import ClosedPeriodSchema
+from jackpot_service.api.reading import at_replica
 from jackpot_service.api.refusals import refused_with
 from jackpot_service.api.request_context import Blueprint, look, principal
 from jackpot_service.api.schemas import AnswerSchema, Moment, described, listed
@@ -149,6 +150,7 @@ def get_checkpoints() -> Checkpoints:
 
 @blueprint.route("/verifications", methods=["GET"])
 @allow(*READERS)
+@at_replica
 @blueprint.arguments(ListQuerySchema(), location="query")
 @blueprint.response(200, page_schema(VerificationSchema, "Verifications"))
 def get_verifications(query: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -163,6 +165,7 @@ def get_verifications(query: Mapping[str, Any]) -> Mapping[str, Any]:
 
 @blueprint.route("/stripe-heads", methods=["GET"])
 @allow(*READERS)
+@at_replica
 @blueprint.arguments(StripeHeadsQuerySchema(), location="query")
 @blueprint.response(200, page_schema(StripeHeadSchema, "StripeHeads"))
 def get_stripe_heads(query: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -177,6 +180,7 @@ def get_stripe_heads(query: Mapping[str, Any]) -> Mapping[str, Any]:
 
 @blueprint.route("/seals", methods=["GET"])
 @allow(*OF_SEALS)
+@at_replica
 @blueprint.arguments(ListQuerySchema(), location="query")
 @blueprint.response(200, page_schema(SealHeadSchema, "Seals"))
 def get_seals(query: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -7,6 +7,7 @@ from marshmallow import fields, validate
 
 from jackpot_service.api import changes, exceptions
 from jackpot_service.api.exceptions import KINDS
+from jackpot_service.api.reading import at_replica
 from jackpot_service.api.request_context import Blueprint, look, now, principal
 from jackpot_service.api.schemas import AnswerSchema, RequestSchema, described, listed
 from jackpot_service.auth.authenticator import allow
@@ -64,6 +65,7 @@ class ChangeCountsSchema(AnswerSchema):
 
 @blueprint.route("/exception-counts", methods=["GET"])
 @allow(*exceptions.READERS)
+@at_replica
 @blueprint.arguments(ExceptionCountsQuerySchema(), location="query")
 @blueprint.response(200, ExceptionCountsSchema())
 def get_exception_counts(query: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -74,6 +76,7 @@ def get_exception_counts(query: Mapping[str, Any]) -> Mapping[str, Any]:
 
 @blueprint.route("/change-request-counts", methods=["GET"])
 @allow(*changes.READERS)
+@at_replica
 @blueprint.arguments(ChangeCountsQuerySchema(), location="query")
 @blueprint.response(200, ChangeCountsSchema())
 def get_change_request_counts(query: Mapping[str, Any]) -> Mapping[ChangeState, int]:

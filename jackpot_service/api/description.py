@@ -8,7 +8,7 @@ import flask
 import flask_smorest
 from werkzeug.routing import BaseConverter
 
-from jackpot_service.api import problems
+from jackpot_service.api import problems, written
 from jackpot_service.api.contract import words
 from jackpot_service.config.settings import Config
 from jackpot_service.domain.shapes import IDENTIFIER, IDENTIFIER_PATTERN
@@ -47,6 +47,7 @@ class Api(problems.ProblemMixin, flask_smorest.Api):  # type: ignore[misc]
     def described(self) -> dict[str, Any]:
         """The whole description, of all that was registered."""
         self.ma_plugin.converter.add_attribute_function(words.name_of_enum)
+        self.ma_plugin.converter.add_attribute_function(written.described_by_itself)
         while self._undescribed:
             self._undescribed.pop(0)()
         document: dict[str, Any] = self.spec.to_dict()

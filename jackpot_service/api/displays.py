@@ -10,6 +10,7 @@ from marshmallow import fields
 from jackpot_service.api import cross_origin, fast_path, parsing
 from jackpot_service.api.feeds import Currencies, frame_of
 from jackpot_service.api.places import Caller
+from jackpot_service.api.reading import age_headers, note_fresh, with_all
 from jackpot_service.api.refusals import refused_with
 from jackpot_service.api.request_context import Blueprint, RequestContext, context, look
 from jackpot_service.api.requests import Fallback, Request
@@ -23,9 +24,6 @@ from jackpot_service.usecases.fields import CurrencyCodes
 
 PUBLIC: Final = Caller("", "")
 """Those who show no key share their places as one caller."""
-
-ALL: Final = ""
-"""The name of the reading of all displayed jackpots."""
 
 VARY: Final = (b"vary", f"Accept, Authorization, {cross_origin.VARIES}".encode())
 """A cache holds streams and frames apart, and the answers to those with a key and without one."""
@@ -81,6 +79,7 @@ class FeedFrameSchema(AnswerSchema):
 
 @blueprint.route("/<id:jackpot_id>/feed", methods=["GET"])
 @allow(*Role)
+@with_all
 @refused_with("jackpot-unknown", "no-rate")
 @blueprint.arguments(FeedQuerySchema(), location="query")
 @blueprint.response(200, FeedFrameSchema())
@@ -92,9 +91,11 @@ def get_feed(query: Mapping[str, Any], jackpot_id: str) -> Mapping[str, Any]:
     Each server-sent event is such a frame, and holds everything. A comment comes every five seconds if nothing changes.
     Where the jackpot's rules say `displayed`, no key is needed, and pages of the configured origins may read it.
     """
-    state = context().meters.get(jackpot_id)
-    hit = look(lambda session: displayed_hit(session, jackpot_id))
-    return frame_of(state, hit, query["currency"])
+    shown = context().displays.get(jackpot_id)
+    note_fresh(shown.fresh_at)
+    running = shown.value.meter.cycle
+    hit = look(lambda session: displayed_hit(session, jackpot_id, running=running))  # At the primary, which has it.
+    return frame_of(shown.value, hit, query["currency"])
 
 
 async def _take(context: RequestContext, listening: Listening, jackpot_id: str) -> fast_path.Answer | Stream:
@@ -105,7 +106,9 @@ async def _take(context: RequestContext, listening: Listening, jackpot_id: str) 
         origin = request.header(cross_origin.ORIGIN)
         listening.headers.extend(cross_origin.allowing(origin, context.config.public_origins))
     currencies: Currencies = parsing.read_query(_QUERY, request.query)["currency"]
-    state = await context.feeds.state(jackpot_id, ends_at=request.ends_at)
+    shown = await context.feeds.state(jackpot_id, ends_at=request.ends_at)
+    state = shown.value
+    listening.headers.extend(age_headers(shown.fresh_at))
     if not listening.wants_stream:
         frame = await context.feeds.frame(state, currencies)
         return fast_path.Answer(frame, headers=(*([KEPT] if caller is None else []), *listening.headers))
@@ -127,7 +130,7 @@ async def _caller(context: RequestContext, listening: Listening, jackpot_id: str
 
 
 async def _is_displayed(context: RequestContext, request: Request, jackpot_id: str) -> bool:
-    return jackpot_id in await context.displayed.get_async(ALL, ends_at=request.ends_at)
+    return await context.feeds.is_displayed(jackpot_id, ends_at=request.ends_at)
 
 
 async def take_preflight(context: RequestContext, request: Request, jackpot_id: str) -> fast_path.Answer:

@@ -34,7 +34,7 @@ MOST_BUCKETS: Final = 10_000
 
 
 class TooManyRequests(LimitReached, code="too-many-requests", title="Too many requests"):
-    """Calls came faster than the limit of their key, or of the address, lets them."""
+    """Calls came faster than the limit of their key, or of their address, allows."""
 
 
 class RateLimit:

@@ -5,10 +5,20 @@ from typing import Any
 
 from marshmallow import fields
 
+from jackpot_service.api.recorded_facts import (
+    BetsFactsSchema,
+    CancellationFactsSchema,
+    ResultFactsSchema,
+    StatedCountSchema,
+    VoidsFactsSchema,
+)
 from jackpot_service.api.refusals import refused_with
 from jackpot_service.api.request_context import Blueprint, look, principal
-from jackpot_service.api.schemas import AnswerSchema, Moment, WrittenSchema, decimal, described, listed
+from jackpot_service.api.schemas import AnswerSchema, Moment, WrittenSchema, decimal, described, listed, word
+from jackpot_service.api.written import AnyWritten
 from jackpot_service.auth.authenticator import allow
+from jackpot_service.domain.figures import FigureKind
+from jackpot_service.domain.journal import EntryKind, Movement
 from jackpot_service.domain.principals import Role
 from jackpot_service.reports.entries import ShownEntry, entry_at
 
@@ -28,13 +38,13 @@ class PostingSchema(AnswerSchema):
     account = fields.String(required=True)
     currency = fields.String(required=True)
     amount = decimal("In units of the currency, exact; below zero it lowers the balance.")
-    movement = described(fields.String, "The reason, such as `contribution`.")
+    movement = word(Movement, "The reason, such as `contribution`.")
 
 
 class FigureSchema(AnswerSchema):
     """A number or an amount that reports sum; null where its kind has none."""
 
-    kind = fields.String(required=True)
+    kind = word(FigureKind)
     currency = fields.String(required=True, allow_none=True)
     tier = fields.String(required=True, allow_none=True)
     account = fields.String(required=True, allow_none=True)
@@ -84,7 +94,7 @@ class BookEntrySchema(WrittenSchema):
     book = described(fields.String, "The jackpot, or `-`.")
     stripe = fields.Integer(required=True)
     seq = described(fields.Integer, "Its number on the stripe: without gaps, in the order of commits.")
-    kind = fields.String(required=True)
+    kind = word(EntryKind)
     principal = described(
         fields.String,
         "The principal whose call booked it; for a casino's key null where it is an act of the house.",
@@ -98,10 +108,16 @@ class BookEntrySchema(WrittenSchema):
     rules_version = fields.Integer(required=True, allow_none=True)
     postings = listed(PostingSchema, "They sum to zero in each currency.")
     figures = listed(FigureSchema)
-    facts = described(
-        fields.Dict,
-        "Of a closing, a result, a cancellation or voids what they stated and came to; null of others.",
-        allow_none=True,
+    facts = AnyWritten(
+        ResultFactsSchema,
+        CancellationFactsSchema,
+        StatedCountSchema,
+        VoidsFactsSchema,
+        BetsFactsSchema,
+        metadata={
+            "description": "By `kind`: what a result, a cancellation, a closing or voids stated and came to, and what "
+            "bets recorded besides themselves. Null where there is nothing, and of all other kinds."
+        },
     )
     digest = described(fields.String, "The SHA-256 over everything that it wrote.")
     head = described(

@@ -7,18 +7,20 @@ something for it. Nobody is woken by the database: NOTIFY takes a lock at every 
 """
 
 import asyncio
+import threading
 import time
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import Executor, ThreadPoolExecutor
+from dataclasses import replace
 from functools import partial
 from typing import Final
 
-import sqlalchemy
 import structlog
 
 from jackpot_service.api.asgi import Presence, by_thread
 from jackpot_service.api.places import Caller, Places, Turns
 from jackpot_service.api.recent import Recent
+from jackpot_service.database.reads import Reads
 from jackpot_service.database.transactions import read
 from jackpot_service.domain.errors import Unavailable
 from jackpot_service.domain.principals import Principal
@@ -27,6 +29,7 @@ from jackpot_service.events.entries import (
     Heads,
     heads,
     is_anybody_notified,
+    is_reached,
     passed,
     require_reached,
     windows,
@@ -72,12 +75,14 @@ class _Waiting:
 class EventStream:
     """The events of a database. `longest_wait_s` is how long a page may take."""
 
-    def __init__(self, engine: sqlalchemy.Engine, *, threads: Executor, longest_wait_s: float = 5.0) -> None:
-        self._engine = engine
+    def __init__(self, reads: Reads, *, threads: Executor, longest_wait_s: float = 5.0) -> None:
+        self._reads = reads
         self._longest_wait_s = longest_wait_s
         self._heads: Recent[Heads] = Recent(
-            lambda _: read(engine, heads), threads=threads, longest_wait_s=longest_wait_s, seconds=LOOK_EVERY_S
+            lambda _: self._look(), threads=threads, longest_wait_s=longest_wait_s, seconds=LOOK_EVERY_S
         )
+        self._furthest = Heads({})
+        self._lock = threading.Lock()
         self._threads = ThreadPoolExecutor(PAGES_AT_ONCE, "events")
         self._turns = Turns(Places("events", PAGES_AT_ONCE), longest_wait_s=longest_wait_s)
         self._waiting: set[_Waiting] = set()
@@ -94,7 +99,8 @@ class EventStream:
 
     def _page(self, reader: Principal, after: Cursor | None, reached: Heads, *, limit: int) -> Page:
         cursor = Cursor(reached.positions) if after is None else after
-        require_reached(cursor, reached)
+        is_behind = self._reads.replica is not None and not reached.has(cursor)
+        require_reached(cursor, read(self._reads.primary, heads) if is_behind else reached)
         return self._read(reader, cursor, reached, limit=limit)
 
     async def page_on_loop(self, reader: Principal, after: Cursor | None, *, limit: int) -> Page:
@@ -203,13 +209,28 @@ class EventStream:
                 waiting.wake()
 
     async def _is_anybody_notified(self, before: Heads, reached: Heads) -> bool:
-        look = partial(read, self._engine, partial(is_anybody_notified, before=before, reached=reached))
-        return await by_thread(self._threads, look, ends_at=time.monotonic() + self._longest_wait_s)
+        look = partial(
+            self._reads.read,
+            partial(is_anybody_notified, before=before, reached=reached),
+            holds=partial(is_reached, reached=reached),
+        )
+        return (await by_thread(self._threads, look, ends_at=time.monotonic() + self._longest_wait_s)).value
 
     async def _reached(self) -> Heads:
         return await self._heads.get_async("", ends_at=time.monotonic() + self._longest_wait_s)
 
     def _read(self, reader: Principal, after: Cursor, reached: Heads, *, limit: int) -> Page:
         if not windows(after, reached):
-            return Page((), after, has_more=False)
-        return read(self._engine, lambda session: events_page(session, reader, after, reached, limit=limit))
+            return Page((), after, has_more=False, fresh_at=reached.fresh_at)
+        page = partial(events_page, reader=reader, after=after, reached=reached, limit=limit)
+        return self._reads.read(page, holds=partial(is_reached, reached=reached)).value
+
+    def _look(self) -> Heads:
+        """Look how far the books go. A replica may be behind an earlier look: what was there then is there for good."""
+        reading = self._reads.read(heads)
+        looked = replace(reading.value, fresh_at=reading.fresh_at)
+        if self._reads.replica is None:
+            return looked
+        with self._lock:
+            self._furthest = looked.further(self._furthest)
+            return self._furthest

@@ -9,12 +9,13 @@ from marshmallow import ValidationError, fields, validate
 from jackpot_service.api import fast_path, parsing
 from jackpot_service.api.parsing import Invalid
 from jackpot_service.api.places import Caller
+from jackpot_service.api.reading import age_headers, note_fresh, with_all
 from jackpot_service.api.refusals import refused_with
 from jackpot_service.api.request_context import Blueprint, RequestContext, context, principal
 from jackpot_service.api.requests import Fallback
 from jackpot_service.api.schemas import AnswerSchema, Moment, RequestSchema, described, listed, word
 from jackpot_service.api.streams import BEGINNING as STREAM_BEGINNING
-from jackpot_service.api.streams import STREAMED, Listening, Pieces, Stream, event_bytes, reached
+from jackpot_service.api.streams import STREAMED, Listening, Pieces, Stream, page_bytes, reached
 from jackpot_service.auth.authenticator import allow, allowed
 from jackpot_service.domain.principals import READERS, Principal
 from jackpot_service.events.cursor import BEGINNING, LONGEST, Cursor, decode, encode
@@ -68,7 +69,7 @@ class EventsQuerySchema(RequestSchema):
 
 
 class CloudEventSchema(AnswerSchema):
-    """An event by CloudEvents 1.0; docs/events.md says what the `data` of each type holds."""
+    """An event by CloudEvents 1.0; its type says what its `data` holds, with an example of each in docs/events.md."""
 
     specversion = fields.String(required=True, validate=validate.OneOf(["1.0"]))
     id = described(fields.String, "Always the same for the same event: drop what came before.")
@@ -90,6 +91,7 @@ class EventsSchema(AnswerSchema):
 
 @blueprint.route("", methods=["GET"])
 @allow(*READERS)
+@with_all
 @refused_with("cursor-ahead")
 @blueprint.arguments(EventsQuerySchema(), location="query")
 @blueprint.response(200, EventsSchema())
@@ -102,6 +104,7 @@ def get_events(query: Mapping[str, Any]) -> Mapping[str, Any]:
     listener that comes again sends that as `Last-Event-ID`, which counts more than `after`.
     """
     page = context().events.page(principal(), query["after"], limit=query["limit"])
+    note_fresh(page.fresh_at)
     return _written(page, principal())
 
 
@@ -126,7 +129,7 @@ async def _take(context: RequestContext, listening: Listening) -> fast_path.Answ
     page = await context.events.wait(
         reader, query["after"], listening.presence, limit=query["limit"], wait_s=query["wait"]
     )
-    return fast_path.Answer(_written(page, reader))
+    return fast_path.Answer(_written(page, reader), headers=age_headers(page.fresh_at))
 
 
 async def _stream(context: RequestContext, listening: Listening, reader: Principal, query: Mapping[str, Any]) -> Stream:
@@ -134,7 +137,7 @@ async def _stream(context: RequestContext, listening: Listening, reader: Princip
     listening.take_place(context.listeners, Caller.of(reader))
     first = await context.events.page_on_loop(reader, after, limit=query["limit"])
     pages = context.events.follow(reader, first, listening.presence, limit=query["limit"], alive_every_s=ALIVE_EVERY_S)
-    return Stream(listening.admitted_again(_pieces(pages, reader)))
+    return Stream(listening.admitted_again(_pieces(pages, reader)), age_headers(first.fresh_at))
 
 
 def _last_event_id(shown: str) -> Cursor | None:
@@ -148,13 +151,12 @@ def _last_event_id(shown: str) -> Cursor | None:
 
 
 async def _pieces(pages: AsyncIterator[Page], reader: Principal) -> Pieces:
-    """Write pages as server-sent events. The last event of a page has the id, so what is cut off comes again whole."""
+    """Write pages as server-sent events."""
     yield STREAM_BEGINNING
     with_people = is_of_the_house(reader)
     async for page in pages:
         written = [as_cloud_event(event, with_people=with_people) for event in page.items]
-        ids = [None] * (len(written) - 1) + [encode(page.next)]
-        yield b"".join(map(event_bytes, written, ids)) if written else reached(encode(page.next))
+        yield page_bytes(written, encode(page.next)) if written else reached(encode(page.next))
 
 
 _QUERY: Final = EventsQuerySchema()

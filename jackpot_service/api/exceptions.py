@@ -11,6 +11,7 @@ import structlog
 from marshmallow import fields, validate
 
 from jackpot_service.api.lists import Cursor, PeriodQuerySchema, matching, page, page_schema
+from jackpot_service.api.reading import at_replica
 from jackpot_service.api.refusals import refused_with
 from jackpot_service.api.request_context import Blueprint, act, context, now, principal, signed
 from jackpot_service.api.schemas import AnswerSchema, Moment, ReasonedSchema, described
@@ -208,6 +209,8 @@ READERS = (*ACKNOWLEDGERS, Role.AUDITOR)
 class ExceptionsQuerySchema(PeriodQuerySchema):
     """Which exceptions; the period is that in which they happened."""
 
+    list_name = "exceptions"
+
     after = Cursor(matching(EXCEPTION_ID))
     kind = fields.String(load_default=None, validate=validate.OneOf(KINDS))
     jackpot_id = Identifier(load_default=None)
@@ -289,6 +292,7 @@ def filters_of(query: Mapping[str, Any]) -> ExceptionFilters:
 
 @blueprint.route("", methods=["GET"])
 @allow(*READERS)
+@at_replica
 @blueprint.arguments(ExceptionsQuerySchema(), location="query")
 @blueprint.response(200, page_schema(ExceptionSchema, "Exceptions"))
 def get_exceptions(query: Mapping[str, Any]) -> Mapping[str, Any]:

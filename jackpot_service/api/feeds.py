@@ -18,6 +18,7 @@ import structlog
 from jackpot_service.api.asgi import Presence
 from jackpot_service.api.recent import Recent
 from jackpot_service.api.streams import ALIVE, BEGINNING, Pieces, event_bytes
+from jackpot_service.database.reads import Reading
 from jackpot_service.domain.errors import LedgerError
 from jackpot_service.domain.facts import instant
 from jackpot_service.reports.displays import DisplayedHit
@@ -32,6 +33,9 @@ AT_ONCE: Final = 25
 LONGEST_PAUSE_S: Final = 0.005
 LONGEST_ROUND_S: Final = 0.3
 """Between two such turns the loop is free for bets; so long it takes at most until all listeners have their frame."""
+
+ALL: Final = ""
+"""The name of the reading of all displayed jackpots."""
 
 Currencies = tuple[str, ...]
 Frame = dict[str, Any]
@@ -151,17 +155,24 @@ class _Followed:
 
 
 class Feeds:
-    """The feeds of a worker; `last_hit` reads a jackpot's, and must be done at an instant of the steady clock."""
+    """
+    The feeds of a worker.
+
+    `last_hit` reads a jackpot's before its running cycle, and must be done at an instant of the steady clock.
+    `displayed` reads at the primary which jackpots are open to all.
+    """
 
     def __init__(
         self,
-        meters: Recent[JackpotState],
-        last_hit: Callable[[str, float], Awaitable[DisplayedHit | None]],
+        meters: Recent[Reading[JackpotState]],
+        last_hit: Callable[[str, int, float], Awaitable[DisplayedHit | None]],
+        displayed: Recent[frozenset[str]],
         *,
         longest_wait_s: float,
     ) -> None:
         self._meters = meters
         self._last_hit = last_hit
+        self._displayed = displayed
         self._longest_wait_s = longest_wait_s
         self._followed: dict[str, _Followed] = {}
         self._hits: dict[str, tuple[int, DisplayedHit | None]] = {}
@@ -173,9 +184,13 @@ class Feeds:
         """Whether no jackpot is followed."""
         return not self._followed
 
-    async def state(self, jackpot_id: str, *, ends_at: float) -> JackpotState:
+    async def state(self, jackpot_id: str, *, ends_at: float) -> Reading[JackpotState]:
         """Read a jackpot as it stood within the last second. Raises: UnknownJackpot; Unavailable."""
         return await self._meters.get_async(jackpot_id, ends_at=ends_at)
+
+    async def is_displayed(self, jackpot_id: str, *, ends_at: float) -> bool:
+        """Whether a jackpot is open to all, as was known at the primary a moment ago. Raises: Unavailable."""
+        return jackpot_id in await self._displayed.get_async(ALL, ends_at=ends_at)
 
     async def frame(self, state: JackpotState, currencies: Currencies) -> Frame:
         """Write one frame. Raises: NoRate; Unavailable."""
@@ -245,13 +260,15 @@ class Feeds:
 
     async def _look(self, jackpot_id: str, followed: _Followed) -> None:
         ends_at = time.monotonic() + self._longest_wait_s
-        state = await self._meters.get_async(jackpot_id, ends_at=ends_at)
+        state = (await self._meters.get_async(jackpot_id, ends_at=ends_at)).value
         hit = await self._hit_before(state)
+        has_strangers = any(listener.needs_display for _, listener in followed.listeners)
+        is_over = has_strangers and not await self.is_displayed(jackpot_id, ends_at=ends_at)
         news = self._news(followed, state, hit)
         turns = [news[start : start + AT_ONCE] for start in range(0, len(news), AT_ONCE)]
         for turn in turns:
             for channel, listener, piece in turn:
-                if (listener.needs_display and not state.displayed) or listener.presence.has_left:
+                if (listener.needs_display and is_over) or listener.presence.has_left:
                     channel.end(listener)
                 elif piece:
                     listener.send(piece)
@@ -289,6 +306,6 @@ class Feeds:
         return await asyncio.shield(reading)
 
     async def _read_hit(self, jackpot_id: str, cycle: int) -> DisplayedHit | None:
-        hit = await self._last_hit(jackpot_id, time.monotonic() + self._longest_wait_s)
+        hit = await self._last_hit(jackpot_id, cycle, time.monotonic() + self._longest_wait_s)
         self._hits[jackpot_id] = cycle, hit
         return hit

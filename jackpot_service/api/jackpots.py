@@ -6,6 +6,7 @@ from typing import Any
 from marshmallow import fields
 
 from jackpot_service.api.lists import MOST_LISTED, Cursor, ListQuerySchema, cursor, matching, page, page_schema
+from jackpot_service.api.reading import at_replica
 from jackpot_service.api.refusals import refused_with
 from jackpot_service.api.request_context import Blueprint, act, look, now, principal, signed
 from jackpot_service.api.schemas import (
@@ -30,6 +31,8 @@ from jackpot_service.domain.awards import HitPayment
 from jackpot_service.domain.lives import Life
 from jackpot_service.domain.paytables import paytable
 from jackpot_service.domain.principals import READERS, Role
+from jackpot_service.domain.prizes import Tier
+from jackpot_service.domain.rules import Policy
 from jackpot_service.domain.shapes import IDENTIFIER
 from jackpot_service.reports.jackpots import Hit, JackpotState, jackpot_state, jackpot_states, last_hits
 from jackpot_service.usecases.fields import CurrencyCode, QueryNumber
@@ -81,7 +84,7 @@ class JackpotSchema(AnswerSchema):
 class PaytableLineSchema(AnswerSchema):
     """A tier's prize: a part of the meter, so many times the stake, or an amount."""
 
-    tier = fields.String(required=True)
+    tier = word(Tier)
     meter_part = decimal("1 is the whole meter.", allow_none=True)
     stake_multiple = fields.Integer(required=True, allow_none=True)
     fixed_amount = decimal("In units of the base currency, whatever the token is worth.", allow_none=True)
@@ -98,7 +101,7 @@ class PaytableSchema(RatedSchema):
     currency = fields.String(required=True)
     rulebook = fields.String(required=True)
     rules_version = fields.Integer(required=True)
-    policy = fields.String(required=True)
+    policy = word(Policy)
     lines = listed(PaytableLineSchema)
 
 
@@ -110,6 +113,7 @@ class HitSchema(AnswerSchema):
     table_id = fields.String(required=True, attribute="round.table_id")
     round_id = fields.String(required=True, attribute="round.round_id")
     hit_at = Moment(required=True)
+    currency = described(fields.String, "The jackpot's, of every amount here but those of awards.", attribute="base")
     meter_before = decimal("The meter on offer before the hit.", attribute="settlement.meter_before")
     total_stake_base = decimal("The value of the bets on dealt hands.", attribute="settlement.weight")
     paid = decimal("The part of the meter that was paid.")
@@ -135,6 +139,7 @@ class HitSchema(AnswerSchema):
 
 @blueprint.route("", methods=["GET"])
 @allow(*READERS)
+@at_replica
 @blueprint.arguments(JackpotsQuerySchema(), location="query")
 @blueprint.response(200, page_schema(JackpotSchema, "JackpotList"))
 def get_jackpots(query: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -178,6 +183,7 @@ def get_paytable(query: Mapping[str, Any], jackpot_id: str) -> Mapping[str, Any]
 
 @blueprint.route("/<id:jackpot_id>/hits", methods=["GET"])
 @allow(*READERS)
+@at_replica
 @refused_with("jackpot-unknown")
 @blueprint.arguments(HitsQuerySchema(), location="query")
 @blueprint.response(200, page_schema(HitSchema, "HitList"))

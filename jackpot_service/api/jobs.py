@@ -34,6 +34,8 @@ blueprint = Blueprint(
 class JobsQuerySchema(ListQuerySchema):
     """A query for jobs."""
 
+    list_name = "jobs"
+
     after = Cursor(matching(JOB_ID))
     state = fields.Enum(JobState, by_value=True, load_default=None)
 

@@ -61,7 +61,7 @@ class ShownMeterSchema(PaidMeterSchema):
 def get_meter(query: Mapping[str, Any], jackpot_id: str) -> flask.Response:
     """Show the meter, from the committed books; only with `max_age=1` it may be a second old."""
     recent = context().meters
-    state = recent.get(jackpot_id) if query["max_age"] else recent.read(jackpot_id)
+    state = (recent.get(jackpot_id) if query["max_age"] else recent.read(jackpot_id)).value
     currencies = query["currency"] or (state.rules.base,)
     response = answer(_shown(state, currencies))
     response.set_etag(_etag(state, currencies))
@@ -76,7 +76,7 @@ async def _take(context: RequestContext, request: Request, _caller: Principal, j
         raise Fallback
     named, max_age = usual.groups()
     look = context.meters.get_async if max_age else context.meters.read_async
-    state = await look(jackpot_id, ends_at=request.ends_at)
+    state = (await look(jackpot_id, ends_at=request.ends_at)).value
     currencies = tuple(named.decode().split(",")) if named else (state.rules.base,)
     if len(set(currencies)) < len(currencies):
         raise Fallback

@@ -23,8 +23,9 @@ from prometheus_client.registry import Collector
 from jackpot_service.api import fast_path
 from jackpot_service.api.readiness import Ready
 from jackpot_service.api.request_context import Blueprint, RequestContext, context, look, now, principal
-from jackpot_service.api.schemas import AnswerSchema, described
+from jackpot_service.api.schemas import AnswerSchema, described, word
 from jackpot_service.auth.authenticator import allow, anyone, require_house
+from jackpot_service.database.replica import Look, ReplicaState
 from jackpot_service.domain.principals import Role
 from jackpot_service.reports.gauges import Gauges, gauges
 from jackpot_service.telemetry import counters
@@ -41,6 +42,13 @@ class HealthSchema(AnswerSchema):
     status = fields.String(required=True)
 
 
+class ReplicaSchema(AnswerSchema):
+    """The replica at which lists, reports and feeds are read; they are read at the primary unless it is in use."""
+
+    state = word(ReplicaState)
+    lag_s = described(fields.Float, "How many seconds it is behind at most; null if nobody knows.", allow_none=True)
+
+
 class ReadinessSchema(AnswerSchema):
     """Whether it can take bets, and each thing that this depends on."""
 
@@ -49,6 +57,13 @@ class ReadinessSchema(AnswerSchema):
     migrations_current = fields.Boolean(required=True)
     clock_right = described(fields.Boolean, "Whether its clock and the database's differ by two seconds at most.")
     bets_accepted = described(fields.Boolean, "False for a moment after bets failed for want of the database.")
+    on_several_machines = described(fields.Boolean, "Whether its tables stand on several machines, with Citus.")
+    replica = fields.Nested(
+        ReplicaSchema(),
+        required=True,
+        allow_none=True,
+        metadata={"description": "Of this process; null if there is none. It stops no bets."},
+    )
     warnings = described(fields.List, "Matters that somebody should look into soon.", cls_or_instance=fields.String())
 
 
@@ -110,8 +125,31 @@ def get_metrics() -> flask.Response:
     require_house(principal())
     at = now()
     values = look(lambda session: gauges(session, at=at))
+    replica = context().reads.replica
     text = generate_latest(_Read(values, at)) + generate_latest(counters.collector())
+    if replica is not None:
+        text += generate_latest(_Replica(replica.last))
     return flask.Response(text, content_type=CONTENT_TYPE_PLAIN_0_0_4)
+
+
+@dataclass(frozen=True)
+class _Replica(Collector):
+    """The replica as the worker that answers has last seen it."""
+
+    last: Look
+
+    def collect(self) -> Iterator[GaugeMetricFamily]:
+        """Yield each gauge; the lag only if somebody knows it."""
+        yield GaugeMetricFamily(
+            "jackpot_replica_in_use",
+            "Whether lists, reports and feeds are read at the replica, and not at the primary.",
+            value=self.last.state is ReplicaState.IN_USE,
+        )
+        lag_s = self.last.lag_s
+        if lag_s is not None:
+            yield GaugeMetricFamily(
+                "jackpot_replica_lag_seconds", "How far the replica is behind at most.", value=lag_s
+            )
 
 
 @dataclass(frozen=True)

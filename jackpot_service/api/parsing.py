@@ -19,6 +19,7 @@ from werkzeug.exceptions import BadRequest, RequestEntityTooLarge, Unprocessable
 
 from jackpot_service.api.problem_catalogue import http
 from jackpot_service.domain.errors import FieldError, in_order
+from jackpot_service.usecases.fields import IS_UNKNOWN
 from jackpot_service.usecases.payloads import field_errors_in
 
 MEDIA_TYPES = frozenset({"application/json"})
@@ -113,7 +114,7 @@ def invalid_by(error: marshmallow.ValidationError, *, most: int = MOST_ERRORS) -
 
 def refuse_query(names: Iterable[str]) -> None:
     """Refuse a query of a call that takes none. Raises: Invalid."""
-    field_errors = [error_of_parameter(name, "Unknown field.") for name in islice(names, MOST_ERRORS)]
+    field_errors = [error_of_parameter(name, IS_UNKNOWN) for name in islice(names, MOST_ERRORS)]
     raise Invalid(tuple(field_errors) or (error_of_parameter("", "must be empty"),))
 
 

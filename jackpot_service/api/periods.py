@@ -16,6 +16,7 @@ import sqlalchemy
 from marshmallow import fields
 
 from jackpot_service.api.lists import ListQuerySchema, cursor, page, page_schema
+from jackpot_service.api.reading import at_replica, note_fresh, reads_of_call
 from jackpot_service.api.refusals import WRITING, refused_with
 from jackpot_service.api.request_context import Blueprint, context, look, now, principal, report_place, signed
 from jackpot_service.api.schemas import (
@@ -29,6 +30,7 @@ from jackpot_service.api.schemas import (
 )
 from jackpot_service.auth.authenticator import allow, require_house
 from jackpot_service.database import deadlines
+from jackpot_service.database.reads import Reads
 from jackpot_service.database.transactions import read, rehearse, transact
 from jackpot_service.domain.closed_periods import ClosedPeriod, KeptReport, Period, facts_of, require_next
 from jackpot_service.domain.facts import instant
@@ -63,7 +65,7 @@ def closed(engine: sqlalchemy.Engine, act: Act, end: datetime, *, longest_s: flo
     require_next(period, last=None if last is None else last.period, now=act.now)
     kept_reports = {
         report.name: KeptReport(
-            report.report_version, _sha256(engine, report, period, now=act.now, longest_s=longest_s)
+            report.report_version, _sha256(Reads(engine), report, period, now=act.now, longest_s=longest_s)[0]
         )
         for report in registry.REPORTS.values()
         if report.is_kept
@@ -73,12 +75,13 @@ def closed(engine: sqlalchemy.Engine, act: Act, end: datetime, *, longest_s: flo
 
 
 def _sha256(
-    engine: sqlalchemy.Engine, report: Report, period: Period, *, now: datetime, longest_s: float | None
-) -> str:
+    reads: Reads, report: Report, period: Period, *, now: datetime, longest_s: float | None
+) -> tuple[str, float | None]:
+    """Return the hash of a report of a period, and the instant of `fresh_at` where it was read at the replica."""
     until = math.inf if longest_s is None else time.monotonic() + longest_s
     parameters = Parameters(start=period.start, end=period.end)
-    with made(engine, report, parameters, now=now, longest_s=longest_s) as document:
-        return sha256_of(in_time(document, until))
+    with made(reads, report, parameters, now=now, longest_s=longest_s) as document:
+        return sha256_of(in_time(document, until)), document.fresh_at
 
 
 blueprint = Blueprint(
@@ -127,6 +130,7 @@ class ClosedPeriodSchema(WrittenSchema):
 
 @blueprint.route("", methods=["GET"])
 @allow(Role.FINANCE, Role.AUDITOR)
+@at_replica
 @blueprint.arguments(ListQuerySchema(), location="query")
 @blueprint.response(200, page_schema(ClosedPeriodSchema, "ClosedPeriods"))
 def get_closed_periods(query: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -189,6 +193,7 @@ class ComparedPeriodSchema(AnswerSchema):
 
 @blueprint.route("/<number:act>/comparison", methods=["GET"])
 @allow(Role.FINANCE, Role.AUDITOR)
+@at_replica
 @refused_with(*WRITING, "instant-not-resolved", "period-unknown", "report-took-too-long")
 @blueprint.response(200, ComparedPeriodSchema())
 def get_closed_period_comparison(act: int) -> Mapping[str, Any]:
@@ -226,5 +231,6 @@ def _compared(name: str, stored: KeptReport, period: Period, longest_s: float) -
     version = None if report is None else report.report_version
     sha256 = None
     if report is not None and version == stored.report_version:
-        sha256 = _sha256(context().engine, report, period, now=now(), longest_s=longest_s)
+        sha256, fresh_at = _sha256(reads_of_call(context().reads), report, period, now=now(), longest_s=longest_s)
+        note_fresh(fresh_at)
     return ComparedReport(name, stored.report_version, stored.sha256, version, sha256)

@@ -6,6 +6,7 @@ from typing import Any
 from marshmallow import fields
 
 from jackpot_service.api.lists import Cursor, PeriodQuerySchema, cursor_at, page, page_schema, place_in
+from jackpot_service.api.reading import at_replica
 from jackpot_service.api.refusals import refused_with
 from jackpot_service.api.request_context import Blueprint, now, principal
 from jackpot_service.api.round_records import TakenBetSchema
@@ -67,6 +68,7 @@ class PlayedBetSchema(TakenBetSchema):
 
 @blueprint.route("/<id:player_id>/bets", methods=["GET"])
 @allow(*READERS)
+@at_replica
 @refused_with("history-took-too-long")
 @blueprint.arguments(PlayersBetsQuerySchema(), location="query")
 @blueprint.response(200, page_schema(PlayedBetSchema, "PlayersBets"))

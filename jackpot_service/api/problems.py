@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from http import HTTPStatus
 from typing import Any, Final
+from urllib.parse import quote
 
 import flask
 import orjson
@@ -30,6 +31,9 @@ from jackpot_service.domain.errors import (
 log = structlog.get_logger()
 
 MEDIA_TYPE = "application/problem+json"
+
+_OF_PATHS: Final = "/:@!$&'()*+,;=~"
+"""Signs that stay as they are in a path: `instance` is a reference (RFC 3986), and a path comes here decoded."""
 
 _OF_STATUS: Final[Mapping[int, Row]] = {
     404: http.NOT_FOUND,
@@ -140,10 +144,16 @@ def _problem_of_http_exception(error: HTTPException, instance: str) -> Problem:
     return _problem(
         instance,
         {"code": row.code, "title": row.title, "status": row.status, "retryable": row.retryable},
-        detail=error.description or error.name,
+        detail=_detail(error, row),
         field_errors=getattr(error, "problem_field_errors", ()),
         headers=error.get_headers(),
     )
+
+
+def _detail(error: HTTPException, row: Row) -> str:
+    """Return the service's own words for an error, or else the meaning of its code: not the framework's words."""
+    stated = error.description
+    return row.meaning if stated is None or stated == type(error).description else stated
 
 
 def _row_of(status: int) -> Row:
@@ -171,7 +181,7 @@ def _problem(
         "type": type_of(members["code"]),
         **members,
         "detail": detail,
-        "instance": instance,
+        "instance": quote(instance, safe=_OF_PATHS),
     }
     errors = [_shown(error) for error in field_errors]
     if errors:

@@ -7,6 +7,7 @@ from marshmallow import fields
 
 from jackpot_service.api.lists import cursor, page, page_schema
 from jackpot_service.api.rates import RateSchema, SheetHeadSchema, SheetsQuerySchema
+from jackpot_service.api.reading import at_replica
 from jackpot_service.api.request_context import Blueprint, look, now, principal
 from jackpot_service.api.schemas import AnswerSchema, RequestSchema, described, listed
 from jackpot_service.auth.authenticator import allow
@@ -63,6 +64,7 @@ class RatesInUseSchema(AnswerSchema):
 
 @blueprint.route("/in-force", methods=["GET"])
 @allow(*READERS)
+@at_replica
 @blueprint.response(200, SheetsInForceSchema())
 def get_sheets_in_force() -> Mapping[str, Any]:
     """Show of each base currency which sheet is in force now, without its rates."""
@@ -71,6 +73,7 @@ def get_sheets_in_force() -> Mapping[str, Any]:
 
 @blueprint.route("/histories", methods=["GET"])
 @allow(*READERS)
+@at_replica
 @blueprint.arguments(HistoriesQuerySchema(), location="query")
 @blueprint.response(200, page_schema(RatesThenSchema, "Histories"))
 def get_rate_histories(query: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -88,6 +91,7 @@ def get_rate_histories(query: Mapping[str, Any]) -> Mapping[str, Any]:
 
 @blueprint.route("/use", methods=["GET"])
 @allow(*PEOPLE)
+@at_replica
 @blueprint.arguments(BaseQuerySchema(), location="query")
 @blueprint.response(200, RatesInUseSchema())
 def get_rates_in_use(query: Mapping[str, Any]) -> Mapping[str, Sequence[RateInUse]]:

@@ -6,6 +6,7 @@ from typing import Any, Final
 from marshmallow import ValidationError, fields, pre_dump, validates, validates_schema
 
 from jackpot_service.api.lists import ListQuerySchema, cursor, page, page_schema
+from jackpot_service.api.reading import at_replica
 from jackpot_service.api.refusals import refused_with
 from jackpot_service.api.request_context import Blueprint, act, look, now, signed
 from jackpot_service.api.schemas import AnswerSchema, Moment, ReasonedSchema, RequestSchema, decimal, described, listed
@@ -150,6 +151,7 @@ def get_rates(query: Mapping[str, Any]) -> Mapping[str, Any]:
 
 @blueprint.route("/rates/history", methods=["GET"])
 @allow(*READERS)
+@at_replica
 @blueprint.arguments(HistoryQuerySchema(), location="query")
 @blueprint.response(200, page_schema(RateThenSchema, "History"))
 def get_rate_history(query: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -164,6 +166,7 @@ def get_rate_history(query: Mapping[str, Any]) -> Mapping[str, Any]:
 
 @blueprint.route("/rate-sheets", methods=["GET"])
 @allow(*READERS)
+@at_replica
 @blueprint.arguments(SheetsQuerySchema(), location="query")
 @blueprint.response(200, page_schema(SheetHeadSchema, "Sheets"))
 def get_rate_sheets(query: Mapping[str, Any]) -> Mapping[str, Any]:

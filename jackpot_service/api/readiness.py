@@ -23,6 +23,8 @@ from jackpot_service.config.settings import Config
 from jackpot_service.database import deadlines
 from jackpot_service.database.clocks import ClockGuard
 from jackpot_service.database.connections import create_engine
+from jackpot_service.database.distribution import is_distributed
+from jackpot_service.database.replica import Look, Replica, ReplicaState
 from jackpot_service.database.transactions import Session, database_time, is_writable, read
 from jackpot_service.domain.errors import Unavailable
 from jackpot_service.domain.rounds import Month
@@ -41,12 +43,14 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Ready:
-    """The state of the service; `warnings` stop nothing."""
+    """The state of the service, and of the replica, if it has one; `warnings` stop nothing."""
 
     database_writable: bool = False
     migrations_current: bool = False
     clock_right: bool = False
     bets_accepted: bool = False
+    on_several_machines: bool = False
+    replica: Look | None = None
     warnings: tuple[str, ...] = ()
 
     @property
@@ -70,6 +74,8 @@ class Readiness:
         bets: BetGroups,
         guard: ClockGuard | None,
         clock: Callable[[], datetime],
+        *,
+        replica: Replica | None = None,
     ) -> None:
         own = replace(config, pool_size=1, pool_timeout_s=LONGEST_LOOK_S, request_timeout_s=LONGEST_LOOK_S)
         self._engine = create_engine(own, url.render_as_string(hide_password=False))
@@ -77,6 +83,7 @@ class Readiness:
         self._bets = bets
         self._guard = guard
         self._clock = clock
+        self._replica = replica
         self._thread = ThreadPoolExecutor(1, "readiness")
         weakref.finalize(self, self._engine.dispose)
         self._looking: asyncio.Future[Ready] | None = None
@@ -107,11 +114,21 @@ class Readiness:
             migrations_current=is_at_revision,
             clock_right=self._answer_or(self._is_clock_right, else_=False),
             bets_accepted=not self._bets.are_failing,
-            warnings=tuple(self._warnings_of_books(at)) if is_at_revision else (),
+            on_several_machines=is_distributed(self._engine),
+            replica=self._last_of_replica(),
+            warnings=(*self._warnings_of_replica(), *(self._warnings_of_books(at) if is_at_revision else ())),
         )
 
     def _nothing_known(self) -> Ready:
-        return Ready(bets_accepted=not self._bets.are_failing)
+        return Ready(bets_accepted=not self._bets.are_failing, replica=self._last_of_replica())
+
+    def _last_of_replica(self) -> Look | None:
+        return None if self._replica is None else self._replica.last
+
+    def _warnings_of_replica(self) -> Iterable[str]:
+        last = self._last_of_replica()
+        if last is not None and last.state is not ReplicaState.IN_USE:
+            yield f"The replica is {last.state.value}: lists, reports and feeds are read at the primary."
 
     def _answer_or(self, question: Callable[[], T], *, else_: T) -> T:
         try:

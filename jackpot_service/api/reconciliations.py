@@ -7,6 +7,7 @@ from marshmallow import fields
 
 from jackpot_service.api.jackpots import JackpotsQuerySchema
 from jackpot_service.api.lists import page, page_schema
+from jackpot_service.api.reading import at_replica
 from jackpot_service.api.refusals import refused_with
 from jackpot_service.api.request_context import Blueprint, now, principal
 from jackpot_service.api.schemas import AnswerSchema, Moment, decimal, described, listed
@@ -66,6 +67,7 @@ class ReconciliationSchema(AnswerSchema):
 
 @blueprint.route("", methods=["GET"])
 @allow(*READERS)
+@at_replica
 @refused_with("instant-ahead")
 @blueprint.arguments(ReconciliationsQuerySchema(), location="query")
 @blueprint.response(200, page_schema(ReconciliationSchema, "Reconciliations"))

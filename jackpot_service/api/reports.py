@@ -11,6 +11,7 @@ import flask
 from marshmallow import ValidationError, fields, validate
 
 from jackpot_service.api import report_files
+from jackpot_service.api.reading import at_replica, note_fresh, reads_of_call
 from jackpot_service.api.refusals import WRITING, refused_with
 from jackpot_service.api.request_context import Blueprint, answer, context, look, now, principal, report_place
 from jackpot_service.api.schemas import AnswerSchema, RequestSchema, described, listed, word
@@ -189,6 +190,7 @@ def reports_for(reader: Principal) -> Sequence[Report]:
 
 @blueprint.route("/<id:name>", methods=["GET"])
 @allow(Role.FINANCE, Role.AUDITOR)
+@at_replica
 @refused_with(
     *WRITING,
     "casino-unknown",
@@ -262,8 +264,9 @@ def opened_question(report: Report, question: Question, section: str | None = No
         at = now()
         parameters = look(lambda session: making.parameters_of(session, report, question, config.longest_open, now=at))
         whole = opened.enter_context(
-            made(context().engine, report, parameters, now=at, longest_s=config.report_timeout_s)
+            made(reads_of_call(context().reads), report, parameters, now=at, longest_s=config.report_timeout_s)
         )
+        note_fresh(whole.fresh_at)
         yield OpenReport(whole.narrowed(section), opened, until)
 
 

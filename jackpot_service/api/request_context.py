@@ -21,9 +21,12 @@ from jackpot_service.api.feeds import Feeds
 from jackpot_service.api.parsing import Parser
 from jackpot_service.api.places import Caller, Places, Turns
 from jackpot_service.api.readiness import Readiness
+from jackpot_service.api.reading import note_fresh, read_at_primary, reads_of_call
 from jackpot_service.api.recent import Recent
 from jackpot_service.config.settings import Config
-from jackpot_service.database.transactions import Session, read, rehearse, transact
+from jackpot_service.database.reads import Reading, Reads
+from jackpot_service.database.replica import Holds
+from jackpot_service.database.transactions import Session, rehearse, transact
 from jackpot_service.domain.principals import Principal
 from jackpot_service.reports.jackpots import JackpotState
 from jackpot_service.usecases.acts import Act
@@ -50,13 +53,17 @@ class RequestContext:
 
     `threads` do what the event loop leaves to a thread. Batches of `bets` take turns, and so do `calls` that Flask
     answers. Each of the `reports` that are made at once keeps a connection for as long as its caller
-    reads. `displayed` reads which jackpots are open to all. Each listener holds one of the places of `listeners`.
+    reads. `reads` is where lists and reports are read. `meters` are read at the primary; `displays` are the same for
+    feeds and walls, which may be a moment older. `displayed` reads which jackpots are open to all. Each listener holds
+    one of the places of `listeners`.
     """
 
     engine: sqlalchemy.Engine
+    reads: Reads
     threads: Executor
     bet_groups: BetGroups
-    meters: Recent[JackpotState]
+    meters: Recent[Reading[JackpotState]]
+    displays: Recent[Reading[JackpotState]]
     events: EventStream
     config: Config
     clock: Callable[[], datetime]
@@ -146,7 +153,8 @@ def _nothing() -> None:
 
 
 def act(use_case: Callable[[Session], T]) -> T:
-    """Run a use case in a transaction of its own; see `transact`."""
+    """Run a use case in a transaction of its own; see `transact`. The call reads there, too, from then on."""
+    read_at_primary()
     return transact(context().engine, use_case)
 
 
@@ -155,9 +163,15 @@ def act_or_rehearse(use_case: Callable[[Session], T], *, dry_run: bool) -> T:
     return rehearse(context().engine, use_case) if dry_run else act(use_case)
 
 
-def look(report: Callable[[Session], T]) -> T:
-    """Read a report, each of its statements by itself."""
-    return read(context().engine, report)
+def look(report: Callable[[Session], T], *, holds: Holds | None = None) -> T:
+    """
+    Read a report, each of its statements by itself: at the replica in a view that is marked so (`api.reading`).
+
+    The report relies there on what `holds` finds out; unless it holds, the primary is read.
+    """
+    reading = reads_of_call(context().reads).read(report, holds=holds)
+    note_fresh(reading.fresh_at)
+    return reading.value
 
 
 def answer(body: Mapping[str, Any], status: int = 200) -> flask.Response:

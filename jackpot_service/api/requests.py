@@ -11,6 +11,7 @@ from typing import Final
 from jackpot_service.api.asgi import Message, Receive, Scope
 from jackpot_service.api.parsing import MEDIA_TYPES
 from jackpot_service.api.places import Caller, Places
+from jackpot_service.api.reading import WANTS_POSITION
 
 ROOM: Final = 32 * 1024 * 1024
 """Bytes of bodies that are read, or looked at, in one process; up to three times as many while callers share anew."""
@@ -23,6 +24,8 @@ _LONGEST_LENGTH: Final = 9
 
 LONGEST_BODY: Final = 256 * 1024
 """Bytes: a batch of a thousand bets and more. A longer body is read by a thread, so that it holds nobody up."""
+
+_WANTS_POSITION: Final = WANTS_POSITION.lower().encode()
 
 _ENCODINGS: Final = frozenset({b"content-encoding", b"transfer-encoding"})
 
@@ -66,11 +69,16 @@ class Request:
         return self.headers.get(name, b"").decode("latin-1")
 
     def require_usual(self) -> None:
-        """Raises: Fallback unless its body was sent as JSON of a stated length, without an encoding and a query."""
+        """
+        Hold that its body was sent as JSON of a stated length, without an encoding, a query and special wishes.
+
+        Raises: Fallback.
+        """
         if (
             self.header(b"content-type").partition(";")[0].strip(" \t").lower() not in MEDIA_TYPES
             or not _ENCODINGS.isdisjoint(self.headers)
             or self.query
+            or _WANTS_POSITION in self.headers
             or length_of(self.headers.get(b"content-length", b"")) != len(self.body)
             or len(self.body) > LONGEST_BODY
         ):

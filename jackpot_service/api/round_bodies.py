@@ -17,6 +17,8 @@ from marshmallow import ValidationError
 from jackpot_service.domain.bets import Bets
 from jackpot_service.domain.shapes import CURRENCY, IDENTIFIER, LARGEST_MINOR
 from jackpot_service.usecases.fields import (
+    IS_MISSING,
+    IS_UNKNOWN,
     CurrencyCode,
     Identifier,
     Instant,
@@ -153,10 +155,8 @@ def _field_errors_of(raw: object) -> Any:  # noqa: ANN401  marshmallow's message
     """Return what is wrong with a bet, by name; nothing if it is right."""
     if type(raw) is not dict:
         return ["must be an object"]
-    field_errors: dict[str, list[str]] = {
-        str(name): [OfMember("unknown field")] for name in raw.keys() - _READERS.keys()
-    }
-    field_errors |= {name: ["missing"] for name in _REQUIRED if name not in raw}
+    field_errors: dict[str, list[str]] = {str(name): [OfMember(IS_UNKNOWN)] for name in raw.keys() - _READERS.keys()}
+    field_errors |= {name: [IS_MISSING] for name in _REQUIRED if name not in raw}
     for name in raw.keys() & _READERS.keys():
         try:
             _READERS[name](raw[name])

@@ -7,9 +7,15 @@ from marshmallow import fields
 
 from jackpot_service.api.lists import ListQuerySchema, cursor, page, page_schema
 from jackpot_service.api.rates import RateSchema
+from jackpot_service.api.recorded_facts import (
+    EntitlementSchema,
+    StatedCountSchema,
+    VerdictSchema,
+    VoidsFactsSchema,
+)
 from jackpot_service.api.refusals import WRITING, refused_with
 from jackpot_service.api.request_context import Blueprint, act, look, principal
-from jackpot_service.api.rules_document import DocumentSheetSchema, JackpotRulesSchema, Written
+from jackpot_service.api.rules_document import DocumentSheetSchema, JackpotRulesSchema
 from jackpot_service.api.schemas import (
     AnswerSchema,
     AwardSchema,
@@ -25,9 +31,12 @@ from jackpot_service.api.schemas import (
     word,
 )
 from jackpot_service.api.table_limits import TableLimitsSchema
+from jackpot_service.api.written import AnyWritten, Written
 from jackpot_service.auth.authenticator import allow
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain.allocation import contribute
+from jackpot_service.domain.journal import EntryKind
+from jackpot_service.domain.outcomes import HandStatus
 from jackpot_service.domain.principals import Role
 from jackpot_service.domain.rounds import LAST_KEY, RoundState, RoundView
 from jackpot_service.domain.rules import as_document
@@ -74,7 +83,7 @@ class BookedHandSchema(AnswerSchema):
     """A hand as it was sent."""
 
     hand = fields.String(required=True)
-    status = fields.String(required=True)
+    status = word(HandStatus)
     cards = fields.List(fields.String(), required=True)
 
 
@@ -82,7 +91,7 @@ class EntrySchema(AnswerSchema):
     """An entry of the round: its place in the books."""
 
     step = fields.Integer(required=True)
-    kind = fields.String(required=True)
+    kind = word(EntryKind)
     principal = fields.String(required=True)
     stripe = fields.Integer(required=True, attribute="stripe_no")
     seq = fields.Integer(required=True)
@@ -94,10 +103,10 @@ class EntrySchema(AnswerSchema):
         allow_none=True,
         metadata={"description": "Of bets: the table's own limits that they were taken under, if it had any."},
     )
-    stated = described(
-        fields.Dict,
-        "Of a closing its count of bets, of voids their ids and the reason; null of others.",
-        allow_none=True,
+    stated = AnyWritten(
+        StatedCountSchema,
+        VoidsFactsSchema,
+        metadata={"description": "Of a closing its count of bets, of voids their ids and the reason; null of others."},
     )
 
 
@@ -106,7 +115,7 @@ class RecordSettlementSchema(SettlementSchema):
 
     overflow = decimal("The amount that a limit had kept off the offer, moved to the reserve at a hit.")
     entitlements = fields.List(
-        fields.Dict(), required=True, metadata={"description": "The entitlement of each winner, as exact fractions."}
+        Written(EntitlementSchema()), required=True, metadata={"description": "The entitlement of each winner."}
     )
     positions = fields.List(
         fields.Integer(), required=True, metadata={"description": "Every stripe's seq as the pools were read."}
@@ -122,8 +131,11 @@ class CorrectionSchema(AnswerSchema):
     )
     act = described(fields.Integer, "Its act's place in the audit trail.", attribute="act.seq")
     corrected_at = Moment(required=True, attribute="act.booked_at")
-    verdict = described(
-        fields.Dict, "Its result, calculation and postings, and the awards that it took back.", attribute="act.after"
+    verdict = Written(
+        VerdictSchema(),
+        required=True,
+        attribute="act.after",
+        metadata={"description": "Its result and calculation, the awards that it made and those that it took back."},
     )
     awards = listed(AwardSchema, "The awards that it made, as they stand now.")
 
@@ -209,7 +221,12 @@ class RoundRecordSchema(AnswerSchema):
     tombstones = SortedTexts(required=True)
     hands = listed(BookedHandSchema)
     dealer = fields.List(fields.String(), required=True)
-    result = fields.Dict(required=True, allow_none=True)
+    result = Written(
+        StatedCountSchema(),
+        required=True,
+        allow_none=True,
+        metadata={"description": "The number of live bets that the first result stated; null without a result."},
+    )
     cancellation = fields.Nested(CancellationViewSchema(), required=True, allow_none=True)
     settlement = fields.Nested(
         RecordSettlementSchema(), required=True, allow_none=True, metadata={"description": "The first verdict."}

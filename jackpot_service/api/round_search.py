@@ -8,6 +8,7 @@ from marshmallow import fields
 
 from jackpot_service.api.lists import Cursor, PeriodQuerySchema, cursor_at, page, page_schema, place_in
 from jackpot_service.api.players import READERS, PlayedRoundSchema
+from jackpot_service.api.reading import at_replica
 from jackpot_service.api.refusals import refused_with
 from jackpot_service.api.request_context import Blueprint, now, principal
 from jackpot_service.api.schemas import decimal, described
@@ -40,6 +41,8 @@ def position_in(text: str) -> RoundPosition | None:
 
 class RoundSearchQuerySchema(PeriodQuerySchema):
     """Which rounds; the period is of their openings."""
+
+    list_name = "rounds"
 
     state = fields.Enum(RoundState, by_value=True, load_default=None)
     ended = Flag(
@@ -77,6 +80,7 @@ class FoundRoundSchema(PlayedRoundSchema):
 
 @blueprint.route("", methods=["GET"])
 @allow(Role.TABLE, *READERS)
+@at_replica
 @refused_with("history-took-too-long")
 @blueprint.arguments(RoundSearchQuerySchema(), location="query")
 @blueprint.response(200, page_schema(FoundRoundSchema, "FoundRounds"))

@@ -14,7 +14,7 @@ from jackpot_service.api.parsing import in_query
 from jackpot_service.api.rates import SourceSchema
 from jackpot_service.api.refusals import refused_with
 from jackpot_service.api.request_context import Blueprint, look, now, principal
-from jackpot_service.api.rules_document import JackpotRulesSchema, Written
+from jackpot_service.api.rules_document import JackpotRulesSchema
 from jackpot_service.api.schemas import (
     AnswerSchema,
     Moment,
@@ -26,6 +26,7 @@ from jackpot_service.api.schemas import (
     word,
 )
 from jackpot_service.api.table_limits import LimitedTableSchema
+from jackpot_service.api.written import Written
 from jackpot_service.auth.authenticator import allow
 from jackpot_service.domain.acceptance import CurrencyNotAccepted, StakeOutOfRange
 from jackpot_service.domain.languages import Language, Words

@@ -1,6 +1,4 @@
-"""Rules and rate sheets as rounds and rules versions hold them: written before, and shown as they are."""
-
-from typing import Any
+"""Rules, limits and rate sheets as rounds and versions hold them: written before, and shown as they are."""
 
 from marshmallow import Schema, fields, validate
 
@@ -11,16 +9,10 @@ from jackpot_service.domain.rules import DeadHand, FundedBy, Policy
 from jackpot_service.domain.shapes import DECIMAL
 
 
-class Written(fields.Nested):
-    """An object that was written before: its schema describes it, and nothing of it is looked at."""
-
-    def _serialize(self, *args: Any, **_: Any) -> Any:  # noqa: ANN401  as the bases
-        return args[0]
-
-
 def _amount(description: str) -> fields.String:
     """Return a field of an amount that is written only where there is one."""
-    return fields.String(validate=validate.Regexp(f"^{DECIMAL.pattern}$"), metadata={"description": description})
+    metadata = {"description": description, "format": "decimal"}
+    return fields.String(validate=validate.Regexp(f"^{DECIMAL.pattern}$"), metadata=metadata)
 
 
 class DocumentSplitSchema(Schema):
@@ -67,7 +59,9 @@ class JackpotRulesSchema(Schema):
     hands_per_player = fields.Integer(required=True)
     largest_stake = decimal("In the base currency.", allow_none=True)
     largest_stakes = fields.Dict(
-        keys=fields.String(), values=fields.String(), metadata={"description": "Of currencies that have their own."}
+        keys=fields.String(),
+        values=_amount("In units of the currency."),
+        metadata={"description": "By currency, of those that have their own."},
     )
     least_stake = _amount("In the base currency.")
     token = decimal("The one stake that is taken, in the base currency.", allow_none=True)
@@ -79,6 +73,14 @@ class JackpotRulesSchema(Schema):
     displayed = fields.Boolean(metadata={"description": "Its feed is open to all."})
 
 
+class TableLimitsDocumentSchema(Schema):
+    """A table's own limits, in the base currency. A member is there only where the table has such a bound."""
+
+    token = _amount("Exactly this is a stake.")
+    least_stake = _amount("A stake is worth at least this.")
+    largest_stake = _amount("A stake is worth at most this.")
+
+
 class DocumentRateSchema(Schema):
     """A rate of a sheet."""
 
@@ -88,7 +90,7 @@ class DocumentRateSchema(Schema):
 
 
 class DocumentSheetSchema(Schema):
-    """The rate sheet of a round."""
+    """A rate sheet."""
 
     base = fields.String(required=True)
     number = fields.Integer(required=True)

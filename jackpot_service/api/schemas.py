@@ -22,6 +22,7 @@ from jackpot_service.domain.facts import Facts, instant
 from jackpot_service.domain.money import Rate, RateSheet, from_minor, plain
 from jackpot_service.domain.prizes import Tier
 from jackpot_service.domain.rounds import RoundState, RoundView
+from jackpot_service.domain.rules import Policy
 from jackpot_service.records.verdicts import BookedAward
 from jackpot_service.usecases.fields import Identifier, StrictSchema, Text
 
@@ -302,7 +303,7 @@ class RefundSchema(WrittenSchema):
 class SettlementSchema(AnswerSchema):
     """The verdict on a round, in the base currency unless said otherwise."""
 
-    policy = described(fields.String, "How several winners are paid.")
+    policy = word(Policy, "How several winners are paid.")
     meter_before = decimal("M: on offer after refunds, the round's own contributions included.")
     total_stake_base = decimal("W: the value of the bets on dealt hands.")
     awards = listed(AwardSchema, "By bet id, then tier.")

@@ -8,7 +8,7 @@ minute, and believed for a quarter of one.
 
 import random
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -121,6 +121,12 @@ def event_bytes(data: Mapping[str, Any], event_id: str | None = None) -> bytes:
     """Write an event: one line of JSON, and the id after which a listener asks to go on."""
     place = b"" if event_id is None else b"id: %b\n" % event_id.encode()
     return b"%bdata: %b\n\n" % (place, orjson.dumps(data))
+
+
+def page_bytes(items: Sequence[Mapping[str, Any]], event_id: str | None = None) -> bytes:
+    """Write events. The last one has the id, so what is cut off comes again whole."""
+    ids = [None] * (len(items) - 1) + [event_id]
+    return b"".join(map(event_bytes, items, ids))
 
 
 def reached(event_id: str) -> bytes:

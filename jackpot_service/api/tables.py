@@ -6,11 +6,22 @@ from typing import Any, Final
 from marshmallow import fields, validate
 
 from jackpot_service.api.casinos import READERS
-from jackpot_service.api.lists import DEFAULT_LISTED, Cursor, ListQuerySchema, cursor_at, matching, page, page_schema
+from jackpot_service.api.lists import (
+    DEFAULT_LISTED,
+    LIST,
+    Cursor,
+    ListQuerySchema,
+    cursor_at,
+    matching,
+    page,
+    page_schema,
+    with_checksum,
+)
 from jackpot_service.api.rates import SheetHeadSchema
+from jackpot_service.api.reading import at_replica
 from jackpot_service.api.refusals import refused_with
 from jackpot_service.api.request_context import Blueprint, act, look, now, principal, signed
-from jackpot_service.api.round_search import FoundRoundSchema
+from jackpot_service.api.round_search import FoundRoundSchema, RoundSearchQuerySchema
 from jackpot_service.api.schemas import AnswerSchema, ReasonedSchema, described, listed, word
 from jackpot_service.auth.authenticator import allow
 from jackpot_service.domain.games import GAME_IDS
@@ -19,6 +30,7 @@ from jackpot_service.domain.principals import Role
 from jackpot_service.domain.shapes import IDENTIFIER
 from jackpot_service.records import references
 from jackpot_service.records.immutable import Table
+from jackpot_service.records.round_search import FoundRound
 from jackpot_service.reports.tables import TableShown, table_shown
 from jackpot_service.usecases.casinos import add_table
 from jackpot_service.usecases.fields import Identifier
@@ -120,11 +132,18 @@ class ShownTableSchema(TableSchema):
             return super().get_attribute(obj if attr == "terms" else obj.table, attr, default)
         items = obj.open_rounds[:MOST_SHOWN]
         has_more = len(obj.open_rounds) > MOST_SHOWN
-        return {"items": items, "next": cursor_at(*items[-1].position) if has_more else None}
+        return {"items": items, "next": _after_open(obj.table, items[-1]) if has_more else None}
+
+
+def _after_open(table: Table, last: FoundRound) -> str:
+    """Return where `GET /v1/rounds` goes on after an open round of a table."""
+    query = RoundSearchQuerySchema().load({"ended": "false", "table_id": table.table_id})
+    return with_checksum(cursor_at(*last.position), query[LIST])
 
 
 @blueprint.route("", methods=["GET"])
 @allow(*READERS)
+@at_replica
 @blueprint.arguments(TablesQuerySchema(), location="query")
 @blueprint.response(200, page_schema(TableSchema, "Tables"))
 def get_tables(query: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -6,10 +6,10 @@ from typing import Any
 from marshmallow import fields
 
 from jackpot_service.api.awards import position_in
-from jackpot_service.api.lists import Cursor, cursor_at
+from jackpot_service.api.lists import LIST, ContinuedSchema, Cursor, cursor_at, with_checksum
 from jackpot_service.api.refusals import refused_with
 from jackpot_service.api.request_context import Blueprint, act, now, principal
-from jackpot_service.api.schemas import AnswerSchema, RequestSchema, described
+from jackpot_service.api.schemas import AnswerSchema, described
 from jackpot_service.auth.authenticator import allow, require_house
 from jackpot_service.domain.principals import Role
 from jackpot_service.usecases.note_unclaimed import note_unclaimed
@@ -22,7 +22,7 @@ blueprint = Blueprint(
 )
 
 
-class NotingSchema(RequestSchema):
+class NotingSchema(ContinuedSchema):
     """Where to go on."""
 
     after = Cursor(position_in)
@@ -49,5 +49,5 @@ def post_unclaimed_awards(body: Mapping[str, Any]) -> Mapping[str, Any]:
     """
     require_house(principal())
     noted = act(lambda session: note_unclaimed(session, principal(), now=now(), after=body["after"]))
-    following = None if noted.after is None else cursor_at(*noted.after)
+    following = None if noted.after is None else with_checksum(cursor_at(*noted.after), body[LIST])
     return {"unclaimed": noted.unclaimed, "new": noted.new, "next": following}

@@ -7,9 +7,11 @@ from typing import Final
 
 import pytest
 
+from jackpot_service.api.audit import AuditQuerySchema
 from jackpot_service.domain.principals import Role
 from tests.support.answers import Body
 from tests.support.bets import bet
+from tests.support.cursors import forged
 from tests.support.world import World
 
 pytestmark = pytest.mark.slow
@@ -178,10 +180,13 @@ def test_a_query_that_cannot_be_is_refused(run: World, subtests: pytest.Subtests
             run.get(f"{AUDIT}?{query}").problem(422, "validation", pointer)
 
 
-def test_a_tampered_cursor_shows_no_more_than_the_list_has(run: World) -> None:
-    assert acts(run, "?after=k0") == []
-    assert acts(run, "?after=k1") == []
-    assert len(acts(run, "?after=k7fffffffffffffff")) == len(acts(run))
+def test_a_forged_cursor_shows_no_more_than_the_list_has(run: World) -> None:
+    last, first, before_all = (
+        forged(run, AUDIT, AuditQuerySchema, place) for place in ("k0", "k1", "k7fffffffffffffff")
+    )
+    assert acts(run, f"?after={last}") == []
+    assert acts(run, f"?after={first}") == []
+    assert len(acts(run, f"?after={before_all}")) == len(acts(run))
 
 
 @pytest.mark.parametrize("path", [AUDIT, f"{AUDIT}/1"])
@@ -234,3 +239,21 @@ def test_acts_are_found_by_their_object(suspended: World) -> None:
     assert kinds(suspended, "?subject=casino%20c1") == ["casino_added"]
     assert kinds(suspended, "?subject=jackpot%20j1") == ["jackpot_resumed", "jackpot_suspended", "jackpot_opened"]
     assert kinds(suspended, "?subject=jackpot") == []
+
+
+def test_acts_about_a_casino_are_found_under_whatever_name_they_have(world: World) -> None:
+    world.add_casino("c2")
+    world.change("casino-claims", {"casino_id": "c2", "claim_days": 90, "forfeited_to": "meter"}, request_id="claims")
+    rule = {"casino_id": "c2", "currency": "SEK", "report_at_minor": 120_000}
+    world.change("casino-withholding", rule, request_id="withholding")
+
+    assert {act["subject"] for act in acts(world, "?casino_id=c2")} == {
+        *("casino c2", "claims at casino c2", "withholding of casino c2 in SEK")
+    }
+    done = ["withholding_changed", "casino_claims_changed"]
+    assert kinds(world, "?casino_id=c2") == [
+        *(kind for each in done for kind in (each, "change_approved", "change_requested")),
+        "casino_added",
+    ]
+    assert kinds(world, "?casino_id=c1") == ["casino_added"]
+    assert acts(world, "?casino_id=nowhere") == []

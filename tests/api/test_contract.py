@@ -77,6 +77,15 @@ def test_an_operation_says_what_it_does_and_who_may_call_it(label: str) -> None:
         assert f"`{role}`" in operation["description"]
 
 
+@pytest.mark.parametrize("label", OPERATIONS)
+def test_an_operation_says_what_each_parameter_means(label: str) -> None:
+    shared = DOCUMENT["paths"][label.partition(" ")[2]].get("parameters", [])
+    parameters = [resolved(parameter) for parameter in [*OPERATIONS[label].get("parameters", []), *shared]]
+
+    for parameter in parameters:
+        assert parameter.get("description", "").endswith("."), parameter["name"]
+
+
 def test_every_tag_is_described_and_used() -> None:
     described = {tag["name"]: tag["description"] for tag in DOCUMENT["tags"]}
 
@@ -113,6 +122,17 @@ def test_every_object_says_which_members_it_has_or_of_which_kind_they_are() -> N
         if isinstance(part, dict)
         and "object" in (part["type"] if isinstance(part.get("type"), list) else [part.get("type")])
         and not {"properties", "additionalProperties", "oneOf", "allOf"} & part.keys()
+    ]
+
+    assert bare == []
+
+
+def test_every_list_says_which_items_it_has() -> None:
+    """Also one that names each of them in its place, as linters ask."""
+    bare = [
+        "/".join(path)
+        for path, part in walked(DOCUMENT)
+        if isinstance(part, dict) and part.get("type") == "array" and "items" not in part
     ]
 
     assert bare == []
@@ -174,9 +194,25 @@ def test_a_response_names_its_headers(label: str) -> None:
         expected |= {"WWW-Authenticate"} if status == "401" else set()
         expected |= {"Allow"} if status == "405" else set()
         expected |= {"ETag"} if status == "304" or (status == "200" and "meter" in label) else set()
+        expected |= replica_headers_of(label) if status[0] == "2" else set()
 
         assert headers.keys() - {"Content-Disposition"} == expected, status
-        assert all(resolved(header)["required"] for header in headers.values())
+        assert {name for name, header in headers.items() if not resolved(header)["required"]} == expected & OPTIONAL
+
+
+OPTIONAL: Final = {"Replica-Age", "Log-Position"}
+"""The headers of answers that were read at a replica, and of those to a caller that asked for it."""
+
+
+def replica_headers_of(label: str) -> set[str]:
+    """The headers by which a caller reads at a replica: those of a list or a report, and of a call that writes."""
+    operation = OPERATIONS[label]
+    parameters = {resolved(parameter)["name"] for parameter in operation.get("parameters", ())}
+    if not label.startswith("GET "):
+        assert ("Want-Log-Position" in parameters) is (operation.get("security") != [])
+        return {"Log-Position"} & {name.removeprefix("Want-") for name in parameters}
+    reads_together = label in {"GET /v1/events", "GET /v1/jackpots/{jackpot_id}/feed"}
+    return {"Replica-Age"} if reads_together or "Log-Position" in parameters else set()
 
 
 def test_every_code_is_stated_by_an_operation_or_comes_of_no_good_http() -> None:
@@ -218,7 +254,7 @@ def test_every_other_answer_has_the_examples_of_the_codes_that_it_names() -> Non
     named = set(re.findall("`([a-z-]+)`", other["description"]))
 
     assert other["content"][PROBLEM]["examples"].keys() == named | OF_BROKEN_BOOKS
-    assert named == OF_HTTP | {"bad-request"}
+    assert named == OF_HTTP | {"bad-request", "body-too-large"}
 
 
 # Kinds of changes and of jobs.
@@ -226,16 +262,23 @@ def test_every_other_answer_has_the_examples_of_the_codes_that_it_names() -> Non
 
 @pytest.mark.parametrize(
     ("name", "member"),
-    [("ChangeRequest", "payload"), ("Change", "payload"), ("JobRequest", "parameters"), ("Job", "parameters")],
+    [
+        ("ChangeRequest", "payload"),
+        ("Change", "payload"),
+        ("JobRequest", "parameters"),
+        ("Job", "parameters"),
+        ("CloudEvent", "data"),
+    ],
 )
 def test_each_kind_has_a_schema_of_its_own(name: str, member: str) -> None:
     schemas = DOCUMENT["components"]["schemas"]
     mapping = schemas[name]["discriminator"]["mapping"]
+    discriminator = "type" if name == "CloudEvent" else "kind"
 
-    assert schemas[name]["discriminator"]["propertyName"] == "kind"
+    assert schemas[name]["discriminator"]["propertyName"] == discriminator
     assert [variant["$ref"] for variant in schemas[name]["oneOf"]] == [*mapping.values()]
     for kind, reference in mapping.items():
         schema = resolved({"$ref": reference})
         properties = schema["allOf"][1]["properties"] if "allOf" in schema else schema["properties"]
-        assert properties["kind"]["const"] == kind
+        assert properties[discriminator]["const"] == kind
         assert resolved(properties[member])["properties"]

@@ -7,6 +7,7 @@ from typing import Final
 import pytest
 
 from jackpot_service.api import events
+from jackpot_service.api.contract import examples
 from jackpot_service.domain.principals import Role
 from jackpot_service.events.cursor import decode
 from tests.support import notifications
@@ -41,6 +42,13 @@ def test_a_listener_is_told_what_a_reader_of_pages_is_told(world: World) -> None
         assert heard(listener, len(notified)) == notified
         assert listener.headers["Cache-Control"] == "no-store"
         assert listener.headers["X-Content-Type-Options"] == "nosniff"
+
+
+def test_a_stream_begins_as_the_contract_shows_it(opened: World) -> None:
+    path, key = f"{EVENTS}?limit=2", opened.key(Role.AUDITOR)
+    page = opened.get(path, key=key).ok()
+    with listening(opened.app.asgi, path, key=key) as listener:
+        assert "\n\n".join([*islice(listener.blocks(), 3), ""]) == examples.stream_of(page)
 
 
 def test_a_listener_is_told_of_what_happens_later(opened: World) -> None:

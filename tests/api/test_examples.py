@@ -1,5 +1,6 @@
 """The contract's examples are true: of the schemas that they stand at, and of a running service. Issue 25, point 1."""
 
+import json
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
@@ -31,6 +32,7 @@ from tests.support.contract import DOCUMENT, METHODS, resolved
 from tests.support.replaying import Replay, played
 
 JSON: Final = "application/json"
+STREAM: Final = "text/event-stream"
 
 WITHOUT: Final = {
     "getRulesPage": "a page",
@@ -70,7 +72,7 @@ def contents(operation: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
         yield "request", operation["requestBody"]["content"][JSON]
     for status, response in operation["responses"].items():
         content = resolved(response).get("content", {})
-        yield from ((status, content[form]) for form in (JSON, PROBLEM) if form in content)
+        yield from ((status, content[form]) for form in (JSON, PROBLEM, STREAM) if form in content)
 
 
 @pytest.mark.parametrize("name", OPERATIONS)
@@ -87,6 +89,25 @@ def test_every_body_that_is_sent_and_every_good_answer_has_an_example(name: str)
     for where, content in contents(OPERATIONS[name]):
         if where == "request" or where[0] == "2":
             assert bool(content.get("examples")) is not (name in WITHOUT and where != "request"), where
+
+
+STREAMED: Final = {"getFeed": "FeedFrame", "listEvents": "CloudEvent"}
+
+
+def test_streams_are_shown_as_what_is_said_in_them() -> None:
+    shown = {}
+    for name, operation in OPERATIONS.items():
+        content = resolved(operation["responses"].get("200", {})).get("content", {})
+        for example in content.get(STREAM, {}).get("examples", {}).values():
+            beginning, *events, end = example["value"].split("\n\n")
+            assert (beginning, end) == ("retry: 3000", "")
+            shown[name] = [line.removeprefix("data: ") for event in events for line in event.splitlines()]
+
+    assert shown.keys() == STREAMED.keys()
+    assert [line.startswith("id: ") for line in shown["listEvents"]] == [False, True, False]
+    for name, lines in shown.items():
+        is_valid = validator(yaml.dump({"$ref": f"#/components/schemas/{STREAMED[name]}"})).is_valid
+        assert all(is_valid(json.loads(line)) for line in lines if not line.startswith("id: ")), name
 
 
 def test_examples_of_an_operation_have_names_of_their_own() -> None:

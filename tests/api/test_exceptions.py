@@ -8,9 +8,11 @@ from typing import Final
 
 import pytest
 
+from jackpot_service.api.exceptions import ExceptionsQuerySchema
 from jackpot_service.domain.principals import Role
 from tests.support.answers import Answer, Body
 from tests.support.bets import bet
+from tests.support.cursors import forged
 from tests.support.world import World
 
 pytestmark = pytest.mark.slow
@@ -361,8 +363,9 @@ def test_a_query_that_cannot_be_is_refused(opened: World, subtests: pytest.Subte
             opened.get(f"{EXCEPTIONS}?{query}").problem(422, "validation", pointer)
 
 
-def test_a_tampered_cursor_shows_no_more_than_the_list_has(opened: World) -> None:
+def test_a_forged_cursor_shows_no_more_than_the_list_has(opened: World) -> None:
     late_bet(opened)
 
-    assert listed(opened, f"?after={'0' * 15}-{'0' * 16}") == []
-    assert len(listed(opened, f"?after={'f' * 15}-{'f' * 16}")) == 1
+    last, before_all = (forged(opened, EXCEPTIONS, ExceptionsQuerySchema, f"{sign * 15}-{sign * 16}") for sign in "0f")
+    assert listed(opened, f"?after={last}") == []
+    assert len(listed(opened, f"?after={before_all}")) == 1

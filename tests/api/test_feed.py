@@ -18,10 +18,12 @@ import sqlalchemy
 
 from jackpot_service.api import streams
 from jackpot_service.api.asgi import Presence
+from jackpot_service.api.contract import examples
 from jackpot_service.api.displays import PUBLIC
 from jackpot_service.api.feeds import Feeds
 from jackpot_service.api.recent import Recent
 from jackpot_service.api.request_context import EXTENSION
+from jackpot_service.database.reads import Reading
 from jackpot_service.database.transactions import read
 from jackpot_service.domain.principals import Principal, Role
 from jackpot_service.reports.jackpots import JackpotState, jackpot_state
@@ -129,6 +131,12 @@ def test_a_listener_is_told_at_once_and_then_of_each_change(shown: World) -> Non
     assert hit["last_hit"]["cycle"] == 1
 
 
+def test_a_stream_begins_as_the_contract_shows_it(shown: World) -> None:
+    expected = examples.stream_of(frame(shown))
+    with listening(shown.app.asgi, FEED) as listener:
+        assert "\n\n".join([*islice(listener.blocks(), 2), ""]) == expected
+
+
 def iter_until(listener: Listener, *, cycle: int) -> Iterator[Body]:
     for frame_ in listener.frames():
         yield frame_
@@ -175,9 +183,9 @@ def test_frames_are_a_second_apart_however_old_the_reading_of_the_first_and_howe
     shown: World,
 ) -> None:
     context = shown.app.extensions[EXTENSION]
-    old = on_loop(context.feeds.state("j1", ends_at=math.inf))
-    always_new = Recent(lambda _: state_of(shown), threads=context.threads, seconds=0.0)
-    feeds = Feeds(always_new, no_hit, longest_wait_s=5.0)
+    old = on_loop(context.feeds.state("j1", ends_at=math.inf)).value
+    always_new = Recent(lambda _: Reading(state_of(shown)), threads=context.threads, seconds=0.0)
+    feeds = Feeds(always_new, no_hit, context.displayed, longest_wait_s=5.0)
     shown.bet(bet("a"), round_id="before")
 
     async def hear() -> list[float]:
@@ -195,7 +203,7 @@ def test_frames_are_a_second_apart_however_old_the_reading_of_the_first_and_howe
     require_a_second_between(heard_at)
 
 
-async def no_hit(_jackpot_id: str, _ends_at: float) -> None:
+async def no_hit(_jackpot_id: str, _running: int, _ends_at: float) -> None:
     """Read that there was no hit."""
 
 

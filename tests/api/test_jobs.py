@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import pytest
 
-from jackpot_service.database import transactions
+from jackpot_service.database import snapshots
 from jackpot_service.domain.facts import instant
 from jackpot_service.domain.principals import Role
 from jackpot_service.exports.accounting import FORMS
@@ -44,7 +44,7 @@ def test_a_job_is_asked_for_done_and_fetched(opened: World) -> None:
 
     done = opened.get(path).ok()
     file = opened.get(f"{path}/file")
-    with transactions.reading(opened.engine) as session:
+    with snapshots.reading(opened.engine) as session:
         export = journal_export(session, "j1", FORMS["hledger"])
         assert file.text == b"".join(piece.content for piece in pieces(session, export)).decode()
     assert file.status == 200
@@ -213,6 +213,14 @@ def test_parameters_of_another_shape_are_refused(opened: World, subtests: pytest
 @pytest.mark.parametrize("positions", [[10**6], [0, 10**15], [1, 1, 1]])
 def test_positions_that_are_not_the_jackpots_are_refused(opened: World, positions: list[int]) -> None:
     opened.ask_job({**ASKED, "positions": positions}).problem(422, "positions-unknown")
+
+
+def test_a_jackpot_of_fewer_stripes_than_positions_is_counted_in_words(world: World) -> None:
+    world.open(stripes=1)
+
+    refused = world.ask_job({**ASKED, "positions": [0, 0]}).problem(422, "positions-unknown")
+
+    assert refused["detail"] == "j1 has 1 stripe, not 2."
 
 
 @pytest.mark.parametrize("jackpot_id", ["j9", "-"])

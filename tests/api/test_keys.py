@@ -8,12 +8,14 @@ import psycopg
 import pytest
 from sqlalchemy import event, text
 
+from jackpot_service.api.lists import ListQuerySchema
 from jackpot_service.app import create_app
 from jackpot_service.auth.authenticator import KEPT_S, Authenticator, BadKeyShown
 from jackpot_service.database.connections import create_engine
 from jackpot_service.domain.principals import Principal, Role
 from jackpot_service.records.keys import USES_APART
 from tests.support.answers import Answer, Body
+from tests.support.cursors import forged
 from tests.support.world import World
 
 pytestmark = pytest.mark.slow
@@ -97,7 +99,9 @@ def test_keys_are_listed_by_name_and_none_shows_its_secret_or_its_hash(world: Wo
 
 def test_a_cursor_of_no_list_is_refused_and_one_past_the_end_ends_it(world: World) -> None:
     world.get("/v1/keys?after=zzz").problem(422, "validation")
-    assert world.get("/v1/keys?after=kffff").ok() == {"items": [], "next": None}
+    world.get("/v1/keys?after=kffff").problem(422, "validation")
+    past = forged(world, "/v1/keys", ListQuerySchema, "kffff")
+    assert world.get(f"/v1/keys?after={past}").ok() == {"items": [], "next": None}
 
 
 WRONG_KEYS: Final[Sequence[tuple[Body, int, str]]] = (

@@ -265,6 +265,8 @@ def test_health_needs_no_key(world: World) -> None:
         "migrations_current": True,
         "clock_right": True,
         "bets_accepted": True,
+        "on_several_machines": False,
+        "replica": None,
         "warnings": [],
     }
 

@@ -7,6 +7,8 @@ from typing import Final
 
 import pytest
 
+from jackpot_service.api.jackpots import HitsQuerySchema
+from jackpot_service.api.round_records import RoundQuerySchema
 from jackpot_service.domain.closed_periods import Period
 from jackpot_service.domain.facts import instant
 from jackpot_service.domain.principals import Principal, Role
@@ -15,6 +17,7 @@ from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.close_period import ClosePeriod, close_period
 from tests.support import people
 from tests.support.bets import bet
+from tests.support.cursors import forged
 from tests.support.hands import ROYAL_FLUSH, hand
 from tests.support.world import World
 
@@ -80,7 +83,7 @@ def test_what_is_opened_between_two_pages_is_neither_repeated_nor_shifted(opened
     assert second["next"] is None
 
 
-def test_a_tampered_cursor_is_refused_or_ends_the_list_and_shows_nothing_of_others(opened: World) -> None:
+def test_a_tampered_cursor_is_refused_and_a_forged_one_shows_nothing_of_others(opened: World) -> None:
     for number in range(3):
         opened.bet(bet(), round_id=f"r{number}")
         opened.bet(bet(), round_id=f"other-{number}", table_id="T2")
@@ -89,9 +92,14 @@ def test_a_tampered_cursor_is_refused_or_ends_the_list_and_shows_nothing_of_othe
 
     for tampered in (cursor[1:], cursor + "0" * 16, cursor.upper(), "z" + cursor[1:], f"{cursor}'--", f"{cursor}%00"):
         opened.get(f"{ROUNDS}?after={tampered}").problem(422, "validation", "?after")
-    assert set(round_ids(opened, f"?after={other}")) <= {"r0", "r1", "r2"}
-    assert round_ids(opened, "?after=k1") == []
-    assert round_ids(opened, "?after=k7fffffffffffffff") == ["r2", "r1", "r0"]
+    opened.get(f"{ROUNDS}?after={other}").problem(422, "validation", "?after")
+    foreign, last, before_all = (
+        forged(opened, ROUNDS, RoundQuerySchema, place)
+        for place in (other.partition("~")[0], "k1", "k7fffffffffffffff")
+    )
+    assert set(round_ids(opened, f"?after={foreign}")) <= {"r0", "r1", "r2"}
+    assert round_ids(opened, f"?after={last}") == []
+    assert round_ids(opened, f"?after={before_all}") == ["r2", "r1", "r0"]
 
 
 def test_a_period_includes_its_beginning_and_not_its_end(opened: World) -> None:
@@ -249,10 +257,13 @@ def test_the_cursor_of_another_jackpots_hits_shows_none_of_them(opened: World) -
         hit(opened, number)
     after = opened.get("/v1/jackpots/j1/hits?limit=1").ok()["next"]
 
-    shown = opened.get(f"/v1/jackpots/j2/hits?after={after}").ok()
+    opened.get(f"/v1/jackpots/j2/hits?after={after}").problem(422, "validation", "?after")
+    of_the_other = forged(opened, "/v1/jackpots/j2/hits", HitsQuerySchema, after.partition("~")[0])
+    shown = opened.get(f"/v1/jackpots/j2/hits?after={of_the_other}").ok()
 
     assert ([item["round_id"] for item in shown["items"]], shown["next"]) == (["own"], None)
-    opened.get(f"/v1/jackpots/j9/hits?after={after}").problem(404, "jackpot-unknown")
+    nowhere = forged(opened, "/v1/jackpots/j9/hits", HitsQuerySchema, "k1")
+    opened.get(f"/v1/jackpots/j9/hits?after={nowhere}").problem(404, "jackpot-unknown")
 
 
 def test_jackpots_are_listed_by_id(opened: World) -> None:

@@ -7,9 +7,12 @@ from typing import Any, Final
 import psycopg
 import pytest
 
+from jackpot_service.api.awards import AwardsQuerySchema
+from jackpot_service.api.players import PlayersBetsQuerySchema
 from jackpot_service.domain.facts import instant
 from jackpot_service.domain.principals import Role
 from tests.support.bets import bet
+from tests.support.cursors import forged
 from tests.support.fixtures import books_verify
 from tests.support.hands import FLUSH, FOUR_OF_A_KIND, NOTHING, hand
 from tests.support.logins import owner_conninfo
@@ -190,8 +193,9 @@ def test_the_last_place_that_a_cursor_can_name_is_before_all(opened: World) -> N
     opened.bet(by_pat())
     opened.settle(hand("1", FLUSH))
 
-    for path in (f"{BETS}?", "/v1/awards?player_id=pat&"):
-        assert len(opened.get(f"{path}after=k7fffffffffffffff.z").ok()["items"]) == 1
+    for path, schema in ((f"{BETS}?", PlayersBetsQuerySchema), ("/v1/awards?player_id=pat&", AwardsQuerySchema)):
+        before_all = forged(opened, path, schema, "k7fffffffffffffff.z")
+        assert len(opened.get(f"{path}after={before_all}").ok()["items"]) == 1
 
 
 def test_what_is_no_id_names_nothing(opened: World) -> None:

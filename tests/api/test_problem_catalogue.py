@@ -201,6 +201,14 @@ def test_the_page_of_errors_is_what_the_catalogue_says() -> None:
     assert all(len(line) <= 120 for line in page.splitlines())
 
 
+def test_every_code_that_a_command_states_itself_is_in_the_catalogue() -> None:
+    sources = [path.read_text(encoding="utf-8") for path in (PACKAGE / "cli").rglob("*.py")]
+    stated = {code for source in sources for code in re.findall(r'Error\(f?"([a-z]+(?:-[^ :"]+)+): ', source)}
+
+    assert {"job-not-done", "key-unknown"} <= stated
+    assert stated <= ROWS.keys() | COMMAND_LINE.keys()
+
+
 def test_rows_stand_in_the_order_of_their_codes() -> None:
     later, earlier = (Row(code, 409, "No", "It is so.", "Wait.") for code in ("b", "a"))
 

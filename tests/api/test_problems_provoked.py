@@ -9,6 +9,8 @@ import sqlalchemy
 from sqlalchemy import NullPool, text
 from werkzeug.datastructures import Headers
 
+from jackpot_service.api.problem_catalogue import http
+from jackpot_service.api.problem_catalogue.rows import Row
 from jackpot_service.api.problems import MEDIA_TYPE, problem_of
 from jackpot_service.database.transactions import pipelined
 from jackpot_service.domain.accounts import PRIZE_FUND
@@ -49,6 +51,13 @@ def tampered(url: str, statement: str, **values: str) -> None:
     with owner.begin() as connection:
         connection.execute(text("SET LOCAL session_replication_role = replica"))
         connection.execute(text(statement), values)
+
+
+@pytest.mark.parametrize(("path", "row"), [("/v1/nothing", http.NOT_FOUND), ("/v1/awards", http.METHOD_NOT_ALLOWED)])
+def test_a_path_or_a_method_that_is_none_is_refused_in_the_words_of_the_catalogue(
+    world: World, path: str, row: Row
+) -> None:
+    assert world.call("PATCH", path, key=world.key(Role.AUDITOR)).problem(row.status, row.code)["detail"] == row.meaning
 
 
 def test_a_body_that_names_a_member_twice(opened: World) -> None:

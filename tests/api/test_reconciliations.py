@@ -84,8 +84,8 @@ def test_a_figure_that_differs_is_named(played: World, database_url: str) -> Non
 
 def test_jackpots_are_listed_in_pages(played: World) -> None:
     first = played.get("/v1/reconciliations?limit=1").ok()
-    assert ([each["jackpot_id"] for each in first["items"]], first["next"]) == (["j1"], "j1")
-    second = played.get("/v1/reconciliations?limit=1&after=j1").ok()
+    assert [each["jackpot_id"] for each in first["items"]] == ["j1"]
+    second = played.get(f"/v1/reconciliations?limit=1&after={first['next']}").ok()
     assert ([each["jackpot_id"] for each in second["items"]], second["next"]) == (["j2"], None)
 
 

@@ -3,7 +3,7 @@
 import asyncio
 import ssl
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable
 from types import TracebackType
 from typing import Concatenate, ParamSpec, Self, TypeVar
 
@@ -40,7 +40,7 @@ def _list(describe: Callable[P, Listing[T]]) -> "Callable[Concatenate[AsyncJackp
     def method(self: "AsyncJackpotClient", /, *args: P.args, **kwargs: P.kwargs) -> AsyncGenerator[T, None]:
         return self._line.iterate(listed(describe(*args, **kwargs), self._policy, self._etags))
 
-    described_by(method, describe)
+    described_by(method, describe, AsyncIterator)
     return method
 
 

@@ -29,8 +29,9 @@ class Problem:
     """
     A problem as the service words it (RFC 9457); a program relies on `code`, `status` and `retryable`.
 
-    `facts` are its further members, such as `bet_count` and `bet_ids` of a `bet-count-mismatch`. `retry_after` is the
-    wait in seconds that the service asks for, 0 for none.
+    `facts` are its further members, such as `bet_count` and `bet_ids` of a `bet-count-mismatch`. Each of more than a
+    hundred codes has its own, and later ones will have others, so they are the JSON as it came, with no float in it.
+    `retry_after` is the wait in seconds that the service asks for, 0 for none.
     """
 
     status: int

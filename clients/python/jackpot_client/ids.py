@@ -4,6 +4,7 @@ import re
 import secrets
 import time
 import uuid
+from collections.abc import Iterable
 from typing import Final
 
 _ID: Final = re.compile(r"[A-Za-z0-9._:-]{1,64}", re.ASCII)
@@ -25,11 +26,20 @@ def checked_id(value: str, *, name: str) -> str:
 
     `.` and `..` match the contract's pattern, but a path loses them on its way.
 
-    Raises: ValueError for anything else than 1 to 64 of `A-Za-z0-9._:-`.
+    Raises: ValueError for anything else than 1 to 64 of `A-Za-z0-9._:-`, TypeError for what is no text.
     """
+    if not isinstance(value, str):
+        raise TypeError(f"{name} must be a str, not {value!r}")
     if not _ID.fullmatch(value) or value in {".", ".."}:
         raise ValueError(f"{name} must be 1 to 64 of A-Z a-z 0-9 . _ : - (and not a path's dots), not {value!r}")
     return value
+
+
+def checked_texts(values: Iterable[str], *, name: str) -> tuple[str, ...]:
+    """Return several texts. Raises: TypeError for one text, of which each letter would be taken for one."""
+    if isinstance(values, str):
+        raise TypeError(f"{name} must be several texts, such as [{values!r}], not one: {values!r}")
+    return tuple(values)
 
 
 def _time_ordered_id() -> str:

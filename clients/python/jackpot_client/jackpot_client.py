@@ -2,7 +2,7 @@
 
 import ssl
 import time
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Iterator
 from types import TracebackType
 from typing import Concatenate, ParamSpec, Self, TypeVar
 
@@ -39,7 +39,7 @@ def _list(describe: Callable[P, Listing[T]]) -> "Callable[Concatenate[JackpotCli
     def method(self: "JackpotClient", /, *args: P.args, **kwargs: P.kwargs) -> Generator[T, None, None]:
         return self._line.iterate(listed(describe(*args, **kwargs), self._policy, self._etags))
 
-    described_by(method, describe)
+    described_by(method, describe, Iterator)
     return method
 
 

@@ -7,9 +7,23 @@ from typing import Any
 import pytest
 
 from jackpot_client import JackpotClient, NotSent, Refusal, Retry
-from tests.support.scripted import BUSY, MakeClient, Reply, Scripted, drop, problem
+from tests.support.scripted import BUSY, Content, MakeClient, Reply, Scripted, drop, problem
 
 pytestmark = pytest.mark.slow
+
+
+HIT_JSON: Content = {
+    "jackpot_id": "live",
+    "table_id": "T1",
+    "round_id": "won",
+    "cycle": 1,
+    "currency": "EUR",
+    "meter_before": "0.9765",
+    "paid": "0.9765",
+    "carried": "0",
+    "overflow": "0",
+    "house_seed": "0",
+}
 
 
 def event(number: int) -> dict[str, Any]:
@@ -21,7 +35,7 @@ def event(number: int) -> dict[str, Any]:
         "subject": "jackpot live",
         "time": "2026-01-02T03:04:05.678901Z",
         "datacontenttype": "application/json",
-        "data": {"paid": "0.9765", "amount_minor": 97},
+        "data": HIT_JSON,
     }
 
 

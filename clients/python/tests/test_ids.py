@@ -45,6 +45,25 @@ def test_a_stake_that_is_no_int_makes_no_bet(stake: Any) -> None:
         Bet(player_id="p", currency="EUR", stake_minor=stake)
 
 
+@pytest.mark.parametrize(
+    ("field", "value", "error"),
+    [
+        ("stake_minor", 0, ValueError),
+        ("stake_minor", -100, ValueError),
+        ("currency", "eur", ValueError),
+        ("currency", "EURO", ValueError),
+        ("player_id", "Ann B", ValueError),
+        ("player_id", 4711, TypeError),
+        ("hand", "", ValueError),
+        ("bet_id", None, TypeError),
+    ],
+)
+def test_what_could_not_be_right_makes_no_bet(field: str, value: object, error: type[Exception]) -> None:
+    stated: dict[str, Any] = {"player_id": "p", "currency": "EUR", "stake_minor": 1, field: value}
+    with pytest.raises(error, match=field):
+        Bet(**stated)
+
+
 @pytest.mark.parametrize("round_id", ["", ".", "..", "a/b", "a b", "é", "x" * 65, "a\n", "%2e"])
 def test_an_id_that_would_lead_elsewhere_is_not_sent(client: JackpotClient, service: Scripted, round_id: str) -> None:
     with pytest.raises(ValueError, match="round_id"):

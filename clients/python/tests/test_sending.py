@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from jackpot_client import Bet, Hand, HandStatus, JackpotClient, Refund, RoundState
+from jackpot_client import AwardState, Bet, Hand, HandStatus, JackpotClient, Refund, RoundState
 from tests.support.scripted import PLACED, REFUND_JSON, ROUND, ROUND_JSON, SETTLED_JSON, TABLE, Reply, Scripted, place
 
 pytestmark = pytest.mark.slow
@@ -113,3 +113,25 @@ def test_a_cancellation_states_the_hands_that_were_dealt(client: JackpotClient, 
         "reason": "misdeal",
         "hands": [{"hand": "1", "status": "dealt", "cards": ["As", "Ks", "Qs", "Js", "Ts"]}],
     }
+
+
+def test_a_text_is_never_taken_for_the_texts_of_its_letters(client: JackpotClient, service: Scripted) -> None:
+    """`bet_ids="b1"` would make the bets `b` and `1` void, before they come."""
+    with pytest.raises(TypeError, match=r"bet_ids must be several texts, such as \['b1'\]"):
+        client.void_bets(table_id=TABLE, round_id=ROUND, bet_ids="b1")
+    with pytest.raises(TypeError, match="dealer must be several texts"):
+        client.put_result(table_id=TABLE, round_id=ROUND, bet_count=1, hands=[], dealer="2h")
+    with pytest.raises(TypeError, match="cards must be several texts"):
+        Hand(cards="As")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="bet_ids"):
+        client.void_bets(table_id=TABLE, round_id=ROUND, bet_ids=["b 1"])
+    assert service.received == []
+
+
+def test_awards_that_wait_are_listed(client: JackpotClient, service: Scripted) -> None:
+    service.script = [Reply(200, {"items": [], "next": None})]
+    assert list(client.awards(open_=True, oldest_first=True, claimable_before=AT)) == []
+    assert list(client.awards(state=AwardState.HELD)) == []
+    at = SENT_AT.replace(":", "%3A").replace("+", "%2B")
+    paths = [request.path for request in service.received]
+    assert paths == [f"/v1/awards?open=true&claimable_before={at}&oldest_first=true", "/v1/awards?state=held"]

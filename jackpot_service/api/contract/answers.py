@@ -49,14 +49,14 @@ _NAME_OF: Final = {frozenset(codes): name for name, codes in _NAMED.items()}
 
 DEFAULT: Final = "OtherProblem"
 
-OF_NO_REQUEST: Final = ("bad-request",)
-"""The code that operations with a body state, and by which any request is answered that is no good HTTP."""
+OF_ANY_REQUEST: Final = ("bad-request", "body-too-large")
+"""Codes that operations with a body state. A request to any other operation may be no good HTTP, or have a body too."""
 
 _DEFAULT: Final[Mapping[str, Any]] = {
     "description": (
         "Any other problem. Of requests that are no good HTTP: `bad-request` (400), `request-timeout` (408), "
-        "`uri-too-long` (414), `head-too-large` (431), `method-unknown` (501). Of bugs (500): `internal-error`, or a "
-        "broken law of the books."
+        "`uri-too-long` (414), `head-too-large` (431), `method-unknown` (501). Of a body that nobody reads: "
+        "`body-too-large` (413). Of bugs (500): `internal-error`, or a broken law of the books."
     ),
     "headers": headers.headers_of_problem(0),
 }
@@ -105,7 +105,7 @@ def components(paths: Mapping[str, str]) -> Mapping[str, Mapping[str, Any]]:
         for name, of_name in _NAMED.items()
     }
     of_any_code = {"$ref": "#/components/schemas/Problem"}
-    content = {MEDIA_TYPE: {"schema": of_any_code, "examples": examples.examples_of({*rest, *OF_NO_REQUEST})}}
+    content = {MEDIA_TYPE: {"schema": of_any_code, "examples": examples.examples_of({*rest, *OF_ANY_REQUEST})}}
     return {
         "responses": {**named, DEFAULT: {**_DEFAULT, "content": content}},
         "schemas": components_of(paths),

@@ -9,6 +9,7 @@ from apispec.yaml_utils import dict_to_yaml
 from flask_smorest.spec import FlaskPlugin
 
 from jackpot_service.api.contract import answers, examples, headers, kinds, words
+from jackpot_service.api.contract import parameters as meanings
 from jackpot_service.api.contract.operations import Operation
 from jackpot_service.api.description import Api
 
@@ -33,6 +34,8 @@ def text(api: Api, app: flask.Flask) -> str:
         parameters[name] = operation.described.get("parameters", []) + document["paths"][operation.path].get(
             "parameters", []
         )
+    for of_operation in parameters.values():
+        meanings.describe(of_operation)
     words.name_lists(document["paths"], schemas)
     examples.describe(operations, parameters)
     of_problems = answers.components(paths)
@@ -42,6 +45,7 @@ def text(api: Api, app: flask.Flask) -> str:
         "schemas": schemas,
         "responses": of_problems["responses"],
         "headers": headers.COMPONENTS,
+        "parameters": headers.PARAMETERS,
         "examples": of_problems["examples"],
     }
     plain = orjson.loads(orjson.dumps({name: document[name] for name in _ORDER}))  # Words are texts, for YAML.

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import yaml
 
+from jackpot_service.api import streams
 from jackpot_service.api.problems import MEDIA_TYPE
 
 FOLDER: Final = Path(__file__).parents[1] / "examples"
@@ -83,12 +84,20 @@ def describe(operations: Mapping[str, Mapping[str, Any]], parameters: Mapping[st
         for status, name, answer in exchange.answers:
             summary = exchange.summary if name == exchange.name else "The same request again."
             media_type = MEDIA_TYPE if exchange.status >= HTTPStatus.BAD_REQUEST else _JSON
-            _add(operation["responses"][status]["content"][media_type], name, summary, answer)
+            content = operation["responses"][status]["content"]
+            _add(content[media_type], name, summary, answer)
+            if streams.MEDIA_TYPE in content:
+                _add(content[streams.MEDIA_TYPE], name, summary, stream_of(answer))
         for parameter in parameters[exchange.operation]:
-            stated = {"path": exchange.path, "query": exchange.query}.get(parameter["in"], {})
-            if parameter["name"] in stated:
+            stated = {"path": exchange.path, "query": exchange.query}.get(parameter.get("in", ""), {})
+            if parameter.get("name") in stated:  # A reference is to a header's.
                 parameter.setdefault("example", stated[parameter["name"]])
 
 
-def _add(content: dict[str, Any], name: str, summary: str, value: Mapping[str, Any]) -> None:
+def stream_of(answer: Mapping[str, Any]) -> str:
+    """Write how a stream begins whose JSON this would be: the events of a page, or a frame."""
+    return (streams.BEGINNING + streams.page_bytes(answer.get("items", [answer]), answer.get("next"))).decode()
+
+
+def _add(content: dict[str, Any], name: str, summary: str, value: Mapping[str, Any] | str) -> None:
     content.setdefault("examples", {})[name] = {"summary": summary, "value": value}

@@ -4,13 +4,14 @@ from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any, Final
 
+from jackpot_service.api.reading import AGE, POSITION, WANTS_POSITION
 from jackpot_service.domain.shapes import IDENTIFIER_PATTERN
 
 _TEXT: Final = {"type": "string"}
 
 
-def _described(description: str, schema: Mapping[str, Any] = _TEXT) -> Mapping[str, Any]:
-    return {"description": description, "required": True, "schema": dict(schema)}
+def _described(description: str, schema: Mapping[str, Any] = _TEXT, *, is_required: bool = True) -> Mapping[str, Any]:
+    return {"description": description, "required": is_required, "schema": dict(schema)}
 
 
 COMPONENTS: Final[Mapping[str, Mapping[str, Any]]] = {
@@ -23,6 +24,15 @@ COMPONENTS: Final[Mapping[str, Mapping[str, Any]]] = {
     "Allow": _described("The methods that the path takes, with commas between."),
     "ETag": _described("Names this state: `If-None-Match` with it is answered 304 until something was booked."),
     "FileName": _described("`attachment`, with the name of the file."),
+    "ReplicaAge": _described(
+        "Only of what was read at a replica: how many seconds it is behind the ledger at most.",
+        {"type": "string", "pattern": r"^\d+\.\d$"},
+        is_required=False,
+    ),
+    "LogPosition": _described(
+        "Only if `Want-Log-Position` was sent: how far the ledger's log went after the commit. Absent if nobody knows.",
+        is_required=False,
+    ),
 }
 
 IF_NONE_MATCH: Final = {
@@ -32,6 +42,24 @@ IF_NONE_MATCH: Final = {
     "description": "The `ETag` of an earlier answer.",
     "schema": {"type": "string"},
 }
+
+PARAMETERS: Final[Mapping[str, Mapping[str, Any]]] = {
+    "LogPosition": {
+        "in": "header",
+        "name": POSITION,
+        "required": False,
+        "description": "The `Log-Position` of an earlier answer: what was written by then is shown.",
+        "schema": {"type": "string", "pattern": "^[0-9a-f]{1,16}$"},
+    },
+    "WantLogPosition": {
+        "in": "header",
+        "name": WANTS_POSITION,
+        "required": False,
+        "description": "With any value, the answer has a `Log-Position`. That takes the service a statement more.",
+        "schema": {"type": "string"},
+    },
+}
+"""Of many operations, by name."""
 
 _OF_STATUS: Final[Mapping[int, Mapping[str, str]]] = {
     HTTPStatus.NOT_MODIFIED: {"ETag": "ETag"},
@@ -47,10 +75,17 @@ def headers_of_problem(status: int) -> dict[str, Any]:
     return _references({"X-Request-Id": "RequestId", **_OF_STATUS.get(status, {})})
 
 
-def headers_of_answer(status: int, *, has_etag: bool) -> dict[str, Any]:
+def headers_of_answer(status: int, *, has_etag: bool, may_lag: bool = False, writes: bool = False) -> dict[str, Any]:
     """Return the headers of an answer that is no problem. One of a status without a body has them as well."""
     etag = {"ETag": "ETag"} if has_etag or status == HTTPStatus.NOT_MODIFIED else {}
-    return _references({"X-Request-Id": "RequestId", **etag})
+    age = {AGE: "ReplicaAge"} if may_lag else {}
+    position = {POSITION: "LogPosition"} if writes else {}
+    return _references({"X-Request-Id": "RequestId", **etag, **age, **position})
+
+
+def parameter(name: str) -> dict[str, Any]:
+    """Return a parameter of many operations."""
+    return {"$ref": f"#/components/parameters/{name}"}
 
 
 def _references(names: Mapping[str, str]) -> dict[str, Any]:

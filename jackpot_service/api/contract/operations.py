@@ -8,6 +8,7 @@ from http import HTTPStatus
 from typing import Any, Final
 
 from jackpot_service.api.contract import answers, headers
+from jackpot_service.api.reading import is_at_replica, may_lag
 from jackpot_service.auth.authenticator import roles_of
 
 _SCHEMA: Final = "#/components/schemas/"
@@ -86,11 +87,15 @@ class Operation:
         has_etag = str(HTTPStatus.NOT_MODIFIED.value) in self.described["responses"]
         if has_etag:
             self.described["parameters"] = [*self.described.get("parameters", ()), headers.IF_NONE_MATCH]
+        writes = self.method != "GET" and roles_of(self.view) is not None
+        takes_position = self.method == "GET" and is_at_replica(self.view)
+        for name in [*(["WantLogPosition"] if writes else []), *(["LogPosition"] if takes_position else [])]:
+            self.described["parameters"] = [*self.described.get("parameters", ()), headers.parameter(name)]
         for status, response in self.described["responses"].items():
             if not status.isdigit():
                 continue
             response["headers"] = {
-                **headers.headers_of_answer(int(status), has_etag=has_etag),
+                **headers.headers_of_answer(int(status), has_etag=has_etag, may_lag=may_lag(self.view), writes=writes),
                 **response.get("headers", {}),
             }
 

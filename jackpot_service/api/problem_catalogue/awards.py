@@ -69,7 +69,8 @@ AWARDS: Final = Section.of(
     row(WrongCasino, "Have the casino that pays record the payment, or the operator."),
     row(
         KeyMaker,
-        "Have somebody else do it, who made none of the round's keys.",
+        "Have somebody else do it, who made none of the round's keys. A table server that is to record payments needs "
+        "a key of `jackpot db key`.",
         principal=text("The person who may not."),
     ),
     row(

@@ -8,6 +8,7 @@ from typing import Any, Final
 from jackpot_service.api.problem_catalogue import http
 from jackpot_service.api.problem_catalogue.catalogue import require_row
 from jackpot_service.api.problem_catalogue.rows import Row
+from jackpot_service.usecases.fields import IS_UNKNOWN
 
 _EXAMPLES: Final = "#/components/examples/"
 """They are named by their codes, and have no summary: a viewer shows the names."""
@@ -56,6 +57,7 @@ _VALUES: Final[Mapping[str, object]] = MappingProxyType(
         "reference": "slip 1",
         "request_id": "rates-2",
         "role": "auditor",
+        "roles": ["finance", "operator"],
         "round_id": "R1",
         "rows": 100_000,
         "section": "bets",
@@ -94,9 +96,7 @@ _LEFT_OUT: Final[Mapping[str, frozenset[str]]] = {
 """Members that never come with the others of a code."""
 
 _ERRORS: Final[Mapping[str, object]] = {
-    http.VALIDATION.code: [
-        {"pointer": "", "parameter": "colour", "code": http.VALIDATION.code, "detail": "Unknown field."}
-    ],
+    http.VALIDATION.code: [{"pointer": "", "parameter": "colour", "code": http.VALIDATION.code, "detail": IS_UNKNOWN}],
 }
 """The places that are wrong, of codes that always name them."""
 

@@ -3,7 +3,7 @@
 from typing import Final
 
 from jackpot_service.api.entrance import TooManyRequests
-from jackpot_service.api.problem_catalogue.rows import Section, row, text
+from jackpot_service.api.problem_catalogue.rows import Section, row, text, texts
 from jackpot_service.auth.authenticator import BadKeyShown, RoleForbidden
 from jackpot_service.auth.issuer import IssuerUnavailable
 from jackpot_service.domain.passkeys import (
@@ -29,8 +29,9 @@ KEYS: Final = Section.of(
     row(BadKeyShown, "Send `Authorization: Bearer …` with a key in force, or a token of the configured issuer."),
     row(
         RoleForbidden,
-        "Use a key of one of the roles that the operation names in `x-roles`.",
+        "Use a key of one of the roles that `roles` names. Where a key of a casino may not, use a key of the house.",
         role=text("The role of the key."),
+        roles=texts("The roles that may do it, where the key's is none of them.", is_always=False),
     ),
     row(TooManyRequests, "Wait for `Retry-After` seconds. Send bets in batches, and share no key among servers."),
     row(IssuerUnavailable, "Send the same call again; use a key if it is urgent."),

@@ -24,23 +24,24 @@ Each refusal and each failure is answered as a *problem* (RFC 9457, `application
              "detail": "The largest stake is worth 100 EUR: 10000 minor units of EUR."}]}
 ```
 
-- A program relies on `code`, which is stable, and on the further members that the code has below. It treats a code that
-  it does not know by `status` and `retryable`. `title` and `detail` are for people.
+- A program relies on `code`, which is stable, and on the further members that the code has below. If it does not know a
+  code, it goes by `status` and `retryable`. `title` and `detail` are for people.
 - `type` is an address relative to the service's own, such as `http://127.0.0.1:8000/problems/stake-out-of-range`. There
   the service says the same as this page. `GET /problems` lists all codes. Both need no key, and answer a browser with a
   page, any other caller with JSON.
 - `retryable` says that the same call may be sent again, with the same ids, after `Retry-After` seconds.
 - `errors` names each place of the request that is wrong, by a JSON pointer (RFC 6901) into the body. In a name of a
-  pointer, `~` is written `~0` and `/` is written `~1`. A parameter of the query and a header have no place in the body:
-  `parameter` has the name, and `pointer` is empty.
-- A batch of bets is examined whole: the problem has the code of what refuses it first, and `errors` names all that is
-  wrong with any bet. If a bet does not have the right shape, that code is `validation`. Of a round that is over, only
-  the identity of bets is examined.
+  pointer, `~` is written `~0` and `/` is written `~1`. A parameter of the query, or a header, stands outside the body:
+  then `parameter` has its name, and `pointer` is empty.
+- A batch of bets is examined whole. The problem has the code of the first reason to refuse it, and `errors` names all
+  that is wrong with any bet. If a bet does not have the right shape, the code is `validation`: what that bet means is
+  not examined, and the other bets are. If the round is over, only the identity of the bets is examined.
 - The command line prints the code and the detail, and exits with 1.
 
 Refusals that finance must see are [exceptions](decisions/exceptions.md) whose kind is the code. Among them are
-`jackpot-suspended`, `no-rate`, `hand-limit` and `currency-not-accepted`, counted by table and hour. Of a batch that is
-wrong in several ways, each such kind is kept.
+`jackpot-suspended`, `no-rate`, `hand-limit` and `currency-not-accepted`, counted by table and hour. If a batch is wrong
+in several ways, finance sees an exception of each such kind. A suspension is examined last: it is named, and seen by
+finance, only if nothing else is wrong with the bets.
 """
 
 

@@ -6,7 +6,7 @@ from typing import TypeVar
 
 from jackpot_client.calls.call import Call, Listing, listing, reading, round_path, table_path, writing
 from jackpot_client.errors import Ids, ProtocolError
-from jackpot_client.ids import checked_id
+from jackpot_client.ids import checked_id, checked_texts
 from jackpot_client.reading import Content, decoded
 from jackpot_client.steps import Request
 from jackpot_client.values.entries import BookEntry
@@ -17,12 +17,12 @@ from jackpot_client.values.rounds import (
     PlacedBets,
     RoundRecord,
     RoundShare,
-    RoundState,
     RoundView,
     SettledRound,
     VoidedBets,
 )
 from jackpot_client.values.sending import Bet, Hand, time_as_json
+from jackpot_client.values.words import RoundState
 
 T = TypeVar("T", PlacedBets, VoidedBets, ClosedRound, SettledRound, CancelledRound, RoundRecord)
 """An answer about one round."""
@@ -58,7 +58,8 @@ def void_bets(
     occurred_at: datetime | None = None,
 ) -> Call[VoidedBets]:
     """Void bets; one that has not come yet is void when it comes. After the closing it takes a reason."""
-    ids = Ids(table_id=table_id, round_id=round_id, bet_ids=tuple(bet_ids))
+    checked = tuple(checked_id(bet_id, name="bet_ids") for bet_id in checked_texts(bet_ids, name="bet_ids"))
+    ids = Ids(table_id=table_id, round_id=round_id, bet_ids=checked)
     content: dict[str, object] = {"bet_ids": list(ids.bet_ids), **({} if reason is None else {"reason": reason})}
     return _writing("POST", "voids", content | time_as_json(occurred_at), ids, VoidedBets)
 
@@ -85,7 +86,7 @@ def put_result(
     content: dict[str, object] = {"bet_count": bet_count, "hands": [hand.as_json() for hand in hands]}
     content |= _numbered(game_number) | time_as_json(occurred_at)
     if dealer is not None:
-        content["dealer"] = list(dealer)
+        content["dealer"] = checked_texts(dealer, name="dealer")
     return _writing("PUT", "result", content, Ids(table_id=table_id, round_id=round_id), SettledRound)
 
 

@@ -8,9 +8,9 @@ from jackpot_client.errors import Ids
 from jackpot_client.ids import checked_id
 from jackpot_client.reading import decoded
 from jackpot_client.values.awards import AwardRecord
-from jackpot_client.values.rounds import AwardState
 from jackpot_client.values.sending import time_text
 from jackpot_client.values.tables import Casino, Me, ShownTable, Table
+from jackpot_client.values.words import AwardState
 
 
 def me() -> Call[Me]:
@@ -39,8 +39,16 @@ def awards(
     jackpot_id: str | None = None,
     casino_id: str | None = None,
     player_id: str | None = None,
+    open_: bool = False,
+    claimable_before: datetime | None = None,
+    oldest_first: bool = False,
 ) -> Listing[AwardRecord]:
-    """List awards that the key may see, those of the latest rounds first."""
+    """
+    List awards that the key may see, those of the latest rounds first unless the oldest are to be.
+
+    With `open_` they are those of which something is still to be paid or decided. With `claimable_before` they are
+    those to be paid whose claim period ends before that.
+    """
     return listing(
         "/v1/awards",
         AwardRecord,
@@ -48,6 +56,9 @@ def awards(
         jackpot_id=jackpot_id,
         casino_id=casino_id,
         player_id=player_id,
+        open_=open_ or None,
+        claimable_before=claimable_before,
+        oldest_first=oldest_first or None,
     )
 
 

@@ -4,13 +4,14 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from jackpot_client.values.rounds import Award
+from jackpot_client.values.words import AwardStep, Channel, FundedBy
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
     """A step that an award took; the settlement's own has no act."""
 
-    step: str
+    step: AwardStep | str
     taken_at: datetime
     act: int | None
 
@@ -22,7 +23,7 @@ class Payment:
     amount_minor: int
     reference: str
     paid_at: datetime | None
-    channel: str | None
+    channel: Channel | str | None
     payer: str | None
     withheld_minor: int
     act: int
@@ -37,7 +38,7 @@ class AwardRecord(Award):
     casino_id: str
     table_id: str
     round_id: str
-    funded_by: str
+    funded_by: FundedBy | str
     steps: tuple[Step, ...]
     paid_minor: int
     payments: tuple[Payment, ...]

@@ -3,15 +3,8 @@
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from enum import StrEnum
 
-
-class JackpotState(StrEnum):
-    """Whether a jackpot takes bets; a retired one never does again."""
-
-    OPEN = "open"
-    SUSPENDED = "suspended"
-    RETIRED = "retired"
+from jackpot_client.values.words import HitPayment, JackpotState
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,11 +28,11 @@ class Meter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PaidMeter(Meter):
-    """A meter with the rate that it is shown by, and how far the last hit is paid: pending, released, paid or None."""
+    """A meter with the rate that it is shown by, and how far the last hit is paid; None if nothing of it is to be."""
 
     rate: Decimal
     rate_sheet: int | None
-    payment: str | None
+    payment: HitPayment | str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

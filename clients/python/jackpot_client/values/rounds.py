@@ -1,37 +1,16 @@
 """Answers about rounds and their awards. Payable money is whole minor units; pool amounts are exact."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
-from enum import StrEnum
 from typing import Any
 
+from jackpot_client.choosing import chosen_by
+from jackpot_client.values.documents import DocumentSheet, JackpotRules
+from jackpot_client.values.facts import STATED, Entitlement, StatedCount, Verdict, VoidsFacts
 from jackpot_client.values.meters import Meter
-from jackpot_client.values.sending import HandStatus
-
-
-class RoundState(StrEnum):
-    """Where a round is in its life; the last two are for ever."""
-
-    OPEN = "open"
-    CLOSED = "closed"
-    SETTLED = "settled"
-    CANCELLED = "cancelled"
-
-
-class AwardState(StrEnum):
-    """Whether an award may be paid out to its player now, or was; the answer to a result says how it began."""
-
-    PAYABLE = "payable"
-    HELD = "held"
-    REJECTED = "rejected"
-    STOPPED = "stopped"
-    PART_PAID = "part-paid"
-    PAID = "paid"
-    UNCLAIMED = "unclaimed"
-    FORFEITED = "forfeited"
-    REVERSED = "reversed"
+from jackpot_client.values.words import AwardState, EntryKind, HandStatus, Policy, RoundState, Tier
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,7 +90,7 @@ class Award:
     bet_id: str
     player_id: str | None
     hand: str
-    tier: str
+    tier: Tier | str
     amount_minor: int
     currency: str
     cost_base: Decimal
@@ -132,7 +111,7 @@ class Refund:
 class Settlement:
     """The verdict on a round, with the pools after it; on a hit, `carried` is the rest of the meter."""
 
-    policy: str
+    policy: Policy | str
     meter_before: Decimal
     total_stake_base: Decimal
     awards: tuple[Award, ...]
@@ -219,22 +198,22 @@ class CancellationView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedSettlement(Settlement):
-    """A settlement with its calculation: `entitlements` are exact fractions, as the service writes them."""
+    """A settlement with its calculation; `positions` are the seqs of all stripes as the pools were read."""
 
     overflow: Decimal
-    entitlements: tuple[Mapping[str, Any], ...]
+    entitlements: tuple[Entitlement, ...]
     positions: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Correction:
-    """A later verdict on a round; its `verdict` is as the service writes it, `awards` are those that it made."""
+    """A later verdict on a round; `awards` are those that it made, as they stand now."""
 
     number: int
     request_id: str | None
     act: int
     corrected_at: datetime
-    verdict: Mapping[str, Any]
+    verdict: Verdict
     awards: tuple[Award, ...]
 
 
@@ -262,22 +241,31 @@ class TableLimits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """One entry of a round in the books; `stated` is what its request said, as the service writes it."""
+    """
+    One entry of a round in the books; `limits` are the table's own that bets were taken under, if it had any.
+
+    `stated` is what a closing or voids stated, and None of other kinds. Of a kind that this client does not know it is
+    the JSON as it came.
+    """
 
     step: int
-    kind: str
+    kind: EntryKind | str
     principal: str
     stripe: int
     seq: int
     received_at: datetime
     booked_at: datetime
     limits: TableLimits | None
-    stated: Mapping[str, Any] | None
+    stated: StatedCount | VoidsFacts | Mapping[str, Any] | None = field(metadata=chosen_by("kind", STATED))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoundRecord:
-    """The whole record of a round. `result`, `rules` and `rate_sheet` are documents, as the service writes them."""
+    """
+    The whole record of a round, with the rules and the rate sheet that were fixed at its opening.
+
+    `result` is the number of bets that its first result stated.
+    """
 
     round: RoundView
     opened_at: datetime
@@ -285,11 +273,11 @@ class RoundRecord:
     tombstones: tuple[str, ...]
     hands: tuple[BookedHand, ...]
     dealer: tuple[str, ...]
-    result: Mapping[str, Any] | None
+    result: StatedCount | None
     cancellation: CancellationView | None
     settlement: RecordedSettlement | None
     corrections: tuple[Correction, ...]
     compensations: tuple[Compensation, ...]
     entries: tuple[Entry, ...]
-    rules: Mapping[str, Any]
-    rate_sheet: Mapping[str, Any]
+    rules: JackpotRules
+    rate_sheet: DocumentSheet

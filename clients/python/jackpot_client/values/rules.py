@@ -1,21 +1,21 @@
 """Answers about what a jackpot pays and by which rules, and about its hits."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from typing import Any
 
+from jackpot_client.values.documents import JackpotRules
 from jackpot_client.values.meters import PaidMeter
 from jackpot_client.values.rounds import Award, TableLimits
 from jackpot_client.values.tables import Source
+from jackpot_client.values.words import HitPayment, Language, Policy, Tier
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PaytableLine:
     """A tier: a part of the meter, a multiple of the stake or an amount; `amount_minor` is for display."""
 
-    tier: str
+    tier: Tier | str
     meter_part: Decimal | None
     stake_multiple: int | None
     fixed_amount: Decimal | None
@@ -32,7 +32,7 @@ class Paytable:
     rate_sheet: int | None
     rulebook: str
     rules_version: int
-    policy: str
+    policy: Policy | str
     lines: tuple[PaytableLine, ...]
 
 
@@ -102,7 +102,7 @@ class Amounts:
 class Prize:
     """A tier, its prize and its odds: `hands_per_win` hands of five cards for one that wins it."""
 
-    tier: str
+    tier: Tier | str
     hands_per_win: Decimal
     odds: str
     meter_part: Decimal | None
@@ -140,12 +140,16 @@ class TableOnSheet(LimitedTable):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RulesVersion:
-    """A version of the rules, as parameters (`rules`) and in sentences (`text`)."""
+    """
+    A version of the rules, as parameters (`rules`) and in sentences (`text`).
+
+    `sha256` is that of the parameters as JSON, which may have more members than `rules` has.
+    """
 
     version: int
     approved_at: datetime
     sha256: str
-    rules: Mapping[str, Any]
+    rules: JackpotRules
     split: Split
     theoretical_return: Return
     text: tuple[str, ...]
@@ -157,7 +161,7 @@ class RulesSheet(RulesVersion):
 
     jackpot_id: str
     rulebook: str
-    lang: str
+    lang: Language | str
     currency: str
     conversion: Conversion
     meter: PaidMeter
@@ -178,12 +182,13 @@ class Hit:
     table_id: str
     round_id: str
     hit_at: datetime
+    currency: str
     meter_before: Decimal
     total_stake_base: Decimal
     paid: Decimal
     cards: tuple[str, ...]
     winners: int
-    payment: str | None
+    payment: HitPayment | str | None
     carried: Decimal
     house_seed: Decimal
     meter_after: Decimal

@@ -1,18 +1,14 @@
 """Values that a table server sends: bets and hands. Their ids are made with them, before anything is sent."""
 
+import re
 from dataclasses import dataclass, field
 from datetime import datetime
-from enum import StrEnum
+from typing import Final
 
-from jackpot_client.ids import checked_id, new_bet_id
+from jackpot_client.ids import checked_id, checked_texts, new_bet_id
+from jackpot_client.values.words import HandStatus
 
-
-class HandStatus(StrEnum):
-    """How a hand of a round ended: dealt, dead (its bets are refunded) or forfeited (neither award nor refund)."""
-
-    DEALT = "dealt"
-    DEAD = "dead"
-    FORFEITED = "forfeited"
+_CURRENCY: Final = re.compile(r"[A-Z]{3}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +30,12 @@ class Bet:
         """Refuse a bet that could not be sent as it is meant. Raises: ValueError, TypeError."""
         if type(self.stake_minor) is not int:
             raise TypeError(f"stake_minor must be an int of minor units, not {self.stake_minor!r}")
-        checked_id(self.bet_id, name="bet_id")
+        if self.stake_minor < 1:
+            raise ValueError(f"stake_minor must be above 0, not {self.stake_minor}")
+        if not _CURRENCY.fullmatch(self.currency):
+            raise ValueError(f"currency must be three capital letters, not {self.currency!r}")
+        for name in ("bet_id", "player_id", "hand"):
+            checked_id(getattr(self, name), name=name)
         time_as_json(self.occurred_at)
 
     def as_json(self) -> dict[str, object]:
@@ -56,6 +57,11 @@ class Hand:
     hand: str = "1"
     cards: tuple[str, ...] = ()
     status: HandStatus = HandStatus.DEALT
+
+    def __post_init__(self) -> None:
+        """Refuse a hand that could not be sent as it is meant. Raises: ValueError, TypeError."""
+        checked_id(self.hand, name="hand")
+        checked_texts(self.cards, name="cards")
 
     def as_json(self) -> dict[str, object]:
         """Return the hand as the contract spells it."""

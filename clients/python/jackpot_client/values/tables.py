@@ -5,8 +5,8 @@ from datetime import date as day
 from datetime import datetime
 
 from jackpot_client.values.lists import Page
-from jackpot_client.values.meters import JackpotState
 from jackpot_client.values.rounds import FoundRound
+from jackpot_client.values.words import JackpotState, Role
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -14,7 +14,7 @@ class Me:
     """The principal of the key: a casino of None is the house, no tables are all of its casino."""
 
     principal: str
-    role: str
+    role: Role | str
     casino_id: str | None
     department: str
     table_ids: tuple[str, ...]

@@ -1,0 +1,95 @@
+"""What is wrong at a place is the end of a sentence that begins with the place, by whichever reader it was seen."""
+
+from typing import Final
+
+import pytest
+
+from jackpot_service.domain.principals import Role
+from tests.support.answers import Body
+from tests.support.bets import bet
+from tests.support.hands import hand
+from tests.support.world import World
+
+pytestmark = pytest.mark.slow
+
+STATUSES: Final = "must be one of: dealt, dead, forfeited"
+
+
+def words_of(problem: Body) -> list[str]:
+    """Each error as a sentence: its place, then what is wrong there."""
+    return [f"{error.get('parameter', error['pointer'])} {error['detail']}" for error in problem["errors"]]
+
+
+def test_a_body_that_is_no_object_must_be_one(world: World) -> None:
+    for body in (b"[]", b"null", b'"text"'):
+        problem = world.send("POST", "T1", "r1/bets", body).problem(422, "validation")
+
+        assert (problem["detail"], words_of(problem)) == ("the body must be an object.", [" must be an object"])
+
+
+def test_the_same_is_said_of_a_bet_of_a_result_and_of_the_body(world: World) -> None:
+    world.open(base_amount="1000")
+    missing = {name: value for name, value in bet().items() if name != "player_id"}
+    body: Body = {"bets": [{**missing, "colour": "red"}], "colour": "red"}
+    assert words_of(world.send("POST", "T1", "r1/bets", body).problem(422, "validation")) == [
+        "/bets/0/colour is unknown",
+        "/bets/0/player_id is missing",
+        "/colour is unknown",
+    ]
+
+    hands = [{**hand("1"), "status": status} for status in ("lost", None, 5)]
+    result: Body = {"hands": hands, "colour": "red"}
+    assert words_of(world.send("PUT", "T1", "r1/result", result).problem(422, "validation")) == [
+        "/bet_count is missing",
+        "/colour is unknown",
+        f"/hands/0/status {STATUSES}",
+        "/hands/1/status must not be null",
+        "/hands/2/status must be a text",
+    ]
+
+
+def test_the_same_is_said_of_a_payload_and_of_a_query(world: World) -> None:
+    problem = world.ask("seed-recovery", {"colour": "red", "amount": "1"}).problem(422, "payload-invalid")
+    assert words_of(problem) == ["/payload/colour is unknown", "/payload/jackpot_id is missing"]
+    assert problem["detail"] == f"{'; '.join(words_of(problem))}."
+
+    finance = world.key(Role.FINANCE)
+    problem = world.get("/v1/rounds?state=over&colour=red", key=finance).problem(422, "validation")
+    assert words_of(problem) == ["colour is unknown", "state must be one of: open, closed, settled, cancelled"]
+    assert words_of(world.get("/v1/me?colour=red", key=finance).problem(422, "validation")) == ["colour is unknown"]
+
+
+def test_a_role_that_may_not_is_answered_which_may(world: World) -> None:
+    problem = world.get("/v1/change-policy", key=world.key(Role.TABLE, casino_id="c1")).problem(403, "role-forbidden")
+
+    assert problem["detail"] == (
+        "Only these roles may do this: auditor, finance, operator, rates. The caller has the role table."
+    )
+
+
+def test_another_result_is_refused_by_what_differs(world: World) -> None:
+    world.open(base_amount="1000")
+    world.bet(bet())
+    world.settle(hand("1"))
+    other: Body = {"bet_count": 2, "hands": [{**hand("1"), "status": "dead"}]}
+
+    problem = world.send("PUT", "T1", "r1/result", other).problem(409, "result-conflict")
+
+    assert problem["detail"] == "Round r1 was settled by another result, which differs in bet_count and hands."
+
+
+@pytest.mark.parametrize(
+    ("path", "instance"),
+    [
+        ("/v1/tables/a%20b", "/v1/tables/a%20b"),
+        ("/v1/tables/%00", "/v1/tables/%00"),
+        ("/v1/tables/r%C3%AEga%25", "/v1/tables/r%C3%AEga%25"),
+        ("/v1/tables/a:b@c", "/v1/tables/a:b@c"),
+    ],
+)
+def test_the_instance_of_a_problem_is_a_reference_though_the_path_is_none(
+    world: World, path: str, instance: str
+) -> None:
+    problem = world.get(path, key=world.key(Role.FINANCE)).problem(404, "not-found")
+
+    assert problem["instance"] == instance
