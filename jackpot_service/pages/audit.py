@@ -31,6 +31,7 @@ from jackpot_service.reports.entries import ShownEntry, entry_at
 FIELDS: Final = (
     ("principal", "Person", 100),
     ("subject", "Object", 200),
+    ("casino_id", "Casino", 64),
     ("jackpot_id", "Jackpot", 64),
     ("request_id", "Request", 64),
 )
@@ -66,6 +67,7 @@ def show_audit() -> Response:
         next_page=address_with(filters, after=listed["next"]) if listed["next"] else None,
         first_page=address_with(filters) if "after" in typed else None,
         is_filtered=bool(filters),
+        is_part=is_part,
         sees_all=principal().role is Role.AUDITOR,
     )
     return flask.Response(html, HTTPStatus.UNPROCESSABLE_ENTITY if query.errors else HTTPStatus.OK)

@@ -19,12 +19,12 @@ from jackpot_service.domain.withholding import WithholdingTooLarge
 from jackpot_service.pages.access import people
 from jackpot_service.pages.blueprint import blueprint
 from jackpot_service.pages.figures import minor
+from jackpot_service.pages.form_errors import errors_in
 from jackpot_service.pages.one_award import Refusal, award_page
 from jackpot_service.pages.roles import WATCHERS
 from jackpot_service.pages.typed_texts import WrongText, instant_of, minor_of
 from jackpot_service.records import awards
 from jackpot_service.records.awards import AwardRecord
-from jackpot_service.usecases.payloads import field_errors_in
 from jackpot_service.usecases.record_evidence import RecordEvidence, record_evidence
 from jackpot_service.usecases.record_payment import RecordPayment, record_payment
 from jackpot_service.usecases.stop_award import StopAward, stop_award
@@ -141,7 +141,7 @@ def _acted(
     try:
         read = schema.load({**body, "request_id": _typed("request_id")})
     except ValidationError as error:
-        errors = {**{each.pointer: each.detail for each in field_errors_in(error.messages, "")}, **errors}
+        errors = {**errors_in(error), **errors}
     if errors:
         return award_page(award_id, Refusal(form, flask.request.form, errors))
     try:

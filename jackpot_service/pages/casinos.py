@@ -5,6 +5,7 @@ from typing import Any, Final
 
 import flask
 
+from jackpot_service.api.audit import READERS
 from jackpot_service.api.lists import page
 from jackpot_service.api.request_context import look, principal
 from jackpot_service.api.tables import TablesQuerySchema
@@ -52,6 +53,7 @@ def show_casino(casino_id: str) -> str:
         rules=[_shown(rule) for rule in rules],
         elsewhere=_elsewhere(casino_id),
         changes=Links().kinds,
+        sees_acts=principal().role in READERS,
         next_page=address_with({}, after=tables["next"]) if tables["next"] else None,
         first_page=address_with({}) if "after" in query.typed else None,
     )

@@ -29,15 +29,15 @@ from jackpot_service.pages import figures, shown_changes
 from jackpot_service.pages.access import people
 from jackpot_service.pages.blueprint import blueprint
 from jackpot_service.pages.decision_rights import DecisionRights, rights_of
+from jackpot_service.pages.form_errors import errors_in
 from jackpot_service.pages.inbox import CHIPS, DECIDERS, READERS, kinds_seen
 from jackpot_service.pages.passkey_forms import assertion_in
 from jackpot_service.pages.problems import DEFINITE
 from jackpot_service.pages.roles import WATCHERS
-from jackpot_service.records import change_policies
+from jackpot_service.records import change_policies, references
 from jackpot_service.usecases.changes.registry import KINDS
 from jackpot_service.usecases.changes.requests import ChangeDecidedNow, DecideChange, decide_change
 from jackpot_service.usecases.changes.signed_approvals import Shown, needs_passkey
-from jackpot_service.usecases.payloads import field_errors_in
 
 log = structlog.get_logger()
 
@@ -96,7 +96,7 @@ def _decided(request_id: str, *, is_emergency: bool) -> Response:
         command = _command(view.change, Outcome(stated), is_emergency=is_emergency)
         done = act(lambda session: _decide_as_shown(session, command, form))
     except ValidationError as error:
-        errors = {each.pointer: each.detail for each in field_errors_in(error.messages, "")}
+        errors = errors_in(error)
         return _page(request_id, form, errors=errors, status=422, is_emergency=is_emergency)
     except EffectMoved:
         return _page(request_id, form, alert=MOVED, has_moved=True, status=409, is_emergency=is_emergency)
@@ -224,9 +224,15 @@ def _values(view: ChangeView, rights: DecisionRights) -> Mapping[str, Any]:
         "sees_rounds": principal().role in WATCHERS,
         "differences": () if effect is None else shown_changes.differences(effect, left_to_booking=left),
         "recorded": () if effect is None else shown_changes.recorded(effect),
-        "requested": shown_changes.requested(change.payload),
+        "requested": shown_changes.requested(change.payload, _base_of(change)),
         "digest": shown_changes.digest(effect, left_to_booking=left) if effect is not None and is_possible else "",
     }
+
+
+def _base_of(change: Change) -> str | None:
+    """Return the base currency of the jackpot that a change is about; None if it is about none."""
+    jackpot_id = change.jackpot_id
+    return None if jackpot_id is None else look(lambda session: references.jackpot_base(session, jackpot_id))
 
 
 def _signing(view: ChangeView, rights: DecisionRights, *, is_emergency: bool) -> Mapping[str, Any]:

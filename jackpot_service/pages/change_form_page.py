@@ -1,6 +1,7 @@
 """The page of a form: its fields under their titles, each error at its field, and what the change would do."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any, Final
 
@@ -11,25 +12,16 @@ from jackpot_service.api.request_context import principal
 from jackpot_service.domain.facts import Facts
 from jackpot_service.pages.change_forms.fields import Field, Typed
 from jackpot_service.pages.change_forms.form import ChangeForm, Sheet
+from jackpot_service.pages.form_errors import in_words
 from jackpot_service.pages.roles import WATCHERS
 from jackpot_service.pages.shown_changes import differences, recorded
 from jackpot_service.usecases.changes.effects import ChangeEffect
 
 REASON: Final = "/reason"
 
-NEEDED: Final = "is needed"
-
 SETTINGS: Final = "/payload/settings"
 
 NOTHING_CHANGED: Final = "Nothing is changed: every setting is as it was."
-
-IN_A_FORM: Final[Mapping[str, str]] = {
-    "Missing data for required field.": NEEDED,
-    'must be a plain decimal number in a string, such as "-12.50"': "must be a plain decimal number, such as -12.50",
-    "must be a time by RFC 3339, such as 2026-11-20T09:30:00Z": "must be a day and a time",
-    "must be an object with at least one member": "must not be empty",
-}
-"""Sentences of the API that speak of JSON, as somebody reads them who fills in a form."""
 
 
 def form_page(
@@ -58,7 +50,7 @@ def form_page(
         "change_form.html",
         form=form,
         sheet=sheet,
-        sections=_sections(sheet.fields),
+        sections=_sections(sheet.fields, typed, at_fields),
         typed=typed,
         errors=at_fields,
         reason_error=reason_error,
@@ -89,9 +81,9 @@ def _placed(fields: Sequence[Field], errors: Mapping[str, str]) -> tuple[dict[st
     for pointer, detail in errors.items():
         name = next((field.name for field in fields if field.is_at(pointer)), None)
         if name is None:
-            rest[pointer] = IN_A_FORM.get(detail, detail)
+            rest[pointer] = in_words(detail)
         else:
-            at_fields.setdefault(name, IN_A_FORM.get(detail, detail))
+            at_fields.setdefault(name, in_words(detail))
     return at_fields, rest
 
 
@@ -102,9 +94,27 @@ def _sentence(pointer: str, detail: str) -> str:
     return f"{name} {detail}".strip().rstrip(".") + "."
 
 
-def _sections(fields: Sequence[Field]) -> Sequence[tuple[str, Sequence[Field]]]:
+@dataclass(frozen=True, slots=True)
+class Section:
+    """Fields that stand under one title; it is folded if they are spare ones that are empty."""
+
+    title: str
+    fields: Sequence[Field]
+    is_spare: bool
+    is_open: bool
+
+
+def _sections(fields: Sequence[Field], typed: Typed, errors: Collection[str]) -> Sequence[Section]:
     """Put fields together that stand under one title."""
     sections: dict[str, list[Field]] = {}
     for field in fields:
         sections.setdefault(field.section, []).append(field)
-    return list(sections.items())
+    return [
+        Section(
+            title,
+            own,
+            all(field.is_spare for field in own),
+            any(field.name in errors or any(typed.getlist(field.name)) for field in own),
+        )
+        for title, own in sections.items()
+    ]

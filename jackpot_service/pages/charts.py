@@ -11,9 +11,14 @@ from datetime import UTC, date, datetime, time
 from decimal import Decimal
 from enum import StrEnum
 from itertools import pairwise
-from typing import Any
+from typing import Any, Final
 
 from jackpot_service.pages import figures
+
+_DAY_S: Final = 86_400
+
+_STEPS_OF_DAYS: Final = tuple(days * _DAY_S for days in (1, 2, 3, 5, 7, 10, 15, 30, 60, 90, 180, 365, 1825))
+"""Distances between the labels of days, in seconds: a chart of days has no hours."""
 
 
 class Kind(StrEnum):
@@ -118,6 +123,7 @@ class Chart:
         """
         return {
             "x": [_seconds(at) for at in self.x],
+            "steps": _STEPS_OF_DAYS if self.is_of_days else None,
             "when": self.when,
             "series": [
                 {"label": each.label, "unit": each.unit, "kind": each.kind, "drawn": drawn, "texts": each.texts}

@@ -18,6 +18,7 @@ from jackpot_service.domain.principals import Role
 from jackpot_service.pages import chips
 from jackpot_service.pages.access import people
 from jackpot_service.pages.blueprint import blueprint
+from jackpot_service.pages.form_errors import errors_in
 from jackpot_service.pages.forms import new_request_id
 from jackpot_service.pages.lists import address_with, read_place
 from jackpot_service.pages.reports import READERS
@@ -27,7 +28,6 @@ from jackpot_service.reports.checkpoints import period_of_act
 from jackpot_service.reports.documents import as_text
 from jackpot_service.reports.finance.registry import REPORTS
 from jackpot_service.reports.making import InstantAhead, ReportTookTooLong
-from jackpot_service.usecases.payloads import field_errors_in
 
 CHIPS: Final = {Comparison.SAME: chips.GOOD, Comparison.DIFFERS: chips.WRONG, Comparison.NOT_COMPARED: chips.QUIET}
 
@@ -50,7 +50,7 @@ def close_next_period() -> Response:
     try:
         done = close_by(ClosingSchema().load(stated))
     except ValidationError as error:
-        errors = {each.pointer.lstrip("/"): each.detail for each in field_errors_in(error.messages, "")}
+        errors = {name.lstrip("/"): detail for name, detail in errors_in(error).items()}
         return flask.Response(_page(form=form, errors=errors), HTTPStatus.UNPROCESSABLE_ENTITY)
     except _REFUSALS as error:
         return flask.Response(_refused(form, error), problem_of(error, instance=flask.request.path).status)

@@ -23,10 +23,11 @@ from jackpot_service.api.problems import problem_of
 from jackpot_service.api.request_context import act, look, now, principal, signed
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain.errors import Conflict, Forbidden, NotFound
-from jackpot_service.domain.exceptions import PRIZE_DENIED, NotedException
+from jackpot_service.domain.exceptions import EXCEPTION_ID, PRIZE_DENIED, NotedException
 from jackpot_service.pages.access import people
 from jackpot_service.pages.blueprint import blueprint
 from jackpot_service.pages.change_links import Links
+from jackpot_service.pages.form_errors import errors_in
 from jackpot_service.pages.forms import new_request_id
 from jackpot_service.pages.lists import ReadQuery, address_with, any_of, days_to_instants, read_query
 from jackpot_service.pages.shown_exceptions import facts_shown
@@ -34,7 +35,6 @@ from jackpot_service.records import rounds
 from jackpot_service.records.rounds import RoundName
 from jackpot_service.reports.audit import counted_exceptions, latest_exceptions
 from jackpot_service.usecases.acknowledge_exception import AcknowledgeException, acknowledge_exception
-from jackpot_service.usecases.payloads import field_errors_in
 
 STATES: Final = {"": "open", "true": "acknowledged", "any": "all"}
 """The words of the field `acknowledged`; without one the page lists what is still open."""
@@ -42,6 +42,8 @@ STATES: Final = {"": "open", "true": "acknowledged", "any": "all"}
 FIELDS: Final = (("table_id", "Table"), ("casino_id", "Casino"), ("jackpot_id", "Jackpot"))
 
 _KNOWN: Final = frozenset({name for name, _ in FIELDS} | {"kind", "acknowledged", "from", "to", "after"})
+
+NO_EXCEPTION: Final = "Nothing was acknowledged. A chosen line is no exception. Open the page again."
 
 NONE_CHOSEN: Final = "Choose the exceptions that you have looked into."
 
@@ -64,10 +66,12 @@ def acknowledge() -> Response:
             {"request_id": form.get("request_id", ""), "reason": form.get("reason", "").strip()}
         )
     except ValidationError as error:
-        errors = {each.pointer: each.detail for each in field_errors_in(error.messages, "")}
+        errors = errors_in(error)
         return _page(form, chosen, errors=errors, status=HTTPStatus.UNPROCESSABLE_ENTITY)
     if not chosen:
         return _page(form, chosen, alert=NONE_CHOSEN, status=HTTPStatus.UNPROCESSABLE_ENTITY)
+    if not all(map(EXCEPTION_ID.fullmatch, chosen)):
+        return _page(form, chosen, alert=NO_EXCEPTION, status=HTTPStatus.NOT_FOUND)
     try:
         act(lambda session: _acknowledge_all(session, body, chosen))
     except (Conflict, Forbidden, NotFound) as error:

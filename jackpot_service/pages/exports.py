@@ -20,6 +20,8 @@ from jackpot_service.exports.jobs.requests import FILES, REQUESTERS, cancel
 from jackpot_service.pages import chips, figures
 from jackpot_service.pages.access import people
 from jackpot_service.pages.blueprint import blueprint
+from jackpot_service.pages.figures import label
+from jackpot_service.pages.form_errors import errors_in, in_words
 from jackpot_service.pages.forms import new_request_id
 from jackpot_service.pages.links import page_address
 from jackpot_service.pages.lists import read_place
@@ -27,7 +29,6 @@ from jackpot_service.pages.problems import DEFINITE
 from jackpot_service.pages.report_forms import PARAMETERS
 from jackpot_service.records import references
 from jackpot_service.reports.finance.registry import REPORTS
-from jackpot_service.usecases.payloads import field_errors_in
 
 JOURNAL: Final = journal().name
 
@@ -82,8 +83,8 @@ def begin_export() -> Response:
         )
         job_id = created_by(body).job.job_id
     except ValidationError as error:
-        details = [each.detail for each in field_errors_in(error.messages, "")]
-        return flask.Response(_page(alert=" ".join(details)), HTTPStatus.UNPROCESSABLE_ENTITY)
+        wrong = ", ".join(f"{label(at.strip('/'))} {detail}" for at, detail in errors_in(error).items())
+        return flask.Response(_page(alert=f"Nothing was begun. {wrong}."), HTTPStatus.UNPROCESSABLE_ENTITY)
     except DEFINITE as error:
         return flask.Response(_page(alert=_in_words(error)), problem_of(error, instance=flask.request.path).status)
     return flask.redirect(flask.url_for("pages.show_exports", _anchor=f"job-{job_id}"), HTTPStatus.SEE_OTHER)
@@ -115,7 +116,7 @@ def _parameters(form: Mapping[str, str]) -> dict[str, Any]:
 
 def _in_words(error: LedgerError) -> str:
     """Return what is refused, and at which fields of the form."""
-    named = [f"{each.place.rpartition('/')[2]} {each.detail}" for each in error.field_errors]
+    named = [f"{label(each.place.rpartition('/')[2])} {in_words(each.detail)}" for each in error.field_errors]
     return "Nothing was begun. " + (f"{', '.join(named)}." if named else error.detail)
 
 

@@ -76,8 +76,10 @@ def clock(at: datetime) -> str:
     return f"{at.astimezone(UTC):%H:%M:%S}"
 
 
-def day(of: date) -> str:
-    """Write a day: 23 Nov 2026."""
+def day(of: date | str) -> str:
+    """Write a day, which facts have as ISO 8601 writes it: 23 Nov 2026."""
+    if isinstance(of, str):
+        of = date.fromisoformat(of)
     return f"{of.day} {_MONTHS[of.month - 1]} {of.year}"
 
 
@@ -111,9 +113,10 @@ def per_cent(part: Decimal) -> str:
     return _signed(_WORDS.per_cent(part)).replace(" ", SPACE)
 
 
-def hundredths(percent: Decimal) -> str:
+def hundredths(percent: Decimal, *, has_sign: bool = True) -> str:
     """Write a figure that is in per cent, rounded to two decimals: 31.84 %."""
-    return f"{_signed(_WORDS.scaled(round(Fraction(percent) * 100), 2))}{SPACE}%"
+    text = _signed(_WORDS.scaled(round(Fraction(percent) * 100), 2))
+    return f"{text}{SPACE}%" if has_sign else text
 
 
 def move(before: Decimal, after: Decimal) -> str:
@@ -199,6 +202,7 @@ FILTERS: Final = {
     "age": age,
     "as_typed": as_typed,
     "clock": clock,
+    "cut": cut,
     "day": day,
     "day_and_month": day_and_month,
     "document": document,

@@ -17,6 +17,7 @@ from werkzeug.wrappers import Response
 
 from jackpot_service.api import report_files
 from jackpot_service.api.problems import problem_of
+from jackpot_service.api.reading import may_be_late
 from jackpot_service.api.reports import opened_question
 from jackpot_service.api.request_context import now, principal
 from jackpot_service.domain.errors import LedgerError
@@ -56,7 +57,7 @@ def show_finance_panel(panel: str) -> Response:
     try:
         typed = typed_query(flask.request.args)
     except LedgerError as error:
-        if not is_part:
+        if not is_part or may_be_late(error):
             raise
         return _problem_in_place(shown, error)
     if typed.query is None:
@@ -97,6 +98,8 @@ def _part(panel: Panel, query: FinanceQuery) -> Response:
     try:
         values = _values(panel, query)
     except LedgerError as error:
+        if may_be_late(error):  # Then the call is made again, at the primary.
+            raise
         return _problem_in_place(panel, error)
     return flask.Response(flask.render_template(panel.template, query=query, is_alone=False, **values))
 

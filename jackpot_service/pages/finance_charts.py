@@ -34,7 +34,7 @@ def held_by_day(query: FinanceQuery, movements: Rows, totals: Rows) -> Chart:
             held = closing.get((pool, day), held)
             values.append(held)
         series.append(charts.series(label, Kind.AREA_STACKED, values, write=write))
-    return Chart("Balances at the end of each day", days, tuple(series))
+    return Chart(f"Balances at the end of each day, in {query.base}", days, tuple(series))
 
 
 def _whole_days(query: FinanceQuery, movements: Rows, *, is_new: bool) -> tuple[date, ...]:
@@ -83,7 +83,7 @@ def return_by_day(query: FinanceQuery, cumulative: Rows) -> Chart:
     ranges = [None if row["low_percent"] is None else (row["low_percent"], row["high_percent"]) for row in rows]
     write = figures.hundredths
     return Chart(
-        "Return from the start of the period to the end of each day",
+        "Return from the start of the period to the end of each day, in %",
         tuple(row["day"] for row in rows),
         (
             charts.series("Paid", Kind.LINE, [row["actual_percent"] for row in rows], write=write),

@@ -13,6 +13,7 @@ from jackpot_service.api.request_context import context, look, now
 from jackpot_service.domain.entries import REFERENCE_BOOK
 from jackpot_service.domain.journal import Movement
 from jackpot_service.domain.money import ZERO
+from jackpot_service.ledger import instants
 from jackpot_service.pages import finance_charts, lamps
 from jackpot_service.pages.finance_charts import FixedPrizeReturn
 from jackpot_service.pages.finance_query import FinanceQuery
@@ -87,8 +88,9 @@ def _held(query: FinanceQuery) -> Mapping[str, Any]:
 def _books(query: FinanceQuery) -> Mapping[str, Any]:
     """Read whether the books agree, from results that are kept."""
     making.resolve(context().engine, REFERENCE_BOOK, query.as_of, now=now())
-    compared = look(partial(reconciliations, at=query.as_of))
-    checks = look(partial(book_checks, base=query.base, at=query.as_of))
+    is_over = partial(instants.is_over, book=REFERENCE_BOOK, instant=query.as_of)
+    compared = look(partial(reconciliations, at=query.as_of), holds=is_over)
+    checks = look(partial(book_checks, base=query.base, at=query.as_of), holds=is_over)
     stale_after = timedelta(seconds=context().config.rates_stale_after_s)
     return {
         "lamps": lamps.lamps(compared, checks, at=query.as_of, stale_after=stale_after),

@@ -59,7 +59,7 @@ class FinanceQuery:
     @property
     def as_of_typed(self) -> str:
         """The instant as it may be typed."""
-        return str(instant(self.as_of))
+        return str(instant(self.as_of)).replace(".000000Z", "Z")
 
     @property
     def first_day(self) -> date:

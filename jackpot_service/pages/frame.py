@@ -6,6 +6,7 @@ from typing import Any, Final
 
 import flask
 
+from jackpot_service.api.reading import age_s
 from jackpot_service.domain.errors import LedgerError
 from jackpot_service.domain.principals import Principal
 from jackpot_service.pages import access, assets, badges
@@ -117,11 +118,6 @@ NAVIGATION: Final[tuple[Section, ...]] = (
             Item("Audit trail", "pages.show_audit", ("pages.show_act",)),
             Item("Proof", "pages.show_proof_of_books", ("pages.start_proof",)),
             Item("Health", "pages.show_health"),
-        ),
-    ),
-    Section(
-        "Set-up",
-        (
             Item(
                 "Set-up",
                 "pages.show_set_up_casinos",
@@ -146,6 +142,7 @@ def values() -> dict[str, Any]:
     return {
         "asset": assets.address_of,
         "here": flask.request.full_path.rstrip("?"),
+        "replica_age": age_s,
         "navigation": () if shown is None else tuple(_navigation(shown.principal)),
         "signed_in": shown,
         "scheme": scheme(),

@@ -9,6 +9,8 @@ import flask
 
 from jackpot_service.api.readiness import Ready
 from jackpot_service.api.request_context import context, look, now
+from jackpot_service.database.replica import Look, ReplicaState
+from jackpot_service.domain.counting import counted
 from jackpot_service.domain.jobs import JobState
 from jackpot_service.domain.principals import Role
 from jackpot_service.pages import chips, figures
@@ -83,18 +85,28 @@ def _service_states(ready: Ready) -> Iterator[State]:
         well=("accepted", "None failed of late for want of the database."),
         unwell=("failing", "Some failed a moment ago for want of the database."),
     )
+    if ready.replica is not None:
+        yield _replica(ready.replica)
+
+
+def _replica(last: Look) -> State:
+    lag = "Nobody knows how far it is behind." if last.lag_s is None else f"It is {last.lag_s} s behind at most."
+    if last.state is ReplicaState.IN_USE:
+        return State("Replica", chips.GOOD, "in use", f"Lists, reports and feeds are read there. {lag}")
+    return State("Replica", chips.GOLD, last.state.value, f"Lists, reports and feeds are read at the primary. {lag}")
 
 
 def _work_states(values: Gauges, at: datetime) -> Iterator[State]:
     yield _jobs(values, at)
     behind = values.days_behind
-    sentence = f"The first day that waits began {behind} days ago." if behind else "No day waits to be reconciled."
+    began = counted(behind, "day")
+    sentence = f"The first day that waits began {began} ago." if behind else "No day waits to be reconciled."
     is_late = behind > 1  # Yesterday is read an hour after midnight.
     yield State("Reconciliation", chips.GOLD if is_late else chips.GOOD, "late" if is_late else "up to date", sentence)
     pending = sum(values.pending_changes.values())
     yield State("Changes", chips.QUIET, figures.number(pending), "Change requests that wait for another person.")
     months = values.months_ahead
-    sentence = f"Bets of {months} months to come have a partition."
+    sentence = f"Bets of {counted(months, 'month')} to come have a partition."
     yield State("Partitions", chips.GOOD if months else chips.GOLD, "ready" if months else "missing", sentence)
     stale_after = timedelta(seconds=context().config.rates_stale_after_s)
     for sheet in values.sheets:

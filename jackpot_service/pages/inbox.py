@@ -18,7 +18,8 @@ from jackpot_service.pages.blueprint import blueprint
 from jackpot_service.pages.change_forms.registry import forms_for
 from jackpot_service.pages.lists import address_with, read_place
 from jackpot_service.pages.shown_changes import in_a_line
-from jackpot_service.records import change_inbox, change_policies
+from jackpot_service.records import change_inbox, change_policies, references
+from jackpot_service.usecases.changes.rate_sheet import ChangeRates
 
 DECIDERS: Final = (Role.FINANCE, Role.OPERATOR, Role.RATES)
 READERS: Final = (*DECIDERS, Role.AUDITOR)
@@ -59,10 +60,10 @@ def show_changes() -> str:
         "changes.html",
         tabs=tabs,
         tab=tab,
-        changes=[_shown(change, at=at) for _, change in listed["items"]],
+        changes=_shown([change for _, change in listed["items"]], at=at),
         at=at,
         empty_sentence=EMPTY[tab],
-        may_ask=bool(forms_for(principal(), look(change_policies.in_force))),
+        may_ask=_may_ask(),
         next_page=address_with({"tab": tab}, after=listed["next"]) if listed["next"] else None,
         first_page=address_with({"tab": tab}) if query.values["after"] is not None else None,
     )
@@ -91,6 +92,27 @@ def _rows(session: Session, tab: str, *, at: datetime, limit: int, before: int |
     )
 
 
-def _shown(change: Change, *, at: datetime) -> Mapping[str, Any]:
-    state = change.state(at=at)
-    return {"change": change, "line": in_a_line(change.payload), "state": state, "chip": CHIPS[state]}
+def _shown(changes: Sequence[Change], *, at: datetime) -> Sequence[Mapping[str, Any]]:
+    jackpot_ids = {change.jackpot_id for change in changes if change.jackpot_id is not None}
+    bases = look(lambda session: references.bases_of(session, jackpot_ids))
+    states = [change.state(at=at) for change in changes]
+    return [
+        {
+            "change": change,
+            "line": in_a_line(change.payload, bases.get(change.jackpot_id or "")),
+            "state": state,
+            "chip": CHIPS[state],
+        }
+        for change, state in zip(changes, states, strict=True)
+    ]
+
+
+def _may_ask() -> bool:
+    """Whether somebody may ask for a change: by a form, or for a rate sheet, whose form is a page of the rates."""
+    policy = look(change_policies.in_force)
+    return bool(forms_for(principal(), policy)) or asks_for_rates(principal(), policy)
+
+
+def asks_for_rates(person: Principal, policy: ChangePolicy) -> bool:
+    """Whether somebody may ask for a rate sheet."""
+    return is_of_roles(person, policy.kinds[ChangeRates.name].requested_by)

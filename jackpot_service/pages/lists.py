@@ -10,8 +10,8 @@ import flask
 from marshmallow import Schema, ValidationError
 
 from jackpot_service.pages.figures import label
+from jackpot_service.pages.form_errors import errors_in, in_words
 from jackpot_service.usecases.fields import instant_or_day
-from jackpot_service.usecases.payloads import field_errors_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +29,7 @@ def read_query(schema: Schema, typed: Mapping[str, str]) -> ReadQuery:
     try:
         return ReadQuery(stated, schema.load(stated), {})
     except ValidationError as error:
-        errors = field_errors_in(error.messages, "")
-        return ReadQuery(stated, {}, {each.pointer.lstrip("/"): each.detail for each in errors})
+        return ReadQuery(stated, {}, {name.lstrip("/"): detail for name, detail in errors_in(error).items()})
 
 
 def read_place(schema: Schema, *names: str) -> ReadQuery:
@@ -53,7 +52,7 @@ def days_to_instants(fields: dict[str, str]) -> dict[str, str]:
             try:
                 fields[name] = _instant(fields[name], days)
             except ValidationError as error:
-                errors[name] = " ".join(map(str, error.messages))
+                errors[name] = " ".join(in_words(str(message)) for message in error.messages)
                 del fields[name]
     return errors
 

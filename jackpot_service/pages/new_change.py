@@ -14,26 +14,24 @@ from jackpot_service.api.changes import ChangeRequestSchema
 from jackpot_service.api.problems import problem_of
 from jackpot_service.api.request_context import act_or_rehearse, context, look, now, principal, signed
 from jackpot_service.database.transactions import read_at_once
-from jackpot_service.domain.change_policy import is_of_roles
 from jackpot_service.domain.changes import ChangeStale
 from jackpot_service.domain.errors import Refused
 from jackpot_service.pages.access import people
 from jackpot_service.pages.blueprint import blueprint
-from jackpot_service.pages.change_form_page import NEEDED, REASON, effect_shown, form_page
+from jackpot_service.pages.change_form_page import REASON, effect_shown, form_page
 from jackpot_service.pages.change_forms.fields import Reading, Typed
 from jackpot_service.pages.change_forms.form import BASE_VERSION, Asker, ChangeForm, Sheet
 from jackpot_service.pages.change_forms.registry import forms_for
 from jackpot_service.pages.change_forms.subjects import UnknownSubject
+from jackpot_service.pages.form_errors import NEEDED, errors_in
 from jackpot_service.pages.forms import is_request_id, new_request_id
-from jackpot_service.pages.inbox import DECIDERS
+from jackpot_service.pages.inbox import DECIDERS, asks_for_rates
 from jackpot_service.pages.lists import address_with
 from jackpot_service.pages.problems import DEFINITE
 from jackpot_service.records import change_policies
 from jackpot_service.records import changes as records
-from jackpot_service.usecases.changes.rate_sheet import ChangeRates
 from jackpot_service.usecases.changes.registry import KINDS
 from jackpot_service.usecases.changes.requests import ChangeRequested, RequestChange, request_change
-from jackpot_service.usecases.payloads import field_errors_in
 
 FORM: Final = "form"
 """The field of the address with the id under which the form asks; "back" leads to the same form, not to another."""
@@ -54,8 +52,7 @@ def show_new_changes() -> str:
     groups: dict[str, list[ChangeForm]] = {}
     for form in _forms():
         groups.setdefault(form.group, []).append(form)
-    asks_for_rates = is_of_roles(principal(), look(change_policies.in_force).kinds[ChangeRates.name].requested_by)
-    rates = flask.url_for("pages.show_bases") if asks_for_rates else ""
+    rates = flask.url_for("pages.show_bases") if asks_for_rates(principal(), look(change_policies.in_force)) else ""
     return flask.render_template("change_kinds.html", groups=groups, rates=rates)
 
 
@@ -174,7 +171,7 @@ def _errors_of_body(body: Mapping[str, Any]) -> dict[str, str]:
     try:
         ChangeRequestSchema().load(body)
     except ValidationError as error:
-        errors = {each.pointer: each.detail for each in field_errors_in(error.messages, "")}
+        errors = errors_in(error)
         return errors if body["reason"] else {**errors, REASON: NEEDED}
     return {}
 

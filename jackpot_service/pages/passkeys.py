@@ -21,6 +21,7 @@ from jackpot_service.domain.passkeys import PasskeyNotShown
 from jackpot_service.pages.access import PEOPLE, people, person
 from jackpot_service.pages.account import account_page
 from jackpot_service.pages.blueprint import blueprint
+from jackpot_service.pages.form_errors import errors_in
 from jackpot_service.pages.forms import new_request_id
 from jackpot_service.pages.passkey_forms import NO_ANSWER
 from jackpot_service.usecases.acts import Act
@@ -30,7 +31,6 @@ from jackpot_service.usecases.passkeys import (
     register_passkey,
     revoke_passkey,
 )
-from jackpot_service.usecases.payloads import field_errors_in
 
 REGISTERED: Final = "Registered by its person."
 REVOKED: Final = "Revoked by its person."
@@ -116,7 +116,7 @@ def revoke_own_passkey(passkey_id: str) -> Response:
 
 def _errors(error: ValidationError) -> Mapping[str, str]:
     """Say what is wrong with each field."""
-    return {each.pointer: each.detail for each in field_errors_in(error.messages, "")}
+    return errors_in(error)
 
 
 def _account(**wrong: str) -> Response:

@@ -16,7 +16,7 @@ from werkzeug.wrappers import Response
 
 from jackpot_service.api.checkpoints import OF_SEALS, READERS
 from jackpot_service.api.jobs import file_answered
-from jackpot_service.api.lists import cursor_at, key_in, place_in
+from jackpot_service.api.lists import cursor, cursor_at, key_in, place_in, with_checksum, without_checksum
 from jackpot_service.api.problems import problem_of
 from jackpot_service.api.request_context import act, context, look, now, principal
 from jackpot_service.domain.errors import Conflict
@@ -33,7 +33,7 @@ from jackpot_service.pages.blueprint import blueprint
 from jackpot_service.pages.forms import new_request_id
 from jackpot_service.pages.shown_proof import shown_proof
 from jackpot_service.records import checkpoints
-from jackpot_service.reports.checkpoints import latest_seals, seal_content, seal_keys, stripe_heads
+from jackpot_service.reports.checkpoints import StripeHead, latest_seals, seal_content, seal_keys, stripe_heads
 from jackpot_service.usecases.fields import identifier
 
 HEADS_A_PAGE: Final = 50
@@ -161,23 +161,28 @@ def _silence(job: Job, at: datetime) -> timedelta | None:
 
 
 def _heads() -> Mapping[str, Any]:
-    after = place_in(flask.request.args.get("heads", ""))
+    after = place_in(without_checksum(flask.request.args.get("heads", ""), "heads") or "")
     rows = look(lambda session: stripe_heads(session, limit=HEADS_A_PAGE + 1, after=after))
     last = rows[HEADS_A_PAGE - 1] if len(rows) > HEADS_A_PAGE else None
     return {
         "rows": rows[:HEADS_A_PAGE],
-        "next": last and flask.url_for("pages.show_proof_of_books", heads=cursor_at(last.stripe_no, last.book)),
+        "next": last and _heads_after(last),
         "first": flask.url_for("pages.show_proof_of_books") if after else None,
     }
 
 
+def _heads_after(last: StripeHead) -> str:
+    heads = with_checksum(cursor_at(last.stripe_no, last.book), "heads")
+    return flask.url_for("pages.show_proof_of_books", heads=heads)
+
+
 def _seals() -> Mapping[str, Any]:
-    before = key_in(flask.request.args.get("seals", ""))
+    before = key_in(without_checksum(flask.request.args.get("seals", ""), "seals") or "")
     rows = look(lambda session: latest_seals(session, limit=SEALS_A_PAGE + 1, before=before))
     last = rows[SEALS_A_PAGE - 1] if len(rows) > SEALS_A_PAGE else None
     return {
         "rows": rows[:SEALS_A_PAGE],
-        "next": last and flask.url_for("pages.show_proof_of_books", seals=f"k{last.number:x}"),
+        "next": last and flask.url_for("pages.show_proof_of_books", seals=with_checksum(cursor(last.number), "seals")),
         "first": flask.url_for("pages.show_proof_of_books") if before is not None else None,
         "keys": look(seal_keys),
     }

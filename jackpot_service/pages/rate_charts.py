@@ -34,9 +34,9 @@ def chart_of(currency: str, base: str, then: Sequence[RatesThen], *, band: Decim
         ranges.append(None if before is None else (before * (1 - band), before * (1 + band)))
         before = step.rate
     return Chart(
-        f"{currency} in {base}",
+        f"{base} for one {currency}",
         tuple(step.at for step in steps),
-        (charts.series(currency, Kind.STEP, (step.rate for step in steps), write=figures.number, unit=base),),
+        (charts.series(currency, Kind.STEP, (step.rate for step in steps), write=figures.number),),
         charts.band(f"Band of {figures.per_cent(band)} around the sheet before", ranges, write=figures.number),
         tuple(_mark(row, step) for row, step in enumerate(steps)),
     )

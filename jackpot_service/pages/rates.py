@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, Final
 
 import flask
@@ -14,18 +14,18 @@ from jackpot_service.api.rate_views import HistoriesQuerySchema
 from jackpot_service.api.rates import LARGEST_NUMBER
 from jackpot_service.api.request_context import context, look, now, principal
 from jackpot_service.database.transactions import Session
-from jackpot_service.domain.change_policy import is_of_roles
 from jackpot_service.domain.principals import Role
 from jackpot_service.domain.rates import Rates, stated_rates
 from jackpot_service.domain.shapes import CURRENCY
 from jackpot_service.pages.access import people
 from jackpot_service.pages.blueprint import blueprint
-from jackpot_service.pages.inbox import kinds_seen
+from jackpot_service.pages.inbox import asks_for_rates, kinds_seen
 from jackpot_service.pages.lists import address_with, read_query
 from jackpot_service.pages.rate_charts import chart_of
 from jackpot_service.pages.rate_moves import RateMove, rate_moves
 from jackpot_service.records import change_policies
 from jackpot_service.reports import rates
+from jackpot_service.reports.gauges import sheet_age
 from jackpot_service.reports.rates import RateInUse, SheetShown, UnknownSheet
 from jackpot_service.usecases.changes.rate_sheet import ChangeRates
 
@@ -45,7 +45,8 @@ def show_bases() -> str | Response:
     heads = look(lambda session: rates.sheets_in_force(session, at=at))
     if len(heads) == 1:
         return flask.redirect(flask.url_for("pages.show_rates", base=heads[0].base), 303)
-    return flask.render_template("rates_bases.html", heads=heads, at=at, stale_after=stale_after())
+    old = {head.base for head in heads if is_old(head.base, at=at)}
+    return flask.render_template("rates_bases.html", heads=heads, at=at, old=old)
 
 
 @blueprint.route("/rates/<id:base>", methods=["GET"])
@@ -68,7 +69,7 @@ def show_rates(base: str) -> Response:
         later=[head for head in _latest(base) if head.effective_at > at],
         at=at,
         band=band,
-        stale_after=stale_after(),
+        is_old=is_old(base, at=at),
         may_ask=may_ask(),
         currencies=sorted(stated(shown)),
         drawn=drawn if query.typed.get("currency") else (),
@@ -124,8 +125,7 @@ def require_currency(base: str) -> None:
 
 def may_ask() -> bool:
     """Whether who is signed in may ask for a change of rates, by the change policy in force."""
-    policy = look(change_policies.in_force)
-    return is_of_roles(principal(), policy.kinds[ChangeRates.name].requested_by)
+    return asks_for_rates(principal(), look(change_policies.in_force))
 
 
 def require_may_ask() -> None:
@@ -139,9 +139,10 @@ def stated(shown: SheetShown | None) -> Rates:
     return {} if shown is None else stated_rates(shown.sheet)
 
 
-def stale_after() -> timedelta:
-    """Return the age from which on a sheet in force is amber."""
-    return timedelta(seconds=context().config.rates_stale_after_s)
+def is_old(base: str, *, at: datetime) -> bool:
+    """Whether the sheet in force is amber: it has rates, and they have not changed for too long."""
+    stale_after = timedelta(seconds=context().config.rates_stale_after_s)
+    return look(lambda session: sheet_age(session, base, at=at)).warning(at=at, stale_after=stale_after) is not None
 
 
 def _used(session: Session, base: str) -> Mapping[str, Sequence[RateInUse]]:

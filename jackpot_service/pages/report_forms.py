@@ -29,7 +29,7 @@ PARAMETERS: Final = (
 LABELS: Final[Mapping[str, str]] = {
     "from": "From",
     "to": "To, not included",
-    "as_of": "As of",
+    "as_of": "As of, in UTC",
     "jackpot_id": "Jackpot",
     "casino_id": "Casino",
     "table_id": "Table",

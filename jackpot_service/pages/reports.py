@@ -24,6 +24,7 @@ from jackpot_service.pages.drill_down import links_of
 from jackpot_service.pages.forms import new_request_id
 from jackpot_service.pages.lists import ReadQuery, address_with
 from jackpot_service.pages.report_forms import PARAMETERS, field_of, fields_of, is_whole, read_parameters
+from jackpot_service.pages.report_words import ABOUT
 from jackpot_service.pages.shown_reports import ShownSection, Window, shown_sections
 from jackpot_service.records import references
 from jackpot_service.reports.documents import Document, as_text
@@ -51,7 +52,9 @@ _LONGEST_PLACE: Final = len(str(MOST_ROWS))
 @people(*READERS)
 def show_reports() -> str:
     """List the reports that somebody may read."""
-    return flask.render_template("reports.html", reports=reports_for(principal()), is_of_house=_is_of_house())
+    return flask.render_template(
+        "reports.html", reports=reports_for(principal()), about=ABOUT, is_of_house=_is_of_house()
+    )
 
 
 @blueprint.route("/reports/<id:name>", methods=["GET"])

@@ -61,6 +61,7 @@ def show_rounds() -> Response:
         states=[("", "any"), (WAITING, "waiting for its end"), *((state.value, state.value) for state in RoundState)],
         rounds=listed["items"],
         bases=_bases(listed["items"]),
+        has_game_numbers=any(round_.game_number for round_ in listed["items"]),
         next_page=address_with(query.typed, after=listed["next"]) if listed["next"] else None,
         first_page=address_with({**query.typed, "after": ""}) if "after" in query.typed else None,
         is_filtered=bool(query.typed.keys() - {"after"}),

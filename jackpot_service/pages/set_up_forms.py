@@ -12,10 +12,9 @@ from werkzeug.wrappers import Response
 from jackpot_service.api.problems import problem_of
 from jackpot_service.domain.errors import LedgerError
 from jackpot_service.domain.principals import Role
-from jackpot_service.domain.shapes import IDENTIFIER_PATTERN
+from jackpot_service.pages.form_errors import errors_in
 from jackpot_service.pages.forms import new_request_id
 from jackpot_service.pages.problems import DEFINITE
-from jackpot_service.usecases.payloads import field_errors_in
 
 ACTORS: Final = (Role.OPERATOR,)
 READERS: Final = (Role.OPERATOR, Role.AUDITOR)
@@ -39,13 +38,6 @@ _FIELDS_OF: Final[Mapping[str, Sequence[str]]] = {
     "zone-unknown": ("zone",),
 }
 """By the code of a refusal, the fields that it can be about: the first of them that the form has."""
-
-
-IN_WORDS: Final[Mapping[str, str]] = {
-    f"must be a string that matches {IDENTIFIER_PATTERN}": "Only letters, digits and . _ : - may be in it, at most 64.",
-    "Missing data for required field.": "This is needed.",
-}
-"""The sentences of the API that speak to programs, as a person reads them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,8 +88,7 @@ def sent(form: Form, do: Callable[[], Response]) -> Response:
     try:
         return do()
     except ValidationError as error:
-        details = {_field_at(each.pointer): each.detail for each in field_errors_in(error.messages, "")}
-        errors = {name: IN_WORDS.get(detail, detail) for name, detail in details.items()}
+        errors = {_field_at(pointer): detail for pointer, detail in errors_in(error).items()}
         return shown(form, errors, status=HTTPStatus.UNPROCESSABLE_ENTITY)
     except DEFINITE as error:
         status = problem_of(error, instance=flask.request.path).status

@@ -127,13 +127,15 @@ def calculation(record: AwardRecord, made_of: AwardBasis) -> Iterator[tuple[str,
     rate, base, basis, payoff = made_of.rate, made_of.base, made_of.basis, made_of.payoff
     stake = from_minor(made_of.stake_minor, rate.exponent)
     yield "Stake", figures.money(made_of.stake_minor, rate)
-    yield f"Rate, of rate sheet {made_of.round.rate_sheet}", f"{figures.number(rate.base_per_unit)} {base}"
+    in_base = f"{base}{figures.SPACE}{figures.number(rate.base_per_unit)}"
+    yield f"Rate, of rate sheet {made_of.round.rate_sheet}", in_base
     yield f"Stake {TIMES} rate", figures.exact(stake * rate.base_per_unit, base)
     if record.award.funded_by == FundedBy.METER:
         yield "On offer, M", figures.exact(basis.meter, base)
         yield "The value of the round's stakes, W", figures.exact(basis.weight, base)
     yield "Formula", payoff.formula.replace(" x ", f" {TIMES} ")
-    yield "Due, before rounding", f"{rate.currency}{figures.SPACE}{figures.quotient(Quotient.of(payoff.due))}"
+    exact = Quotient.of(payoff.due)
+    yield "Due, before rounding", figures.exact(exact.rounded, rate.currency) + ("" if exact.is_exact else "…")
     before_minor = made_of.paid_before_minor(record.award.amount_minor)
     if before_minor:
         yield "Less what earlier verdicts paid", figures.money(before_minor, rate)

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from itertools import islice
+from itertools import groupby, islice
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -21,6 +21,7 @@ from jackpot_service.domain.facts import Facts
 from jackpot_service.domain.money import from_minor, plain
 from jackpot_service.domain.shapes import DECIMAL
 from jackpot_service.pages import figures
+from jackpot_service.pages.change_words import BETWEEN, holds_words, name_of, word
 from jackpot_service.usecases.changes.effects import ChangeEffect
 from jackpot_service.usecases.changes.signed_effects import content_of, substance_of
 
@@ -34,7 +35,7 @@ AMOUNTS: Final = frozenset(
     {
         *("amount", "balance", "balance_after", "balance_before", "cost", "house_seed", "largest_stake", "limit"),
         *("meter", "meter_after", "meter_house", "meter_players", "prize_fund", "prize_fund_after", "reserve"),
-        *("reserve_after", "reset_amount", "smallest_stake", "to_house_seed", "weight"),
+        *("reserve_after", "reset_amount", "least_stake", "to_house_seed", "weight"),
     }
 )
 """Members that are amounts in the effect's currency."""
@@ -45,7 +46,10 @@ _OF_AMOUNTS: Final = frozenset({"charged_to"})
 _NAMES: Final = ("bet_id", "tier", "kind", "hand")
 """Members by which the items of a list are distinguished."""
 
-_INSTANT: Final = re.compile(r"\d{4}-\d\d-\d\dT\S+Z")
+_INSTANT: Final = re.compile(r"\d{4}-\d\d-\d\dT\S+(?:Z|\+00:00)")
+
+_OF_SUBJECT: Final = frozenset({"jackpot_id", "casino_id", "currency", "table_id", "round_id", "award_id", "base"})
+"""Members that say what a change is about: a list names that in a place of its own."""
 
 AT_BOOKING: Final = "when it is approved"
 """The time that only the booking says."""
@@ -57,11 +61,12 @@ Path = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """A value within a state, the currency if it is an amount in units, and whether it names something."""
+    """A value within a state, the currency if it is an amount in units; whether it names something, or is a word."""
 
     value: object
     currency: str | None = None
     is_name: bool = False
+    is_word: bool = False
 
     @property
     def is_number(self) -> bool:
@@ -83,7 +88,9 @@ class Leaf:
         if self.is_number:
             return figures.number(str(value))
         text = str(value)
-        return figures.moment(datetime.fromisoformat(text)) if _INSTANT.fullmatch(text) else text
+        if _INSTANT.fullmatch(text):
+            return figures.moment(datetime.fromisoformat(text))
+        return word(text) if self.is_word else text
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +125,7 @@ def differences(effect: ChangeEffect, *, left_to_booking: Facts = _NOTHING_LEFT)
     before, after = _leaves(effect.before or {}, effect.currency), _leaves(effect.after or {}, effect.currency)
     top = {*(effect.after or {})} if effect.before is None else {*effect.before} & {*(effect.after or {})}
     return [
-        Difference(_named(path), before.get(path), _as_booked(path, after.get(path), left_to_booking))
+        Difference(name_of(path), before.get(path), _as_booked(path, after.get(path), left_to_booking))
         for path in {**before, **after}
         if path[0] in top and _shown(before.get(path)) != _shown(after.get(path))
     ]
@@ -139,7 +146,7 @@ def differences_of_states(
     """List what differs between the states that an act shows; of an act without a state before, all of it."""
     first, last = _leaves(before or {}, currency), _leaves(after, currency)
     return [
-        Difference(_named(path), first.get(path), last.get(path))
+        Difference(name_of(path), first.get(path), last.get(path))
         for path in {**first, **last}
         if _shown(first.get(path)) != _shown(last.get(path))
     ]
@@ -150,19 +157,25 @@ def recorded(effect: ChangeEffect) -> Sequence[tuple[str, str]]:
     if effect.before is None or effect.after is None:
         return ()
     new = {name: value for name, value in effect.after.items() if name not in effect.before}
-    return [(_named(path), leaf.shown) for path, leaf in _leaves(new, effect.currency).items()]
+    return [(name_of(path), leaf.shown) for path, leaf in _leaves(new, effect.currency).items()]
 
 
-def requested(payload: Mapping[str, Any]) -> Sequence[tuple[str, str]]:
-    """List what a payload asks for, by name, without the jackpot: the request names it."""
+def requested(payload: Mapping[str, Any], currency: str | None = None) -> Sequence[tuple[str, str]]:
+    """List what a payload asks for, by name, without the jackpot: the request names it. Amounts are in a currency."""
     ordered = {name: payload[name] for name in sorted(payload) if name != "jackpot_id"}
-    return [(_named(path), leaf.shown) for path, leaf in _leaves(ordered, None).items()]
+    return [(name_of(path), leaf.shown) for path, leaf in _leaves(ordered, currency).items()]
 
 
-def in_a_line(payload: Mapping[str, Any]) -> str:
-    """Say in a line what a payload asks for."""
-    listed = requested(payload)
-    line = " · ".join(f"{name} {value}" for name, value in islice(listed, MOST_IN_A_LINE))
+def in_a_line(payload: Mapping[str, Any], currency: str | None = None) -> str:
+    """Say in a line what a payload asks for, besides what it is about."""
+    own = payload.get("currency")
+    rest = {name: value for name, value in payload.items() if name not in _OF_SUBJECT}
+    listed = requested(rest, own if isinstance(own, str) else currency)
+    parts: list[str] = []
+    for around, members in groupby(islice(listed, MOST_IN_A_LINE), key=lambda member: member[0].rpartition(BETWEEN)[0]):
+        members_read = [f"{name.rpartition(BETWEEN)[2]} {value}" for name, value in members]
+        parts.extend([f"{around}: {', '.join(members_read)}"] if around else members_read)
+    line = BETWEEN.join(parts)
     return f"{line} …" if len(listed) > MOST_IN_A_LINE else line
 
 
@@ -174,10 +187,6 @@ def digest(effect: ChangeEffect, *, left_to_booking: Facts) -> str:
     """
     substance = substance_of(content_of(effect), without=left_to_booking)
     return hashlib.sha256(orjson.dumps(substance)).hexdigest()
-
-
-def _named(path: Path) -> str:
-    return " · ".join(figures.label(name) for name in path if name not in {"document", "rules"} or len(path) == 1)
 
 
 def _leaves(state: Mapping[str, Any], currency: str | None) -> dict[Path, Leaf]:
@@ -196,7 +205,7 @@ def _within(value: object, path: Path, currency: str | None) -> Iterator[tuple[P
         yield from _items(value, path, currency)
     else:
         is_amount = _is_amount(path) and isinstance(value, str) and DECIMAL.fullmatch(value) is not None
-        yield path, Leaf(value, currency if is_amount else None, is_name=_is_name(path))
+        yield path, Leaf(value, currency if is_amount else None, is_name=_is_name(path), is_word=holds_words(path))
 
 
 def _member(name: str, inner: object, path: Path, currency: str | None) -> Iterator[tuple[Path, Leaf]]:
@@ -211,22 +220,27 @@ def _items(items: Sequence[Any], path: Path, currency: str | None) -> Iterator[t
     if not items:
         yield path, Leaf(None)
     elif not any(isinstance(item, Mapping | list | tuple) for item in items):
-        yield path, Leaf(", ".join(map(str, items)))
+        yield path, Leaf(", ".join(_flat(item, path) for item in items))
     elif path[-1:] == ("rates",) and all(isinstance(item, list | tuple) for item in items):
         for code, rate, *_ in items:
             yield (*path, code), Leaf(rate)
     else:
         for number, item in enumerate(items, 1):
-            if isinstance(item, list | tuple):
-                yield (*path, str(number)), Leaf(" ".join(map(_flat, item)))
+            if isinstance(item, list | tuple) and path[-1:] == ("hands",) and item:
+                yield (*path, str(item[0])), Leaf(" ".join(_flat(part, path) for part in item[1:]))
+            elif isinstance(item, list | tuple):
+                yield (*path, str(number)), Leaf(_flat(item, path))
             else:
                 named = _name_of(item)
                 rest = {name: inner for name, inner in item.items() if name != named}
                 yield from _within(rest, (*path, str(item[named]) if named else str(number)), currency)
 
 
-def _flat(value: object) -> str:
-    return " ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+def _flat(value: object, path: Path) -> str:
+    """Write an item of a list in a line."""
+    if isinstance(value, list | tuple):
+        return " ".join(_flat(part, path) for part in value)
+    return word(str(value)) if holds_words(path) else str(value)
 
 
 def _name_of(item: Mapping[str, Any]) -> str | None:
@@ -240,4 +254,6 @@ def _is_name(path: Path) -> bool:
 def _is_amount(path: Path) -> bool:
     if "split" in path:
         return False
+    if path[-1:] == ("from",):
+        return "payout_tiers" in path
     return bool(path) and (path[-1] in AMOUNTS or any(name in _OF_AMOUNTS for name in path[:-1]))

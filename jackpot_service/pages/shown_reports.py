@@ -25,6 +25,9 @@ FIGURES: Final = frozenset({ColumnType.AMOUNT, ColumnType.COUNT, ColumnType.NUMB
 LONGEST_WHOLE: Final = 32
 """Characters of a text that stands on one line, however narrow the window is."""
 
+WORDS: Final = frozenset({"tier", "policy", "funded_by", "paid_from", "kind", "state", "movement", "resolution"})
+"""Columns that hold words of the contract, such as four_of_a_kind."""
+
 PLACES: Final = frozenset({"entries", "entry", "accepted_by", "refunded_by"})
 """Columns that hold places of entries, `stripe.seq`, with spaces between."""
 
@@ -49,7 +52,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class ShownColumn:
-    """The head of a column; `unit` is the currency of all its amounts, if they have one currency."""
+    """The head of a column; `unit` is the currency of all its amounts, or the title of the column that says it."""
 
     title: str
     unit: str
@@ -99,24 +102,39 @@ class Window:
 def shown_sections(document: Document, window: Window, links: Links) -> Iterator[ShownSection]:
     """Show the sections of a report, one after the other: their rows are read meanwhile."""
     for section in document.sections:
-        rows = (row for row in section.rows)
-        with closing(rows):
-            read = list(islice(rows, window.first, window.first + window.rows + 1))
+        with closing(section):
+            read = list(islice(section.rows, window.first, window.first + window.rows + 1))
         yield _shown(section, read, window, links)
 
 
 def _shown(section: Section, read: Sequence[Row], window: Window, links: Links) -> ShownSection:
     rows = read[: window.rows]
     named = [dict(zip((column.name for column in section.columns), row, strict=True)) for row in rows]
+    currencies = {column.currency_in for column in section.columns if column.currency_in is not None}
+    titles = {column.name: column.title for column in section.columns if column.name in currencies}
     units = {column.name: _unit(column, named) for column in section.columns}
     cells = [
         [
-            _cell(section.name, column, row, links, is_exact=window.is_exact, has_code=not units[column.name])
+            _cell(
+                section.name,
+                column,
+                row,
+                links,
+                is_exact=window.is_exact,
+                has_code=not units[column.name] and column.currency_in not in titles,
+            )
             for column in section.columns
         ]
         for row in named
     ]
-    heads = [ShownColumn(column.title, units[column.name], column.type in FIGURES) for column in section.columns]
+    heads = [
+        ShownColumn(
+            column.title,
+            units[column.name] or (_in_column(column, titles) if len(titles) > 1 else ""),
+            column.type in FIGURES,
+        )
+        for column in section.columns
+    ]
     return ShownSection(section.name, section.title, heads, cells, window.first, len(read) > window.rows)
 
 
@@ -131,6 +149,11 @@ def _unit(column: Column, rows: Sequence[NamedRow]) -> str:
         return ""
     currencies = {_currency(column, row) for row in rows if row[column.name] is not None}
     return next(iter(currencies)) or "" if len(currencies) == 1 else ""
+
+
+def _in_column(column: Column, titles: Mapping[str, str]) -> str:
+    """Return the title of the column that says the currencies of a column's amounts."""
+    return titles.get(column.currency_in or "", "").lower()
 
 
 def _cell(section: str, column: Column, row: NamedRow, links: Links, *, is_exact: bool, has_code: bool) -> Cell:
@@ -155,7 +178,11 @@ def _text(column: Column, value: Value, currency: str | None, *, is_exact: bool,
         case Decimal() if currency is not None:
             return figures.amount(value, currency, is_exact=is_exact, has_code=has_code)
         case Decimal() | int() if column.type in FIGURES:
-            return Markup('<data value="{}">{}</data>').format(as_text(value), figures.number(value))
+            is_cut = column.type is ColumnType.PERCENT and not is_exact
+            text = figures.hundredths(Decimal(value), has_sign=False) if is_cut else figures.number(value)
+            return Markup('<data value="{}">{}</data>').format(as_text(value), text)
+        case str() if column.name in WORDS:
+            return Markup('<data value="{}">{}</data>').format(value, figures.label(value))
         case _:
             return as_text(value)
 

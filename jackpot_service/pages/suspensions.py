@@ -17,10 +17,10 @@ from jackpot_service.domain.lives import Life
 from jackpot_service.domain.principals import Principal, Role
 from jackpot_service.pages.access import people
 from jackpot_service.pages.blueprint import blueprint
+from jackpot_service.pages.form_errors import errors_in
 from jackpot_service.pages.forms import new_request_id
 from jackpot_service.reports.jackpots import JackpotState, jackpot_state
 from jackpot_service.usecases.jackpots import ChangeSuspension, SuspensionChanged, resume_jackpot, suspend_jackpot
-from jackpot_service.usecases.payloads import field_errors_in
 
 ENDPOINTS: Final[Mapping[Life, str]] = {
     Life.OPEN: "pages.show_suspension",
@@ -74,7 +74,7 @@ def _changed(
         command = ChangeSuspension(signed(body), jackpot_id)
         act(lambda session: use_case(session, command))
     except ValidationError as error:
-        errors = {each.pointer: each.detail for each in field_errors_in(error.messages, "")}
+        errors = errors_in(error)
         return _page(jackpot_id, endpoint, form, errors=errors, status=HTTPStatus.UNPROCESSABLE_ENTITY)
     except (Conflict, Forbidden) as error:
         status = problem_of(error, instance=flask.request.path).status

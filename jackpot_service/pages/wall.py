@@ -16,11 +16,13 @@ from werkzeug.datastructures import MultiDict
 from werkzeug.exceptions import NotFound
 
 from jackpot_service.api import cross_origin, fast_path
-from jackpot_service.api.displays import ALL, take_preflight
-from jackpot_service.api.feeds import frame_of
+from jackpot_service.api.displays import take_preflight
+from jackpot_service.api.feeds import ALL, frame_of
 from jackpot_service.api.parsing import read_query
-from jackpot_service.api.request_context import context, look, now
+from jackpot_service.api.reading import note_fresh
+from jackpot_service.api.request_context import context, now
 from jackpot_service.api.schemas import RequestSchema
+from jackpot_service.database.transactions import read
 from jackpot_service.domain.lives import Life
 from jackpot_service.domain.money import RateSheet
 from jackpot_service.domain.paytables import PaytableLine, paytable
@@ -84,8 +86,10 @@ def show_wall(jackpot_id: str) -> flask.Response:
     if jackpot_id not in context().displayed.get(ALL):
         raise NotFound
     query = read_query(_QUERY, _own_part(flask.request.args))
-    state = context().meters.get(jackpot_id)
-    if not state.displayed or state.life is Life.RETIRED:
+    shown_state = context().displays.get(jackpot_id)
+    note_fresh(shown_state.fresh_at)
+    state = shown_state.value
+    if state.life is Life.RETIRED:
         raise NotFound
     flask.after_this_request(_shared)
     currencies = _currencies(state, query["currency"], query["others"])
@@ -151,8 +155,13 @@ def _hit_before(state: JackpotState) -> DisplayedHit | None:
     cache: dict[str, tuple[int, DisplayedHit | None]] = flask.current_app.extensions.setdefault(HITS, {})
     jackpot_id, cycle = state.jackpot_id, state.meter.cycle
     if cache.get(jackpot_id, (0, None))[0] != cycle:
-        cache[jackpot_id] = cycle, look(lambda session: displayed_hit(session, jackpot_id))
+        cache[jackpot_id] = cycle, _read_hit(jackpot_id, cycle)
     return cache[jackpot_id][1]
+
+
+def _read_hit(jackpot_id: str, running: int) -> DisplayedHit | None:
+    """Read it at the primary: the replica may not have it when another process has read the cycle after it."""
+    return read(context().engine, lambda session: displayed_hit(session, jackpot_id, running=running))
 
 
 def _royal_flush(state: JackpotState) -> str:

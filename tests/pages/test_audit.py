@@ -64,7 +64,7 @@ def test_an_auditor_sees_every_act_of_the_api(busy: World) -> None:
     items = listed(busy)
     assert acts_in(answer.text) == [act["seq"] for act in items]
     for act in items:
-        assert f"{act['kind'].replace('_', ' ')} {act['subject']}" in page
+        assert f"{act['kind'].replace('_', ' ').capitalize()} {act['subject']}" in page
         assert f"by {act['principal']}" in page
     assert "What you did yourself" not in page
 

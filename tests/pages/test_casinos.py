@@ -3,7 +3,7 @@
 import pytest
 
 from jackpot_service.domain.principals import Principal, Role
-from tests.support.page_text import content_of, links_of
+from tests.support.page_text import content_of, links_of, text_of
 from tests.support.visitor import Visitor
 from tests.support.world import World
 
@@ -33,6 +33,16 @@ def test_claims_and_withholding_are_said_in_words(world: World) -> None:
     assert "it then goes to the jackpot" in text
     assert "is reported from EUR 1,200.00 on" in text
     assert "from EUR 5,000.00 on 24 per cent of it is withheld" in text
+
+
+def test_the_acts_about_a_casino_are_its_history_for_who_reads_the_audit_trail(world: World) -> None:
+    world.change("casino-claims", {"casino_id": "c1", "claim_days": 90, "forfeited_to": "meter"}, request_id="q1")
+    auditor = Visitor(world).sign_in(Role.AUDITOR)
+    assert "/audit?casino_id=c1" in links_of(auditor.open("/casinos/c1").text)
+    history = text_of(auditor.open("/audit?casino_id=c1", **{"HX-Request": "true"}).text)
+    assert "Change requested claims at casino c1" in history
+    assert "Casino added casino c1" in history
+    assert "/audit" not in Visitor(world).sign_in(Role.FINANCE).open("/casinos/c1").text
 
 
 def test_people_of_a_casino_see_their_own(world: World) -> None:

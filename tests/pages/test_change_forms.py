@@ -154,7 +154,7 @@ def test_people_see_the_forms_that_the_change_policy_gives_them(jackpot: World) 
     rita = somebody(jackpot, "Rita", Role.RATES)
     assert "New rate sheet" in titles(rita)
     assert "asks for no change of these kinds" not in titles(rita)
-    assert "Ask for a change" not in content_of(rita.open("/changes").text)
+    assert "/changes/new" in links_of(rita.open("/changes").text)
 
     policy = {"kinds": {"adjustment": {"requested_by": ["finance"], "decided_by": ["operator"]}}}
     jackpot.change("change-policy", policy)
@@ -384,7 +384,7 @@ def test_a_bet_with_two_awards_to_decide_shows_both(world: World) -> None:
     world.put(f"/v1/awards/{award['award_id']}/stop", body, key=world.key(Role.OPERATOR)).ok(201)
     olga = somebody(world, "Olga", Role.OPERATOR)
     page = content_of(olga.open(opened(olga, "held-awards", "table=T1&round=r1").action).text)
-    assert page.count("bet b1: ") == 2, page
+    assert page.count("player player-of-b1, hand 1: ") == 2, page
 
 
 # Rules.

@@ -7,6 +7,7 @@ from html import unescape
 import pytest
 
 from jackpot_service.domain.principals import Role
+from jackpot_service.pages.form_errors import in_words
 from tests.support.answers import Answer
 from tests.support.asking import raise_version
 from tests.support.bets import bet
@@ -78,7 +79,7 @@ def test_a_refusal_stands_at_its_field_in_the_words_of_the_api(
     message = problem.get("errors", [{"detail": problem["detail"]}])[0]["detail"]
     shown = re.search(rf'id="{field}-error" role="alert">([^<]*)<', answer.text)
     assert shown is not None
-    assert unescape(shown[1]) == message
+    assert unescape(shown[1]) == in_words(message)
     if field != "reason":
         assert 'value="October"' in answer.text
     assert played.get("/v1/closed-periods").ok()["items"] == []

@@ -95,7 +95,7 @@ def test_exceptions_are_listed_with_the_counts_of_the_api(noted: World, role: Ro
 
 def test_a_card_says_what_was_asked_and_what_the_ledger_held(noted: World) -> None:
     page = shown(Visitor(noted).sign_in())
-    assert "The ledger holds 1 live bet(s) of this round, the table server counts 7." in page
+    assert "The ledger holds 1 live bet of this round; the table server counts 7." in page
     assert "bet count 7" in page
     assert "bet b EUR 1.00 of player player-of-b on hand 1" in page
     assert "amount EUR 25.00" in page
@@ -211,11 +211,19 @@ def test_all_are_acknowledged_or_none_and_it_is_said_by_whom_one_was(noted: Worl
     assert [each["exception_id"] for each in listed(noted, "?acknowledged=true")] == chosen[:1]
 
 
-@pytest.mark.parametrize("exception", ["0", "000000000000000-0000000000000000", "x" * 60, HOSTILE])
+@pytest.mark.parametrize("exception", ["0", "x" * 60, "x" * 10_000, "a\x00b", HOSTILE])
 def test_what_is_no_exception_is_refused_in_words(noted: World, exception: str) -> None:
     answer = acknowledge(Visitor(noted).sign_in(Role.OPERATOR), [exception])
     assert answer.status == 404
+    assert "Nothing was acknowledged. A chosen line is no exception. Open the page again." in content_of(answer.text)
     assert "<script>alert" not in answer.text
+
+
+def test_an_exception_that_there_never_was_is_refused_by_its_id(noted: World) -> None:
+    unknown = "000000000000000-0000000000000000"
+    answer = acknowledge(Visitor(noted).sign_in(Role.OPERATOR), [unknown])
+    assert answer.status == 404
+    assert f"Nothing was acknowledged. There is no exception {unknown}" in content_of(answer.text)
 
 
 def test_a_denied_prize_is_decided_by_two(noted: World) -> None:

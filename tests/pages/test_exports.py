@@ -134,7 +134,7 @@ def test_a_journal_is_begun_by_the_house(played: World) -> None:
     assert "There is no jackpot j9." in content_of(refused.text)
     wrong = begin(visitor, PAGE, jackpot_id="j1", format="hledger", as_of="now")
     assert wrong.status == 422
-    assert "as_of must be a time by RFC 3339" in content_of(wrong.text)
+    assert "as of must be a time such as" in content_of(wrong.text)
 
 
 def test_finance_of_a_casino_begins_and_sees_its_own(played: World) -> None:

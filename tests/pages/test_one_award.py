@@ -48,7 +48,7 @@ def test_an_award_shows_how_its_amount_was_arrived_at_and_leads_to_its_round(awa
     for words in (
         "Flush: GBP 25.00",
         "Stake GBP 1.00",
-        "Rate, of rate sheet 1 1.17 EUR",
+        "Rate, of rate sheet 1 EUR 1.17",
         "rate EUR 1.17",
         "Due, before rounding GBP 25",
         "Payable, rounded down GBP 25.00",

@@ -12,6 +12,7 @@ import pytest
 
 from jackpot_service.domain.changes import LIFETIME
 from jackpot_service.domain.principals import Role
+from jackpot_service.pages import figures
 from jackpot_service.pages.rate_import import NONE_CHOSEN
 from tests.support.answers import Answer
 from tests.support.ecb import answering, document
@@ -57,7 +58,7 @@ def test_a_document_shows_its_differences_and_requests_nothing(world: World) -> 
 
     page = content_of(shown.text)
     assert shown.status == 200
-    assert f"The document of {world.clock().date()}" in page
+    assert f"The document of {figures.day(world.clock().date())}" in page
     assert "2 currencies change, none beyond the band. Nothing is requested yet." in page
     assert "GBP 1.17 1.1983223487 +2.42 %" in page
     assert "JPY not in the document 0.0061 0.0061" in page

@@ -56,7 +56,7 @@ def drawings(visitor: Visitor, path: str = "/rates/EUR") -> list[dict[str, Any]]
 def test_the_sheet_in_force_says_its_number_age_and_source(published: World, role: Role) -> None:
     page = shown(Visitor(published).sign_in(role))
     assert "Sheet 3 in force In force since" in page
-    assert ", for 5 min Source ECB , document of 2026-11-19" in page
+    assert ", for 5 min Source ECB , document of 19 Nov 2026" in page
     assert ("New sheet" in page) is ("ECB rates" in page) is (role is Role.RATES)
 
 
@@ -187,7 +187,7 @@ def test_a_sheet_names_its_two_people(published: World) -> None:
 
 def test_a_sheet_from_a_document_names_it(published: World) -> None:
     page = shown(Visitor(published).sign_in(Role.AUDITOR), "/rates/EUR/3")
-    assert f"Source ECB , document of 2026-11-19 SHA-256 {'0' * 64}" in page
+    assert f"Source ECB , document of 19 Nov 2026 SHA-256 {'0' * 64}" in page
     assert "GBP 1.17 1.404 +20.00 % beyond the band" in page
 
 

@@ -10,9 +10,11 @@ from urllib.parse import urlencode
 
 import pytest
 
+from jackpot_service.database import long_lists
 from jackpot_service.domain.currencies import CURRENCIES
 from jackpot_service.domain.principals import Role
 from jackpot_service.pages import reports as screen
+from jackpot_service.pages.report_words import ABOUT
 from jackpot_service.reports.finance.registry import REPORTS
 from tests.reports.finance.play import play_everything
 from tests.support.answers import Body
@@ -111,12 +113,34 @@ def test_each_report_is_on_its_page_to_the_digit(world: World) -> None:
             assert words in page
 
 
+@pytest.mark.parametrize("name", ["rounds", "awards", "payables"])
+def test_a_page_shows_the_beginning_of_a_long_list_and_the_sections_after_it(
+    world: World, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """A long list is read a page ahead: what is left of it must not stand between the books and the next section."""
+    monkeypatch.setattr(long_lists, "PAGE", 2)
+    monkeypatch.setattr(screen, "ROWS_OF_EACH", 3)
+    world.open(base_amount="1000")
+    for number in range(9):
+        world.bet(bet(f"b{number}"), round_id=f"r{number}")
+        world.settle(hand("1", FLUSH), round_id=f"r{number}")
+
+    answer = Visitor(world).sign_in().open(f"/reports/{name}?{question(name)}")
+
+    assert answer.status == 200
+    sections = tables_of(answer.text)
+    answered = world.get(f"/v1/reports/{name}").ok()["sections"]
+    assert list(sections) == [section["name"] for section in answered if section["rows"]]
+    assert max(map(len, sections.values())) == 3
+
+
 @pytest.mark.parametrize("role", READERS)
 def test_reports_are_listed_as_the_api_lists_them(played: World, role: Role) -> None:
     visitor = Visitor(played).sign_in(role)
     listed = {item["name"]: item["title"] for item in played.get("/v1/reports", role=role).ok()["items"]}
     page = visitor.open("/reports")
     assert {f"/reports/{name}" for name in listed} <= links_of(page.text)
+    assert all(ABOUT[name] in content_of(page.text) for name in listed)
     assert all(title in content_of(page.text) for title in listed.values())
 
 

@@ -55,9 +55,10 @@ class Field:
     """
     A field of a form. Its name is its place in the payload, with a slash between the levels.
 
-    `section` is the title under which it stands with its neighbours. `unit` is the currency of its amount, and
-    `unit_field` names the field in which that is chosen. An amount in minor units `may_be_negative`. `default` is shown
-    until something is typed. An optional field that was left empty is no member of the payload.
+    `section` is the title under which it stands with its neighbours; they are folded while they are empty if all of
+    them are `is_spare`. `unit` is the currency of its amount, and `unit_field` names the field in which that is chosen.
+    An amount in minor units `may_be_negative`. `default` is shown until something is typed. An optional field that was
+    left empty is no member of the payload.
     """
 
     name: str
@@ -71,6 +72,7 @@ class Field:
     choices: Sequence[Choice] = ()
     default: Sequence[str] = ()
     is_required: bool = True
+    is_spare: bool = False
 
     @property
     def pointer(self) -> str:

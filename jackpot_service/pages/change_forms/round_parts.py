@@ -48,7 +48,7 @@ def awards_of_round(record: RoundRecord) -> tuple[BookedAward, ...]:
 def award_label(award: BookedAward, sheet: RateSheet) -> str:
     """Name an award in words: its player, prize, amount and state."""
     amount = money(award.amount_minor, sheet.rate(award.currency))
-    return f"{amount}, {label(award.tier)}, player {award.player_id}, bet {award.bet_id}: {award.state.value}"
+    return f"{amount}, {label(award.tier)}, player {award.player_id}, hand {award.hand}: {award.state.value}"
 
 
 def bet_choices(record: RoundRecord, bet_ids: Iterable[str]) -> tuple[Choice, ...]:
@@ -57,8 +57,8 @@ def bet_choices(record: RoundRecord, bet_ids: Iterable[str]) -> tuple[Choice, ..
     return tuple(
         Choice(
             bet.bet_id,
-            f"{bet.bet_id}: player {bet.player_id}, hand {bet.hand}, "
-            f"{money(bet.stake_minor, record.sheet.rate(bet.currency))}",
+            f"player {bet.player_id}, hand {bet.hand}, {money(bet.stake_minor, record.sheet.rate(bet.currency))}: "
+            f"bet {bet.bet_id}",
         )
         for bet in (booked.bet for booked in record.bets)
         if bet.bet_id in chosen

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain.money import plain
-from jackpot_service.domain.payout_tiers import Evidence, PayoutTier
+from jackpot_service.domain.payout_tiers import MOST_TIERS, Evidence, PayoutTier
 from jackpot_service.domain.prizes import FixedAmount, MeterPart, Prize, StakeMultiple, Tier
 from jackpot_service.domain.rules import DeadHand, JackpotRules, Policy
 from jackpot_service.domain.settings import PAYOUT_TIERS
@@ -33,8 +33,8 @@ TIERS: Final = f"{SETTINGS}/{PAYOUT_TIERS}"
 _SETTING: Final = re.compile(rf"{WAS}({SETTINGS}/[^/]+)")
 _TIER: Final = re.compile(rf"{TIERS}/([0-9]{{1,2}})/(from|approvals|prizes|evidence|notify)")
 
-EMPTY_TIERS: Final = 2
-"""So many rows for further payout tiers."""
+EMPTY_TIERS: Final = 5
+"""So many further payout tiers can be added at once."""
 
 _YES_OR_NO: Final = choices_of({"true": "yes", "false": "no"})
 
@@ -61,7 +61,7 @@ def _rules(session: Session, asker: Asker, subject: Mapping[str, str]) -> Sheet:
     facts = (
         ("Rules in force", f"version {state.rules_version}"),
         ("Newest rules, which this changes", f"version {version}"),
-        ("New rules come into force", "after the next hit, not before"),
+        ("New rules come into force", "after the next hit"),
     )
     subject_, payload = f"jackpot {state.jackpot_id}", {"jackpot_id": state.jackpot_id}
     in_force = ChangeRules(jackpot_id=state.jackpot_id, settings={}).version(session)
@@ -105,9 +105,16 @@ def _split(rules: JackpotRules) -> Iterator[Field]:
 def _prizes(rules: JackpotRules) -> Iterator[Field]:
     for tier in Tier:
         if tier is not Tier.ROYAL_FLUSH:
-            before, hint = _prize(rules.prizes.get(tier))
+            prize = rules.prizes.get(tier)
+            before, hint = _prize(prize)
             yield _setting(
-                f"prizes.{tier}", label(tier).capitalize(), "Prizes", before, control=Control.AMOUNT, hint=hint
+                f"prizes.{tier}",
+                label(tier).capitalize(),
+                "Prizes",
+                before,
+                control=Control.AMOUNT,
+                hint=hint,
+                unit=rules.base if isinstance(prize, FixedAmount) else "",
             )
 
 
@@ -136,7 +143,7 @@ def _play(rules: JackpotRules) -> Iterator[Field]:
         **more,
     )
     hands = (str(rules.hands_per_player),)
-    yield _setting("hands_per_player", "Hands of a player", section, hands, is_required=True)
+    yield _setting("hands_per_player", "Hands of a player", section, hands, control=Control.WHOLE, is_required=True)
     yield _setting(
         "dead_hand", "Bets on a dead hand", section, (rules.dead_hand,), choices=choices_of(_DEAD_HANDS), **more
     )
@@ -154,7 +161,7 @@ def _own_largest_stakes(rules: JackpotRules, currencies: Sequence[str]) -> Itera
     for currency in sorted({*currencies, *rules.largest_stakes}):
         yield _setting(
             f"largest_stake.{currency}",
-            f"Largest stake in {currency}",
+            "Largest stake",
             "Largest stakes of single currencies",
             plain_or_empty(rules.largest_stakes.get(currency)),
             control=Control.AMOUNT,
@@ -163,7 +170,8 @@ def _own_largest_stakes(rules: JackpotRules, currencies: Sequence[str]) -> Itera
 
 
 def _tiers(rules: JackpotRules) -> Iterator[Field]:
-    listed: list[PayoutTier | None] = [*rules.payout_tiers, *[None] * EMPTY_TIERS]
+    added = min(EMPTY_TIERS, MOST_TIERS - len(rules.payout_tiers))
+    listed: list[PayoutTier | None] = [*rules.payout_tiers, *[None] * added]
     for place, tier in enumerate(listed):
         section = f"Payout tier {place + 1}"
         members: tuple[tuple[str, str, Control, Sequence[str], Mapping[str, Any]], ...] = (
@@ -172,7 +180,7 @@ def _tiers(rules: JackpotRules) -> Iterator[Field]:
                 "Awards are held from",
                 Control.AMOUNT,
                 plain_or_empty(None if tier is None else tier.from_amount),
-                {"unit": rules.base, "hint": "Empty in all its fields: no such tier." if tier is None else ""},
+                {"unit": rules.base},
             ),
             ("approvals", "People who approve", Control.WHOLE, () if tier is None else (str(tier.approvals),), {}),
             (
@@ -198,7 +206,8 @@ def _tiers(rules: JackpotRules) -> Iterator[Field]:
             ),
         )
         for name, label_, control, before, more in members:
-            yield _setting(f"{PAYOUT_TIERS}/{place}/{name}", label_, section, before, control=control, **more)
+            name_ = f"{PAYOUT_TIERS}/{place}/{name}"
+            yield _setting(name_, label_, section, before, control=control, is_spare=tier is None, **more)
 
 
 def _read(_fields: Sequence[Field], typed: Typed) -> Reading:

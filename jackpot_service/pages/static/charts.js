@@ -1,4 +1,4 @@
-// Charts: what a page holds as JSON is drawn. Numbers place points; people read the texts beside them.
+// Charts: what a page holds as JSON is drawn. Numbers place points; people read the texts.
 
 const DAY = 86_400;
 const NEAR = 14;
@@ -74,10 +74,10 @@ function draw(figure) {
     series,
     bands,
     legend: {show: false},
-    tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), "Etc/UTC"),
+    tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), "UTC"),
     scales: {y: {range: {min: end, max: end}}},
     axes: [
-      {...axis, values: (_, splits, __, ___, step) => splits.map((at) => calendar(step).format(at * 1000))},
+      {...axis, incrs: data.steps, values: (_, splits, __, ___, step) => splits.map((at) => calendar(step).format(at * 1000))},
       {
         ...axis,
         size: (_, values) => 18 + 7 * Math.max(3, ...(values ?? []).map((text) => text?.length ?? 0)),

@@ -70,6 +70,9 @@ if (!window.isSecureContext) {
   for (const warning of document.querySelectorAll("[data-insecure]")) warning.hidden = false;
   for (const field of document.querySelectorAll("#key, #key ~ button")) field.disabled = true;
 }
+document.querySelector(".menu")?.addEventListener("click", ({ currentTarget: menu }) => {
+  menu.ariaExpanded = String(menu.ariaExpanded === "false");
+});
 warnBeforeEnd();
 keepForms();
 if (!location.pathname.startsWith("/sign-in")) forgetForms();

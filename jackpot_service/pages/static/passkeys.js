@@ -65,7 +65,8 @@ function isForHere(form) {
   const options = JSON.parse(document.getElementById(form.dataset.options).textContent);
   const domain = options.rpId ?? options.rp.id;
   if (location.hostname === domain || location.hostname.endsWith(`.${domain}`)) return true;
-  say(form, `Passkeys are for ${domain}. Open the pages there.`);
+  form.querySelector("button:not([type=button])").hidden = true;
+  say(form, `Passkeys work at ${domain}, and not at ${location.hostname}.`);
   return false;
 }
 

@@ -19,6 +19,7 @@ WIDTHS = (1440, 1024, 390, 320)
 LONG = "w" * 64
 
 ROUND = "/tables/T1/rounds/r1"
+SET_UP = ("/set-up/casinos", "/set-up/tables", "/set-up/jackpots", "/set-up/keys", "/statements")
 PAGES = (
     "/floor",
     "/floor/c1",
@@ -33,6 +34,11 @@ PAGES = (
     "/jackpots/j1/hits",
     "/jackpots/j1/history",
 )
+
+SHOWN_AND_COLUMN = """cell => [
+    getComputedStyle(cell, '::before').content,
+    cell.closest('table').tHead.rows[0].cells[cell.cellIndex].textContent.trim(),
+]"""
 
 
 @pytest.fixture
@@ -104,3 +110,35 @@ def test_a_round_of_twelve_bettors_fits_on_one_page_of_paper(screens: Screens, p
     page = screens.signed_in(played.key(Role.FINANCE))
     page.goto("/tables/T1/rounds/twelve")
     assert len(re.findall(rb"/Type\s*/Page\b", page.pdf(format="A4", prefer_css_page_size=True))) == 1
+
+
+def test_a_narrow_window_lists_the_pages_when_somebody_asks(screens: Screens, played: World) -> None:
+    page = screens.signed_in(played.key(Role.OPERATOR), viewport={"width": 390, "height": 844})
+    pages = page.get_by_role("navigation", name="Pages", exact=True)
+    expect(pages).to_be_hidden()
+    page.get_by_role("button", name="Menu").click()
+    pages.get_by_role("link", name="Rounds").click()
+    expect(page.get_by_role("heading", name="Rounds")).to_be_visible()
+    expect(pages).to_be_hidden()
+
+
+def test_without_scripts_a_narrow_window_lists_the_pages_always(screens: Screens, played: World) -> None:
+    size = {"width": 390, "height": 844}
+    page = screens.signed_in(played.key(Role.OPERATOR), viewport=size, java_script_enabled=False)
+    expect(page.get_by_role("navigation", name="Pages", exact=True)).to_be_visible()
+    expect(page.get_by_role("button", name="Menu")).to_be_hidden()
+
+
+def test_in_a_narrow_window_each_value_of_a_list_is_seen_with_the_name_of_its_column(
+    screens: Screens, played: World
+) -> None:
+    page = screens.signed_in(played.key(Role.AUDITOR), viewport={"width": 390, "height": 844})
+    for path in ("/rounds", ROUND, "/jackpots/j1/hits", "/awards", "/changes?tab=decided", "/rates/EUR", *SET_UP):
+        page.goto(path)
+        cells = page.locator("main table.stacks td[data-label]")
+        assert cells.count(), path
+        for cell in cells.all():
+            box = cell.bounding_box()
+            assert box is None or (box["x"] >= 0 and box["x"] + box["width"] <= 390), path
+            shown, column = cell.evaluate(SHOWN_AND_COLUMN)
+            assert shown == f'"{column}"', path

@@ -129,7 +129,7 @@ def test_the_trail_is_searched_by_keyboard_alone(screens: Screens, played: World
 def test_the_history_of_a_round_comes_with_its_page(screens: Screens, played: World) -> None:
     page = auditor(screens, played)
     page.goto(f"/tables/{LONG}/rounds/{LONG}")
-    expect(page.get_by_text("No act fits.")).to_be_visible()
+    expect(page.get_by_text("Nobody has done anything about it yet.")).to_be_visible()
 
 
 def test_an_act_is_printed_without_navigation_on_one_page(screens: Screens, played: World) -> None:
