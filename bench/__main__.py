@@ -34,6 +34,7 @@ from bench import (
     reports,
     slow_flush,
     verification,
+    workers,
 )
 from bench import run as runs
 from bench.run import Measurement, Outcome
@@ -116,14 +117,14 @@ def ingest_command(
     type=click.IntRange(2, 1000),
     default=80,
     show_default=True,
-    help="Of each batch size, and of a bet alone.",
+    help="Of each measurement: four of each batch size, and a bet alone.",
 )
 @click.option("--seconds", type=click.FloatRange(0.2, 60), default=0.8, show_default=True, help="Of each turn.")
 @_json_option
 def compare_command(
     *, checkout: Path, sizes: tuple[int, ...], turns: int, seconds: float, json_file: Path | None
 ) -> None:
-    """Compare ingest, and a bet alone, with another CHECKOUT's, in turns: what a change costs, or brings."""
+    """Compare ingest and latencies with another CHECKOUT's, in turns: what a change costs, or brings."""
     if not (checkout / "jackpot_service").is_dir():  # This checkout's own would be found instead.
         message = f"{str(checkout)!r} is no checkout of the service"
         raise click.BadParameter(message, param_hint="CHECKOUT")
@@ -153,6 +154,16 @@ def latency_command(*, seconds: float, repeats: int, json_file: Path | None) -> 
     """Measure latencies at given loads, in an open loop."""
     plan = latency.Plan(seconds)
     _end(_run([runs.repeated(partial(latency.measure, plan=plan), repeats=repeats)], json_file))
+
+
+@main.command("workers")
+@_seconds_option(6)
+@_repeats_option
+@_json_option
+def workers_command(*, seconds: float, repeats: int, json_file: Path | None) -> None:
+    """Measure ingest with one, two and four workers, and with few and many stripes; by processors, what is to come."""
+    plan = workers.Plan(seconds)
+    _end(_run([runs.repeated(partial(workers.measure, plan=plan), repeats=repeats)], json_file))
 
 
 @main.command("hits")

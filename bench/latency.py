@@ -23,7 +23,7 @@ CONNECTIONS = 32
 FEW = 8
 """Connections that ask at once where the database alone is measured too."""
 
-_OF_ALONE: Mapping[tuple[int, float], Target] = {(25, 50): P50_AT_A_QUARTER, (50, 99): P99_AT_HALF}
+OF_ALONE: Mapping[tuple[int, float], Target] = {(25, 50): P50_AT_A_QUARTER, (50, 99): P99_AT_HALF}
 """Which percentile at which load has a target as a multiple of a bet alone."""
 
 
@@ -62,8 +62,8 @@ def _size(site: Site, plan: Plan, bets: int) -> Iterator[Figure]:
         for percentile in PERCENTILES:
             ms = load.latencies.percentile_ms(percentile)
             yield Figure(NAME, f"p{percentile:g}", ms, "ms", at)
-            if (percent, percentile) in _OF_ALONE:
-                target = _OF_ALONE[percent, percentile]
+            if (percent, percentile) in OF_ALONE:
+                target = OF_ALONE[percent, percentile]
                 yield Figure(NAME, f"p{percentile:g}, of p50 alone", ms / alone_ms, "times", at, target)
 
 

@@ -22,6 +22,7 @@ from bench.figures import Figure
 from bench.month import Calendar
 from bench.site import Site
 from bench.targets import REPORT_MS, Target
+from jackpot_service.database.reads import Reads
 from jackpot_service.exports.files import json_rows
 from jackpot_service.reports.finance.registry import report_of
 from jackpot_service.reports.making import made
@@ -170,7 +171,7 @@ class _Answer:
 def _ask(engine: sqlalchemy.Engine, question: _Question, end: datetime) -> _Answer:
     began = perf_counter()
     parameters = question.parameters(end)
-    with made(engine, report_of(question.name), parameters, now=end + timedelta(days=1)) as document:
+    with made(Reads(engine), report_of(question.name), parameters, now=end + timedelta(days=1)) as document:
         shown = document.narrowed(question.section)
         rows = sum(1 for section in shown.sections for _ in json_rows(section))
     return _Answer(rows, (perf_counter() - began) * 1e3)
@@ -179,7 +180,7 @@ def _ask(engine: sqlalchemy.Engine, question: _Question, end: datetime) -> _Answ
 def _require_reconciled(engine: sqlalchemy.Engine, calendar: Calendar) -> None:
     """The reconciliation counts the figures that differ."""
     parameters = Parameters(start=calendar.begins_at, end=calendar.ends_at)
-    with made(engine, report_of("reconciliation"), parameters, now=calendar.ends_at) as document:
+    with made(Reads(engine), report_of("reconciliation"), parameters, now=calendar.ends_at) as document:
         for jackpot_id, _, differing in document.narrowed("summary").sections[0].rows:
             if differing:
                 message = f"{differing} figures of {jackpot_id} differ from what the documents make them"

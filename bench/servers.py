@@ -85,10 +85,11 @@ def serving(
     key: str = "",
     settings: Mapping[str, str] = MappingProxyType({}),
     checkout: Path = CHECKOUT,
+    workers: int = WORKERS,
 ) -> Iterator[Server]:
     """Serve a database that is set up, with other settings than usual if some are given. Raises: ServerFailed."""
     port = _free_port()
-    serve = (_command(checkout), "serve", "--port", str(port), "--workers", str(WORKERS))
+    serve = (_command(checkout), "serve", "--port", str(port), "--workers", str(workers))
     environment = {**_environment(url, checkout), **settings}
     with _running(serve, port, environment=environment, log=log, folder=checkout) as pid:
         yield Server(port, key, url, pid, checkout)

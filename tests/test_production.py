@@ -227,6 +227,9 @@ FIRING: Final[Mapping[str, tuple[str, str, str]]] = {
     "JackpotMonthMissing": ("jackpot_bet_months_ahead", "1x60", "0x60"),
     "JackpotBooksWrong": ("jackpot_book_mismatches", "0x60", "1x60"),
     "JackpotReconciliationBehind": ("jackpot_reconciliation_days_behind", "1x800", "2x800"),
+    "JackpotReplicaNotInUse": ("jackpot_replica_in_use", "1x60", "0x60"),
+    "JackpotReplicaBehind": ("jackpot_replica_lag_seconds", "5x60", "6x60"),
+    "JackpotReplicaPassedOver": ('jackpot_replica_reads_total{outcome="broken-off"}', "0+6x60", "0+60x60"),
 }
 
 

@@ -18,6 +18,9 @@ _MOST_MOVED: Final = 150
 _JACKPOT: Final = "live"
 _CURRENCY: Final = "EUR"
 
+_QUIET: Final = "cyber"
+"""A jackpot that no scripted round wins: a request about its pools stays possible."""
+
 
 @dataclass(slots=True, kw_only=True)
 class Office:
@@ -53,8 +56,8 @@ class Office:
     def leave_work(self) -> None:
         """Request what somebody else has still to decide, so that there are changes to look at."""
         adjustment = {
-            "jackpot_id": _JACKPOT,
-            "account": "reserve",
+            "jackpot_id": _QUIET,
+            "account": "meter",
             "amount": "250.00",
             "document": "count of 4711",
             "cause": "count-error",

@@ -16,8 +16,8 @@ from queue import SimpleQueue
 from types import TracebackType
 from typing import IO, Any, Final, Self
 
-from jackpot_client import Bet, ClientError, JackpotClient
-from jackpot_demo.errors import DemoBug, Stopped
+from jackpot_client import Bet, ClientError, JackpotClient, Refusal
+from jackpot_demo.errors import DemoBug, Stopped, TurnedAway
 
 _LONGEST_WAIT_SECONDS: Final = 90.0
 
@@ -67,7 +67,7 @@ class Partner:
         self._say({"table_id": table_id, "round_id": round_id, "batches": posting})
 
     def finish(self) -> Posted:
-        """Wait for what `begin` began. Raises: DemoBug if the service refused, Stopped if the demo is to stop."""
+        """Wait for what `begin` began. Raises: TurnedAway if the service refused, Stopped if the demo is to stop."""
         give_up_at = time.monotonic() + _LONGEST_WAIT_SECONDS
         while not select.select([self._output], [], [], 0.1)[0]:
             if self._halt.is_set():
@@ -76,7 +76,8 @@ class Partner:
                 raise DemoBug("the partner does not answer")
         answer = json.loads(self._output.readline() or b'{"failure": "the partner ended"}')
         if "failure" in answer:
-            raise DemoBug(f"the partner: {answer['failure']}")
+            message = f"the partner: {answer['failure']}"
+            raise TurnedAway(message, code=answer["refusal"]) if answer.get("refusal") else DemoBug(message)
         return Posted(**answer)
 
     @property
@@ -108,7 +109,8 @@ def _serve(lines: Iterator[bytes], out: IO[bytes]) -> None:
             try:
                 answer: dict[str, object] = {**_post(client, json.loads(line)), "retries": len(retries)}
             except ClientError as error:
-                answer = {"failure": f"{type(error).__name__}: {error}"}
+                refusal = error.code if isinstance(error, Refusal) else None
+                answer = {"failure": f"{type(error).__name__}: {error}", "refusal": refusal}
             out.write(json.dumps(answer).encode() + b"\n")
             out.flush()
 

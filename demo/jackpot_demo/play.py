@@ -1,23 +1,32 @@
 """Plays the whole scene against a running service: each table in a thread of its own, one of them with a partner."""
 
 import itertools
+import logging
 import random
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 
-from jackpot_client import ClientError, JackpotClient
+from jackpot_client import ClientError, JackpotClient, Refusal
 from jackpot_demo import figures, plan
-from jackpot_demo.errors import DemoBug, Stopped
+from jackpot_demo.errors import DemoBug, Stopped, TurnedAway
 from jackpot_demo.figures import Figures
 from jackpot_demo.partner import Partner
+from jackpot_demo.plan import Plan
 from jackpot_demo.scene import SCRIPTED_TABLE, TABLES, Table
 from jackpot_demo.tables import TOP_TIER, PlayedRound, TableServer
 
 _SCRIPTED_AT = 2
 """The third round of its table: early enough for a first look, and after something has been contributed."""
+
+
+_TURNED_AWAY_S = 3.0
+"""So long a table waits that was refused."""
+
+_log = logging.getLogger(__name__)
+"""Where nobody configured logging, warnings go to standard error."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,8 +59,11 @@ def run(
     `keys` are table keys by casino. `on_progress` is called from the tables' threads, one call at a time. Once `stop`
     is set a table ends the round it is in if the service answers, and leaves it otherwise.
 
-    Raises: DemoBug for an answer that must not be, or a refusal that was not provoked; ValueError without a key
-    for each casino.
+    Without an end, a table that is refused leaves its round, and begins another a while later: somebody who looks round
+    has suspended its jackpot, or limited its stakes. Each table logs the first refusal of each kind.
+
+    Raises: DemoBug for an answer that must not be, or, of so many rounds, a refusal that was not provoked; ValueError
+    without a key for each casino.
     """
     if missing := {table.casino_id for table in TABLES} - keys.keys():
         raise ValueError(f"no table key for {', '.join(sorted(missing))}")
@@ -84,6 +96,21 @@ def _wait(tables: list[Future[None]], stop: threading.Event) -> None:
             return
 
 
+def _played(server: TableServer, planned: Plan) -> PlayedRound:
+    """Play a round; a table that is turned away cancels it, as far as it was begun. Raises: Stopped, DemoBug."""
+    where = f"{server.table.table_id}, round {planned.round_id}"
+    try:
+        return server.play(planned)
+    except (Refusal, TurnedAway) as error:
+        with suppress(ClientError):
+            server.client.cancel_round(
+                table_id=server.table.table_id, round_id=planned.round_id, reason="the table was turned away"
+            )
+        raise TurnedAway(f"{where}: {error}", code=error.code) from error
+    except (ClientError, DemoBug) as error:
+        raise DemoBug(f"{where}: {error}") from error
+
+
 @dataclass(slots=True)
 class _Evening:
     """The things that the tables of one run have in common."""
@@ -100,35 +127,45 @@ class _Evening:
 
     def play_table(self, table: Table, rounds: int | None, seed: int) -> None:
         """Play one table's rounds until they are all played or the evening is over."""
-        if rounds == 0:
-            return
+        plans = self._plans(table, rounds, seed)
+        logged: set[str] = set()
+        while not self.halt.is_set():
+            try:
+                self._serve(table, plans)
+            except Stopped:
+                return
+            except TurnedAway as error:
+                if rounds is not None:
+                    raise
+                if error.code not in logged:
+                    logged.add(error.code)
+                    _log.warning("%s; the table tries again every %g s", error, _TURNED_AWAY_S)
+                self.halt.wait(_TURNED_AWAY_S)
+            else:
+                return
+
+    def _serve(self, table: Table, plans: Iterator[Plan]) -> None:
+        """Play plans with a table server of their own. Raises: Stopped, DemoBug."""
         retries: list[object] = []
         with ExitStack() as stack:
             key = self.keys[table.casino_id]
             client = stack.enter_context(JackpotClient(self.base_url, key, sleep=self._pause, on_retry=retries.append))
             partner = stack.enter_context(Partner(self.base_url, key, halt=self.halt)) if table.has_partner else None
             server = TableServer(table=table, client=client, partner=partner)
-            try:
-                self._play_rounds(server, rounds, seed, retries)
-            except Stopped:
-                return
+            for planned in plans:
+                self._count(_played(server, planned), Figures(retries=len(retries)))
+                retries.clear()
+                if self.halt.wait(self.seconds_between_rounds):
+                    return
 
-    def _play_rounds(self, server: TableServer, rounds: int | None, seed: int, retries: list[object]) -> None:
-        rng = random.Random(f"{seed}:{server.table.table_id}")
+    def _plans(self, table: Table, rounds: int | None, seed: int) -> Iterator[Plan]:
+        """Draw the rounds of a table, one after the other."""
+        rng = random.Random(f"{seed}:{table.table_id}")
         scripted_at = _SCRIPTED_AT if rounds is None else min(_SCRIPTED_AT, rounds - 1)
-        has_script = self.has_scripted_royal_flush and server.table is SCRIPTED_TABLE
+        has_script = self.has_scripted_royal_flush and table is SCRIPTED_TABLE
         for number in itertools.count() if rounds is None else range(rounds):
-            if self.halt.is_set():
-                return
             is_scripted = has_script and number == scripted_at
-            planned = (plan.script_royal_flush if is_scripted else plan.draw)(rng, server.table)
-            try:
-                played = server.play(planned)
-            except (ClientError, DemoBug) as error:
-                raise DemoBug(f"{server.table.table_id}, round {planned.round_id}: {error}") from error
-            self._count(played, Figures(retries=len(retries)))
-            retries.clear()
-            self.halt.wait(self.seconds_between_rounds)
+            yield (plan.script_royal_flush if is_scripted else plan.draw)(rng, table)
 
     def _pause(self, seconds: float) -> None:
         """Wait before a retry, unless the evening is over: then there is none."""

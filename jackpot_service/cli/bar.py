@@ -1,5 +1,6 @@
 """A bar on the terminal, which shows how far a long command is."""
 
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -20,7 +21,9 @@ def shown_bar() -> Iterator[OnCount]:
         TextColumn("{task.fields[rate]}"),
         TimeRemainingColumn(),
     )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    # The time left is reckoned from all that was done, as `progress` does without a bar.
+    console = Console(stderr=True)
+    with Progress(*columns, console=console, transient=True, speed_estimate_period=math.inf) as bar:
         task = bar.add_task("", total=None, rate="")
 
         def advance(done: int, total: int | None, what: str) -> None:

@@ -2,7 +2,8 @@
 The fields of each kind of change, as options of `jackpot changes request KIND`.
 
 A light table, so that the command needs nothing of the service; a test compares it with the payloads that the service
-reads. A field is an option of its name. One that holds several is an option that may be repeated.
+reads. A field is an option of its name; `jackpot_id` is `--jackpot`, as in lists. One that holds several is an option
+that may be repeated.
 """
 
 from collections.abc import Callable, Mapping
@@ -155,7 +156,7 @@ FIELDS: Final[Mapping[str, Mapping[str, Field]]] = {
         "report_at_minor": Field(_whole, "From here on an award is reported."),
         "withhold_at_minor": _optional(_whole, "From here on a part of an award is withheld."),
         "percent": _optional(SignedAmount, "Of all of such an award."),
-        "least_multiple": _optional(_whole, "Only awards of so many times their stake."),
+        "least_multiple": _optional(_whole, "Only awards of at least so many times their stake."),
         "from": _optional(Instant, "Default: from the approval on."),
     },
     "change-policy": {"kinds": Field(JsonObject, "Who requests and decides each kind, as JSON or @FILE.")},
@@ -164,23 +165,23 @@ FIELDS: Final[Mapping[str, Mapping[str, Field]]] = {
 
 EXAMPLES: Final[Mapping[str, str]] = {
     "rate-sheet": "--base EUR --rate GBP=1.18 --removed-currency SEK",
-    "rules": "--jackpot-id live --set split.meter=0.40 --set limit=null",
-    "table-limits": "--jackpot-id live --table-id T1 --least-stake 2 --largest-stake 20",
-    "adjustment": '--jackpot-id live --account meter --amount -100 --document "memo 12" --cause count-error',
-    "seed-recovery": "--jackpot-id live --amount 5000",
-    "prize-fund-true-up": "--jackpot-id live",
-    "retirement": "--jackpot-id live --to live-2",
-    "held-awards": "--jackpot-id live --table-id T1 --round-id R1 --decision approve",
-    "compensation": "--jackpot-id live --table-id T1 --round-id R1 --bet-id b1 --amount-minor 5000 --currency GBP "
+    "rules": "--jackpot live --set split.meter=0.40 --set limit=null",
+    "table-limits": "--jackpot live --table T1 --least-stake 2 --largest-stake 20",
+    "adjustment": '--jackpot live --account meter --amount -100 --document "memo 12" --cause count-error',
+    "seed-recovery": "--jackpot live --amount 5000",
+    "prize-fund-true-up": "--jackpot live",
+    "retirement": "--jackpot live --to live-2",
+    "held-awards": "--jackpot live --table T1 --round R1 --decision approve",
+    "compensation": "--jackpot live --table T1 --round R1 --bet b1 --amount-minor 5000 --currency GBP "
     '--document "minutes 7"',
-    "declined-compensation": "--jackpot-id live --table-id T1 --round-id R1 --bet-id b2",
-    "round-correction": "--jackpot-id live --table-id T1 --round-id R1 --result @result.json",
-    "payment-reversal": '--jackpot-id live --award-id aw_3ec109e5f5d233bbed8118c8c5ede2f1 --reference "slip 7"',
-    "casino-claims": "--casino-id riga --claim-days 180 --forfeited-to statutory",
-    "award-forfeiture": "--jackpot-id live --award-id aw_3ec109e5f5d233bbed8118c8c5ede2f1",
-    "statement-settlement": "--jackpot-id live --casino-id riga --currency EUR --from 2026-11-01T00:00:00Z "
+    "declined-compensation": "--jackpot live --table T1 --round R1 --bet b2",
+    "round-correction": "--jackpot live --table T1 --round R1 --result @result.json",
+    "payment-reversal": '--jackpot live --award aw_3ec109e5f5d233bbed8118c8c5ede2f1 --reference "slip 7"',
+    "casino-claims": "--casino riga --claim-days 180 --forfeited-to statutory",
+    "award-forfeiture": "--jackpot live --award aw_3ec109e5f5d233bbed8118c8c5ede2f1",
+    "statement-settlement": "--jackpot live --casino riga --currency EUR --from 2026-11-01T00:00:00Z "
     "--to 2026-12-01T00:00:00Z --amount 1250.00 --reference 2026-11",
-    "casino-withholding": "--casino-id riga --currency EUR --report-at-minor 60000 "
+    "casino-withholding": "--casino riga --currency EUR --report-at-minor 60000 "
     "--withhold-at-minor 500000 --percent 24",
     "change-policy": "--kinds @kinds.json",
 }
@@ -189,7 +190,7 @@ EXAMPLES: Final[Mapping[str, str]] = {
 
 def option_of(name: str, field: Field) -> click.Option:
     """Return the option of a field; whether it was needed is seen when all are known."""
-    shown = f"--{field.option or name.replace('_', '-')}"
+    shown = f"--{field.option or name.removesuffix('_id').replace('_', '-')}"  # As lists name it.
     note = " May be repeated." if field.many else ""
     needed = " Needed." if field.is_required else ""
     text = f"{field.help}{note}{needed}".strip() or None

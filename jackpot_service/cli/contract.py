@@ -8,6 +8,7 @@ import click
 from jackpot_service.api.problem_catalogue import text
 from jackpot_service.app import create_app, openapi_text
 from jackpot_service.cli import mismatch_page, problem_rows
+from jackpot_service.cli.lazy import example
 from jackpot_service.config.settings import Config
 from jackpot_service.database.connections import create_engine
 
@@ -16,6 +17,7 @@ ERRORS_FILE: Final = Path("docs", "errors.md")
 MISMATCHES_FILE: Final = Path("docs", "mismatches.md")
 
 
+@example("jackpot openapi", "jackpot openapi --check")
 @click.command("openapi")
 @click.option("--check", is_flag=True, help="Only check that the files are what the service would write.")
 def openapi(*, check: bool) -> None:

@@ -77,7 +77,7 @@ def make_user(  # noqa: PLR0917  click passes what its options say
     config: Config, name: str, role: str, casino_id: str | None, department: str | None, subject: str, reason: str
 ) -> None:
     """
-    Let a subject of the issuer speak as NAME, who may request or approve changes.
+    Let somebody who signs in with the issuer act as NAME, and request or approve changes.
 
     Operators add all other users: jackpot users add.
     """

@@ -8,9 +8,11 @@ from typing import Final
 
 import click
 
+from jackpot_service.cli.lazy import example
 from jackpot_service.cli.opening import opened_engine, pass_config, require_no_owner
 from jackpot_service.cli.progress import set_by_signals
 from jackpot_service.config.settings import Config
+from jackpot_service.database.replica import Replica
 from jackpot_service.exports.jobs.requests import FILES, KINDS
 from jackpot_service.exports.jobs.runner import Runner
 from jackpot_service.reports.reconciling import Days
@@ -24,6 +26,7 @@ NICENESS = 10
 """How far a worker that a server starts gives way to it."""
 
 
+@example("jackpot jobs worker")
 @click.command("worker")
 @click.option("--supervised", is_flag=True, hidden=True, help="By a server: give way to it, and end with it.")
 @pass_config
@@ -36,7 +39,9 @@ def worker(config: Config, supervised: bool) -> None:  # noqa: FBT001
     require_no_owner(config)
     with opened_engine(config) as engine, opened_engine(config) as of_proof:
         stop = threading.Event()
-        runner = Runner(engine, config.files_kept, stop, FILES, idle=Days(engine, stop).reconcile_next)
+        replica = Replica.configured(config, engine.url.render_as_string(hide_password=False))
+        idle = Days(engine, stop).reconcile_next
+        runner = Runner(engine, config.files_kept, stop, FILES, idle=idle, replica=replica)
         proof = Runner(of_proof, config.files_kept, stop, ALONE)
         proving = threading.Thread(target=_work_or_stop, args=[proof, stop], name="proof", daemon=True)
         set_by_signals(stop, [signal.SIGINT, signal.SIGTERM])

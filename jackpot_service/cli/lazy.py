@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from itertools import groupby
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 import click
 from click.shell_completion import CompletionItem
@@ -24,6 +24,20 @@ class Lazy:
     place: str
     help: str
     section: str = "Commands"
+
+
+LONGEST_SENTENCE: Final = 1000
+
+
+class Group(click.Group):
+    """A group that lists its commands by the first sentences of their helps, none of them cut."""
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands."""
+        commands = {name: self.get_command(ctx, name) for name in self.list_commands(ctx)}
+        rows = [(name, command.get_short_help_str(LONGEST_SENTENCE)) for name, command in commands.items() if command]
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
 
 
 class LazyGroup(click.Group):

@@ -4,12 +4,14 @@ The command line. A command that people use is a call of the API, with the right
 Only what serves, proves and migrates touches the database. Each command is imported when it is run.
 """
 
+import os
 import sys
 from typing import Final
 
 import click
 
 from jackpot_service.cli.lazy import Lazy, LazyGroup, example
+from jackpot_service.cli.program import OutputFailed
 
 PROGRAM: Final = "jackpot"
 
@@ -49,7 +51,7 @@ COMMANDS: Final = {
     "passkeys": Lazy("calls.passkeys:passkeys", "Passkeys of people: list and revoke them.", _ACT),
     "rates": Lazy("calls.rates:rates", "Rates: publish a first sheet, propose the ECB's, look back.", _ACT),
     "users": Lazy("calls.keys:users", "Users who show tokens instead of keys.", _ACT),
-    "completion": Lazy("calls.own:completion", "Print what a shell completes commands by.", _OWN),
+    "completion": Lazy("calls.own:completion", "Print the script by which a shell completes commands.", _OWN),
     "login": Lazy("calls.own:login", "Sign in with the issuer of the service.", _OWN),
     "logout": Lazy("calls.own:logout", "Forget your sign-in.", _OWN),
     "whoami": Lazy("calls.keys:whoami", "Show who you are to the service, and what you may do.", _OWN),
@@ -95,10 +97,19 @@ def main() -> None:
     except Exception as error:
         from jackpot_service.cli.failures import explained  # noqa: PLC0415  it knows the database's
 
-        explanation = explained(error)
+        explanation = explained(error) or _explained_output(error)
         if explanation is None:
             raise
         _end(*explanation)
+
+
+def _explained_output(error: Exception) -> tuple[str, int] | None:
+    """Explain why standard output could not be written. Its rest goes nowhere, since it would fail again."""
+    if not isinstance(error, OutputFailed):
+        return None
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    return f"standard output cannot be written: {error.strerror}", REFUSED
 
 
 def _is_text(argument: str) -> bool:

@@ -16,6 +16,9 @@ C = TypeVar("C", bound=Callable[..., Any])
 
 LARGEST_TEXT: Final = 1 << 20
 
+LARGEST_NUMBER: Final = 2**63 - 1
+"""The largest number that an address of the API takes."""
+
 
 class Shape(click.ParamType[str]):
     """A text of a certain form."""

@@ -7,7 +7,9 @@ JSON is the API's own: of a list one item a line, of one thing an indented objec
 
 import csv
 import json
+import shutil
 import sys
+import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
@@ -20,6 +22,9 @@ from jackpot_service.cli.service_api import Item, Service, printable
 from jackpot_service.domain.currencies import CURRENCIES
 
 GAP: Final = "  "
+
+LEAST_WIDTH: Final = 20
+"""No value is folded into less than so many columns."""
 
 FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠", "'")  # noqa: RUF001  as spreadsheets in Japan do
 """A spreadsheet takes a text that begins with one of these for a formula, or drops the apostrophe."""
@@ -37,13 +42,15 @@ class Column:
     """
     A column of a table: how an item's cell is written, and whether it is a figure, which stands at the right.
 
-    `members` are the paths of those that a plain cell is made of.
+    `members` are the paths of those that a plain cell is made of. `mark` is the title where each cell has a line of
+    its own; a rule between columns has none.
     """
 
     title: str
     cell: Callable[[Item], str]
     is_figure: bool = False
     members: tuple[str, ...] = ()
+    mark: str | None = None
 
 
 def text(title: str, path: str) -> Column:
@@ -75,8 +82,8 @@ def exact(title: str, path: str, currency: str | None = None) -> Column:
     """An exact decimal text, with thousands apart, and its currency if a member names it."""
 
     def cell(item: Item) -> str:
-        written = decimal(member(item, path))
-        return written if currency is None else f"{written} {member(item, currency)}"
+        written = member(item, path)
+        return decimal(written) if currency is None else amount(written, member(item, currency))
 
     return Column(title, cell, is_figure=True, members=(path,) if currency is None else (path, currency))
 
@@ -117,6 +124,11 @@ def decimal(exact_text: str | int | None) -> str:
         return str(exact_text)
 
 
+def amount(exact_text: str | None, currency: str) -> str:
+    """Write an exact amount of a currency; none at all has no currency."""
+    return "-" if exact_text is None else f"{decimal(exact_text)} {currency}"
+
+
 def second(time: str | None) -> str:
     """Write a time of the API to the second, in UTC."""
     return "-" if time is None else f"{time[:10]} {time[11:19]}Z"
@@ -140,11 +152,54 @@ def _or_dash(value: Any, write: Callable[[Any], str]) -> str:  # noqa: ANN401  J
 
 
 def table(columns: Sequence[Column], items: Iterable[Item], *, indent: str = "") -> Iterator[str]:
-    """Write items as lines of aligned cells, after their titles; nothing where there are none."""
-    rows = [[printable(column.cell(item)).replace("\n", " ") for column in columns] for item in items]
+    """
+    Write items as lines of aligned cells, after their titles; nothing where there are none.
+
+    On a terminal that is too narrow for that, each cell has a line of its own.
+    """
+    cells = _cells(columns, items)
+    lines, width = list(_aligned(columns, cells, indent)), terminal_width()
+    if width is None or all(len(line) <= width for line in lines):
+        yield from lines
+        return
+    titles = [column.title if column.mark is None else column.mark for column in columns]
+    for number, row in enumerate(cells):
+        if number:
+            yield ""
+        pairs = [(title, cell) for title, cell in zip(titles, row, strict=True) if title]
+        yield from (f"{indent}{line}" for line in _folded(pairs, width - len(indent)))
+
+
+def fits(columns: Sequence[Column], items: Iterable[Item], *, indent: str = "") -> bool:
+    """Whether a table of items has room on the terminal; everything has room elsewhere."""
+    width = terminal_width()
+    return width is None or all(len(line) <= width for line in _aligned(columns, _cells(columns, items), indent))
+
+
+def terminal_width() -> int | None:
+    """Return the width of the terminal that standard output is; None for a file or a pipe, whose lines stay whole."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+
+
+def _cells(columns: Sequence[Column], items: Iterable[Item]) -> list[list[str]]:
+    return [[printable(column.cell(item)).replace("\n", " ") for column in columns] for item in items]
+
+
+def _folded(pairs: Iterable[tuple[str, str]], width: int) -> Iterator[str]:
+    """Write names with their values, aligned; a long value goes on under its beginning."""
+    rows = list(pairs)
+    start = max((len(name) for name, _ in rows), default=0) + len(GAP)
+    for name, value in rows:
+        room = max(width - start, LEAST_WIDTH)
+        parts = [value] if len(value) <= room else textwrap.wrap(value, room, break_on_hyphens=False) or [""]
+        yield f"{name:<{start}}{parts[0]}".rstrip()
+        yield from (f"{'':<{start}}{part}" for part in parts[1:])
+
+
+def _aligned(columns: Sequence[Column], rows: Sequence[Sequence[str]], indent: str) -> Iterator[str]:
     if not rows:
         return
-    rows = [_pointed(cells, column) for column, cells in zip(columns, zip(*rows, strict=True), strict=True)]  # type: ignore[misc]
+    rows = [_pointed(cells, column) for column, cells in zip(columns, zip(*rows, strict=True), strict=True)]
     widths = [max(map(len, (column.title, *cells))) for column, cells in zip(columns, rows, strict=True)]
     for line in ([column.title for column in columns], *map(list, zip(*rows, strict=True))):
         cells = (
@@ -272,8 +327,6 @@ def named(item: Item) -> Iterator[tuple[str, str]]:
 
 
 def fields(pairs: Iterable[tuple[str, str]]) -> Iterator[str]:
-    """Write names with their values, aligned."""
+    """Write names with their values, aligned; as wide as the terminal."""
     rows = [(name, printable(value).replace("\n", " ")) for name, value in pairs]
-    width = max((len(name) for name, _ in rows), default=0)
-    for name, value in rows:
-        yield f"{name:<{width}}{GAP}{value}".rstrip()
+    yield from _folded(rows, terminal_width() or sys.maxsize)

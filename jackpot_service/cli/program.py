@@ -1,6 +1,24 @@
 """The program `jackpot`: the command line, from the first instant on ended by Ctrl-C without a word."""
 
+import io
 import signal
+import sys
+from typing import Any
+
+
+class OutputFailed(OSError):
+    """Standard output cannot be written."""
+
+
+class _Output(io.FileIO):
+    """Standard output, whose failures have a class of their own: those of files look the same."""
+
+    def write(self, piece: Any) -> int:  # noqa: ANN401  any bytes
+        """Raises: OutputFailed."""
+        try:
+            return super().write(piece)
+        except OSError as error:
+            raise OutputFailed(error.errno, error.strerror) from None
 
 
 def main() -> None:
@@ -11,4 +29,11 @@ def main() -> None:
     from jackpot_service.cli.main import main as run  # noqa: PLC0415  that is what takes a moment
 
     signal.signal(signal.SIGINT, handler)
+    if isinstance(sys.stdout, io.TextIOWrapper):  # It may be closed.
+        sys.stdout = _named(sys.stdout)
     run()
+
+
+def _named(stdout: io.TextIOWrapper) -> io.TextIOWrapper:
+    output = io.BufferedWriter(_Output(stdout.fileno(), "wb", closefd=False))
+    return io.TextIOWrapper(output, stdout.encoding, stdout.errors, line_buffering=stdout.line_buffering)

@@ -17,6 +17,9 @@ import click
 
 SECONDS_BETWEEN_LINES = 5.0
 
+LEAST_PART = 100
+"""Before one of so many parts is done, the rest cannot be reckoned from it."""
+
 LEAST_SECONDS = 1e-6
 """Two looks at the clock may see the same."""
 
@@ -33,24 +36,28 @@ def shown_progress() -> Iterator[OnCount]:
         with shown_bar() as advance:
             yield advance
         return
-    last, done_at_last = time.monotonic(), 0
+    last = began = time.monotonic()
+    before: int | None = None
 
     def show(done: int, total: int | None, what: str) -> None:
-        nonlocal last, done_at_last
+        nonlocal last, began, before
         now = time.monotonic()
+        if before is None:
+            began, before = now, done
         if now - last >= SECONDS_BETWEEN_LINES:
-            per_second = (done - done_at_last) / max(now - last, LEAST_SECONDS)
-            last, done_at_last = now, done
+            last = now
+            per_second = (done - before) / max(now - began, LEAST_SECONDS)
             click.echo(_line(done, total, what, per_second=per_second), err=True)
 
     yield show
 
 
 def _line(done: int, total: int | None, what: str, *, per_second: float) -> str:
-    """Say what is left at the rate since the last line: the parts of a work need not take the same time."""
+    """Say what is left at the rate since the work began: it is counted so that its parts take alike."""
     if total is None:
         return f"{what}: {done:,}, {rate(per_second)}"
-    left = f"{(total - done) / per_second:,.0f} s left" if per_second else "no telling how long it takes"
+    is_known = per_second and done * LEAST_PART >= total
+    left = f"{(total - done) / per_second:,.0f} s left" if is_known else "no telling yet how long it takes"
     return f"{what}: {done:,} of {total:,} ({100 * done // max(total, 1)} %), {rate(per_second)}, {left}"
 
 

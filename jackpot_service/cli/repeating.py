@@ -13,6 +13,11 @@ FIRST_PAUSE_S: Final = 0.5
 
 AGAIN: Final = frozenset({HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE})
 
+GATEWAY: Final = frozenset({HTTPStatus.BAD_GATEWAY, HTTPStatus.GATEWAY_TIMEOUT})
+"""The statuses of a proxy that sent a call on and got no answer."""
+
+PROBLEM: Final = "application/problem+json"
+
 UNKNOWN: Final = "outcome-unknown"
 """The code of an act of which the service itself does not know whether it was done."""
 
@@ -26,13 +31,26 @@ def is_over(outcome: Outcome) -> bool:
     """Whether to send the call again would change nothing: it was answered, or nobody is there."""
     if isinstance(outcome, httpx.RequestError):
         return isinstance(outcome, NOT_SENT)
-    return outcome.status_code not in AGAIN
+    return outcome.status_code not in AGAIN and not is_of_gateway(outcome)
+
+
+def is_of_gateway(answer: httpx.Response) -> bool:
+    """Whether a proxy answered that got no answer of the service."""
+    return answer.status_code in GATEWAY and media_type(answer) != PROBLEM
+
+
+def media_type(answer: httpx.Response) -> str:
+    """Return the type of the body, without its parameters."""
+    stated: str = answer.headers.get("Content-Type", "")
+    return stated.partition(";")[0].strip()
 
 
 def is_lost(outcome: Outcome) -> bool:
     """Whether an act may have been done, as far as this shows."""
     if isinstance(outcome, httpx.RequestError):
         return not isinstance(outcome, NOT_SENT)
+    if outcome.is_server_error and media_type(outcome) != PROBLEM:
+        return True  # Not the service's own words: a proxy may have sent the call on.
     return outcome.status_code in AGAIN and f'"{UNKNOWN}"' in outcome.text
 
 

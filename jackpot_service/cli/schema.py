@@ -9,7 +9,7 @@ import structlog
 from psycopg.errors import InsufficientPrivilege
 from sqlalchemy.exc import ProgrammingError
 
-from jackpot_service.cli.lazy import Lazy, LazyGroup
+from jackpot_service.cli.lazy import Lazy, LazyGroup, example
 from jackpot_service.cli.opening import act, bring_up, make_months, opened_owner_url, pass_config, require_workable
 from jackpot_service.cli.values import reason_option
 from jackpot_service.config.settings import Config
@@ -17,7 +17,7 @@ from jackpot_service.database import embedded, role
 from jackpot_service.database.connections import create_owners_engine
 from jackpot_service.database.tables import ROLE
 from jackpot_service.database.transactions import transact
-from jackpot_service.schema import migrate, months
+from jackpot_service.schema import distribute, migrate, months
 from jackpot_service.schema.migrate import LOCK_TIMEOUT_MS, NEWEST
 from jackpot_service.usecases.changes.requests import switch_emergency
 
@@ -34,6 +34,7 @@ LONGEST_STALL_MS = 3_600_000
     cls=LazyGroup,
     lazily={
         "check": Lazy("schema:check", "Prove that the migrations make what the catalogue says."),
+        "distribute": Lazy("schema:distribute_tables", "Place the tables on several machines, with Citus."),
         "emergency": Lazy("schema:emergency", "Let one person alone approve an own request, or end that."),
         "key": Lazy("db_keys:make_key", "Make the first key, or one of somebody who requests or approves changes."),
         "months": Lazy("schema:make", "Make the partitions of bets of the next months."),
@@ -46,6 +47,7 @@ def db() -> None:
     """The database's schema, the service's login and the first keys, by the owner's login (JACKPOT_OWNER_URL)."""
 
 
+@example("jackpot db upgrade")
 @click.command("upgrade")
 @click.argument("revision", default=NEWEST)
 @pass_config
@@ -64,6 +66,7 @@ def upgrade(config: Config, revision: str) -> None:
     click.echo(f"The database is at {revision}.", err=True)
 
 
+@example("jackpot db months", "jackpot db months --ahead 24")
 @click.command("months")
 @click.option(
     "--ahead",
@@ -88,13 +91,30 @@ def make(config: Config, ahead: int, stall_ms: int) -> None:
     click.echo(f"The current month and the next {ahead} have been seen to.", err=True)
 
 
+@example("jackpot db distribute")
+@click.command("distribute")
+@pass_config
+def distribute_tables(config: Config) -> None:
+    """
+    Place the tables on several machines, with Citus: on the coordinator, once, while no service runs.
+
+    It prints each table and where its rows stand. Repeated it changes nothing. docs/scaling.md says what is lost.
+    """
+    with opened_owner_url(config) as url:
+        tables = distribute.distribute(url)
+    for table in tables:
+        click.echo(f"{table.table:28} {table.placement}{', placed now' if table.is_new else ''}")
+
+
+@example("jackpot db service-password")
 @click.command("service-password")
 @pass_config
 def give_password(config: Config) -> None:
     """
-    Give the service's login a password: it is asked for, or read from standard input, which ends it by a line's end.
+    Give the service's login a password: type it, or pass it as one line of standard input.
 
-    The server is sent a verifier that is made of it here, so that the password is in no process list and no log.
+    PostgreSQL gets only a verifier, which is made of the password here. So the password is in no process list and no
+    log.
     """
     password = _asked_password()
     with opened_owner_url(config) as url:
@@ -114,6 +134,7 @@ def _asked_password() -> str:
     return password
 
 
+@example('jackpot db emergency on --reason "the second approver cannot be reached"')
 @click.command("emergency")
 @click.argument("switch", type=click.Choice(["on", "off"]))
 @reason_option
@@ -137,6 +158,7 @@ def emergency(config: Config, switch: str, reason: str) -> None:
     click.echo(f"Emergency approvals are {switch}{'' if done else ', as they were'}.", err=True)
 
 
+@example("jackpot db check", "jackpot db check --write")
 @click.command("check")
 @click.option("--write", is_flag=True, help="Write the catalogue anew, after a new revision.")
 def check(*, write: bool) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 import click
 
 from jackpot_service import signing
+from jackpot_service.cli.lazy import example
 from jackpot_service.cli.opening import opened_engine, operator_act, pass_config
 from jackpot_service.cli.values import Text
 from jackpot_service.config.settings import Config
@@ -30,6 +31,11 @@ MOST_KEY_BYTES = 1 << 16
 file_option = click.Path(path_type=Path)
 
 
+@example(
+    "jackpot seal --new-key seal.key > seal.pub",
+    "jackpot seal --key seal.key --output 2026-11-28.seal",
+    "jackpot seal --show 3",
+)
 @click.command("seal")
 @click.option("--key", type=file_option, help="Seal the books with the signing key in this file.")
 @click.option("--output", type=file_option, help="Write the seal to a new file instead of standard output.")
@@ -57,12 +63,8 @@ def seal(  # noqa: PLR0917  click passes what its options say
 
 def _make_key(path: Path) -> bytes:
     key = signing.new_key()
-    try:
-        file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, OWN)
-    except (OSError, ValueError) as error:
-        raise click.ClickException(_stated(path, error, "cannot be made")) from None
-    with os.fdopen(file, "wb") as secret:
-        secret.write(key.secret_pem)
+    with _written(path, mode=OWN) as write:
+        write(key.secret_pem)
     click.echo(f"{path} is the signing key: keep it from everybody. This is its public key, for everybody:", err=True)
     return key.public.pem
 
@@ -86,20 +88,22 @@ def _stored_seal(config: Config, number: int) -> bytes:
 
 
 @contextmanager
-def _written(output: Path | None) -> Iterator[Callable[[bytes], Any]]:
-    """Open a new file before anything is sealed; it is not left behind if nothing is."""
+def _written(output: Path | None, *, mode: int = 0o666) -> Iterator[Callable[[bytes], Any]]:
+    """Open a new file before anything is made; it is not left behind if nothing is. Raises: click.ClickException."""
     if output is None:
         yield partial(click.echo, nl=False)
         return
     try:
-        file = output.open("xb")
+        file = open(output, "xb", opener=partial(os.open, mode=mode))  # noqa: SIM115  closed below
     except (OSError, ValueError) as error:
         raise click.ClickException(_stated(output, error, "cannot be made")) from None
     try:
         with file:
             yield file.write
-    except BaseException:
+    except BaseException as error:
         output.unlink()
+        if isinstance(error, OSError):
+            raise click.ClickException(_stated(output, error, "cannot be written")) from None
         raise
 
 

@@ -8,6 +8,7 @@ from typing import Final
 
 import click
 
+from jackpot_service.cli.lazy import example
 from jackpot_service.cli.opening import opened_url, pass_config, require_no_owner, require_ready
 from jackpot_service.cli.ports import DEFAULT_HOST, free_port, require_free
 from jackpot_service.config.settings import Config
@@ -29,6 +30,7 @@ WEEKS_BEFORE = 5
 seed_option = click.option("--seed", type=int, help="Deal the same cards again; default: by the clock.")
 
 
+@example("jackpot serve", "jackpot serve --host 0.0.0.0 --port 8443 --workers 8")
 @click.command("serve")
 @host_option
 @port_option
@@ -50,6 +52,7 @@ def serve(config: Config, *, host: str, port: int, workers: int, jobs: bool, unt
             raise click.ClickException(str(error)) from error
 
 
+@example("jackpot run", "jackpot run --port 8080 --weeks 0")
 @click.command("run")
 @host_option
 @port_option
@@ -69,6 +72,7 @@ def run(config: Config, *, host: str, port: int, workers: int, seed: int | None,
     _play(config, host, port, workers, rounds=None, seed=seed, pause=SECONDS_BETWEEN_ROUNDS, weeks=weeks)
 
 
+@example("jackpot demo --rounds 2000 --seed 7")
 @click.command("demo")
 @click.option("--rounds", type=click.IntRange(1, 10_000_000), default=500, show_default=True)
 @workers_option

@@ -18,7 +18,7 @@ from urllib.parse import quote
 
 import click
 
-from jackpot_service.cli import address
+from jackpot_service.cli import address, versions
 
 if "httpx" not in sys.modules:
     sys.modules["httpx._main"] = None  # type: ignore[assignment]  # Its own command line, which imports rich.
@@ -29,13 +29,17 @@ from jackpot_service.cli.repeating import (
     FIRST_PAUSE_S,
     NOT_SENT,
     PATIENCE_S,
+    PROBLEM,
     Outcome,
     is_lost,
+    is_of_gateway,
     is_over,
+    media_type,
     named,
     pause_after,
     perhaps_done,
 )
+from jackpot_service.cli.subjects import subjects_of
 
 REFUSED: Final = 1
 NO_ANSWER: Final = 3
@@ -47,8 +51,10 @@ READ_S: Final = 75.0
 PAGE: Final = 200
 """Items that are asked for at once: the most that a list gives."""
 
-PROBLEM: Final = "application/problem+json"
 JSON: Final = "application/json"
+
+NO_SUCH_CALL: Final = "not-found"
+"""The code of a path that no call has; that of a thing that is not there is another one."""
 
 STRANGE: Final = frozenset({"not-found", "method-not-allowed", "validation"})
 """The codes that a service of another version answers with to what it does not know."""
@@ -108,6 +114,12 @@ class Answer(dict[str, Any]):
         """Say that this is no answer of this version."""
         raise self._strange(f"its answer has no {name}")
 
+    def require_about(self, subjects: Item) -> None:
+        """Raises: NoAnswer for an answer that does not state what the call was about."""
+        for name, value in subjects.items():
+            if self[name] != value:
+                raise self._strange(f"its answer states another {name}")
+
     def plus(self, **members: object) -> "Answer":
         """Return a copy with further members."""
         return Answer({**self, **members}, self._strange)
@@ -118,7 +130,7 @@ class Service:
 
     def __init__(self, url: str, key: str | None) -> None:
         self.url = url
-        self._is_known = key is not None
+        self._version: str | None = None
         headers = {"Accept": f"{JSON}, {PROBLEM}", "User-Agent": "jackpot-command-line"}
         if key is not None:
             headers["Authorization"] = f"Bearer {key}"
@@ -137,8 +149,11 @@ class Service:
         self._client.close()
 
     def get(self, path: str, **query: object) -> Answer:
-        """Read something. Raises: ServiceError."""
-        return self.call("GET", path, query=query)
+        """Read something; a list without items has no member that shows whose it is. Raises: ServiceError."""
+        answer = self.call("GET", path, query=query)
+        if answer.get("items") == []:
+            self._require_ledger()
+        return answer
 
     def post(self, path: str, body: Item, **query: object) -> Answer:
         """Have something done. Raises: ServiceError."""
@@ -150,19 +165,31 @@ class Service:
 
     def call(self, method: str, path: str, *, body: Item | None = None, query: Item | None = None) -> Answer:
         """Call, and return the JSON object of the answer. Raises: ServiceError."""
-        return self.json(self.answer(method, path, body=body, query=query))
+        return self._call(method, path, body=body, query=query)[0]
 
     def act(self, method: str, path: str, body: Item, **query: object) -> tuple[Answer, Done]:
         """Have something done, and return the answer and whether it was done just now (201). Raises: ServiceError."""
+        return self._call(method, path, body=body, query=query)
+
+    def _call(self, method: str, path: str, *, body: Item | None, query: Item | None) -> tuple[Answer, Done]:
         answer, was_lost = self._answer(method, path, body=body, query=query)
         repeated = Done.UNSURE if was_lost else Done.BEFORE
-        return self.json(answer), Done.NOW if answer.status_code == HTTPStatus.CREATED else repeated
+        done = Done.NOW if answer.status_code == HTTPStatus.CREATED else repeated
+        result = self.json(answer, perhaps_done(answer.request, body))
+        if method != "GET":
+            result.require_about(subjects_of(path, body or {}))
+        return result, done
 
-    def json(self, answer: httpx.Response) -> Answer:
-        """Read the JSON object of an answer. Raises: NoAnswer if it has none."""
-        if _media_type(answer) != JSON:
-            raise self._no_ledger(f"it answers {answer.request.url.path} with {_media_type(answer) or 'nothing'}")
-        return self._json(answer)
+    def json(self, answer: httpx.Response, perhaps: str = "") -> Answer:
+        """Read the JSON object of an answer; `perhaps` is said if it is strange. Raises: NoAnswer if it has none."""
+        self.require_type(answer, JSON, perhaps)
+        return self._json(answer, perhaps)
+
+    def require_type(self, answer: httpx.Response, expected: str, perhaps: str = "") -> None:
+        """Raises: NoAnswer for an answer of another type."""
+        if media_type(answer) != expected:
+            why = f"it answers {answer.request.url.path} with {media_type(answer) or 'nothing'}"
+            raise self._no_ledger(why, perhaps)
 
     def answer(
         self, method: str, path: str, *, body: Item | None = None, query: Item | None = None, accept: str | None = None
@@ -210,7 +237,7 @@ class Service:
                         return
                     answer.read()
                 pause = pause_after(answer, pause)
-                if answer.status_code not in AGAIN or time.monotonic() + pause > until:
+                if is_over(answer) or time.monotonic() + pause > until:
                     raise self._error(answer)
             finally:
                 answer.close()
@@ -221,10 +248,26 @@ class Service:
         """Return what the service says of itself to anybody; nothing if it says nothing."""
         try:
             answer = self._client.get("/v1/service", headers={"Accept": JSON})
-            document = answer.json() if answer.is_success and _media_type(answer) == JSON else {}
+            document = answer.json() if answer.is_success and media_type(answer) == JSON else {}
         except (httpx.HTTPError, ValueError):
             return {}
-        return document if isinstance(document, dict) and document.get("service") == "jackpot-ledger" else {}
+        return document if isinstance(document, dict) and document.get("service") == versions.LEDGER else {}
+
+    def _require_ledger(self) -> str:
+        """Look, once, who answers here, and return its version. Raises: NoAnswer if it is no ledger."""
+        if self._version is None:
+            about = self.call("GET", at("service"))
+            if about["service"] != versions.LEDGER:
+                raise self._no_ledger("it says that it is something else")
+            self._version = str(about["version"])
+        return self._version
+
+    def _require_own_series(self) -> None:
+        """Look who answers here before something is done. Raises: NoAnswer for no ledger, or one of another series."""
+        from jackpot_service.version import service_version  # noqa: PLC0415  who only reads does without
+
+        if not versions.can_act(service_version(), self._require_ledger()):
+            raise self._no_ledger("its version differs")
 
     def _request(
         self,
@@ -247,6 +290,8 @@ class Service:
 
         Raises: ServiceError; as long as nobody knows whether an act was done, a NoAnswer that says so.
         """
+        if method != "GET":
+            self._require_own_series()
         request = self._request(method, path, body=body, query=query, accept=accept)
         until, pause, was_lost = time.monotonic() + PATIENCE_S, FIRST_PAUSE_S, False
         while True:
@@ -263,7 +308,7 @@ class Service:
         if outcome.is_success:
             return outcome, was_lost
         error = self._error(outcome)
-        if perhaps and not is_over(outcome):
+        if perhaps and (isinstance(error, NoAnswer) or not is_over(outcome)):
             raise NoAnswer(f"{error.message}\n  {perhaps}")
         raise error
 
@@ -273,18 +318,23 @@ class Service:
         except httpx.RequestError as error:
             return error
 
-    def _json(self, answer: httpx.Response) -> Answer:
+    def _json(self, answer: httpx.Response, perhaps: str = "") -> Answer:
+        def strange(why: str) -> NoAnswer:
+            return self._no_ledger(why, perhaps)
+
         try:
-            document = json.loads(answer.content, object_hook=lambda members: Answer(members, self._no_ledger))
+            document = json.loads(answer.content, object_hook=lambda members: Answer(members, strange))
         except ValueError:
             document = None
         if not isinstance(document, Answer):
-            raise self._no_ledger("its answer is no JSON object")
+            raise strange("its answer is no JSON object")
         return document
 
     def _error(self, answer: httpx.Response) -> ServiceError:
         """Make an error of an answer that is no success."""
-        problem: Item = self._json(answer) if _media_type(answer) == PROBLEM else {}
+        if is_of_gateway(answer):
+            return NoAnswer(f"a proxy at {self.url} got no answer of the service (status {answer.status_code}).")
+        problem: Item = self._json(answer) if media_type(answer) == PROBLEM else {}
         if "code" not in problem:
             return self._no_ledger(f"it answers {answer.request.url.path} with status {answer.status_code}")
         detail = str(problem.get("detail") or problem.get("title"))
@@ -297,11 +347,14 @@ class Service:
         return Refusal("\n".join(lines), problem)
 
     def _what_to_do(self, problem: Item) -> Iterator[str]:
-        if problem["code"] == "unauthenticated" and not self._is_known:
-            yield f"  Set {address.KEY_VARIABLE} to your own key, or run: jackpot login"
+        if problem["code"] == "unauthenticated":
+            yield f"  Set {address.KEY_VARIABLE} to a key of yours that is in force, or run: jackpot login"
             return
         if problem["code"] in STRANGE and (version := self._other_version()):
             yield f"  {version}"
+        elif problem["code"] == NO_SUCH_CALL:
+            yield f"  Look at {address.URL_VARIABLE}, {self.url}: perhaps it ends with a path of another service."
+            return
         remedy = "" if problem.get("errors") else self._remedy(str(problem.get("type", "")))
         if remedy:
             yield f"  {remedy}"
@@ -316,11 +369,12 @@ class Service:
         except (httpx.HTTPError, ValueError, AttributeError):
             return ""
 
-    def _no_ledger(self, why: str) -> NoAnswer:
-        return NoAnswer(
+    def _no_ledger(self, why: str, perhaps: str = "") -> NoAnswer:
+        text = (
             self._other_version()
             or f"{self.url} is no jackpot ledger, or one of another version: {why}. Look at {address.URL_VARIABLE}."
         )
+        return NoAnswer(f"{text}\n  {perhaps}" if perhaps else text)
 
     def _other_version(self) -> str:
         """Say which version the service is, if it is another one than this command; nothing otherwise."""
@@ -391,8 +445,3 @@ def _written(value: object) -> str:
 def _place(error: Item) -> str:
     """Name the place that a field error is about: a parameter, or a pointer into the body."""
     return str(error.get("parameter") or error.get("pointer") or "the body")
-
-
-def _media_type(answer: httpx.Response) -> str:
-    stated: str = answer.headers.get("Content-Type", "")
-    return stated.partition(";")[0].strip()

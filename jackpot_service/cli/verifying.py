@@ -9,13 +9,17 @@ from pathlib import Path
 import click
 import sqlalchemy
 
+from jackpot_service.cli.lazy import example
 from jackpot_service.cli.opening import opened_engine, opened_owner_url, opened_url, pass_config
 from jackpot_service.cli.progress import shown_progress
 from jackpot_service.cli.seals import SealFiles, file_option, public_keys, seal_files
 from jackpot_service.config.settings import Config
 from jackpot_service.database import role
 from jackpot_service.database.connections import create_engine, create_owners_engine
-from jackpot_service.database.transactions import Session, read, snapshot
+from jackpot_service.database.distribution import is_distributed
+from jackpot_service.database.snapshots import snapshot
+from jackpot_service.database.transactions import Session, read
+from jackpot_service.domain.counting import counted
 from jackpot_service.domain.errors import Unavailable
 from jackpot_service.ledger.verification import NotCompared, OnReached, Progress, Reached, Verification
 from jackpot_service.proof.checkpoints import given_seals_hold
@@ -32,6 +36,11 @@ OFF = 1
 MOST_PROCESSES = 64
 
 
+@example(
+    "jackpot verify",
+    "jackpot verify --from-last",
+    "jackpot verify --seal 2026-11-28.seal --public-key seal.pub",
+)
 @click.command("verify")
 @click.option("--from-last", is_flag=True, help="Go on from where the last clean, or interrupted, verification stood.")
 @click.option("--seal", "seal_paths", type=file_option, multiple=True, help="A seal, or a directory of seals.")
@@ -78,7 +87,11 @@ def verify_books(  # noqa: PLR0917  click passes what its options say
         with snapshot(engine) as session:
             broken = tuple(given_seals_hold(session, sealed, keys))
             # Books that were rewritten since they were sealed are nothing to go on from, however well they add up.
-            side_by_side = None if processes == 1 else Processes(processes, partial(create_engine, config, url))
+            # A snapshot is of this machine alone: another connection may see other rows of the others.
+            is_alone = processes == 1 or is_distributed(session)
+            if is_alone and processes > 1:
+                click.echo("The tables stand on several machines: one process proves all.", err=True)
+            side_by_side = None if is_alone else Processes(processes, partial(create_engine, config, url))
             verification = _verified(session, last, _note_nothing if broken else notes.take, side_by_side)
             verification = replace(verification, mismatches=(*broken, *verification.mismatches))
     print_verification(verification)
@@ -146,7 +159,7 @@ def _begins(last: NotedVerification | None) -> str:
 
 def _line_of_seals(sealed: SealFiles, keys: Mapping[str, PublicKey]) -> str:
     numbers = sorted({item.seal.number for item in sealed})
-    return f"Checked seals {', '.join(map(str, numbers))} by {len(keys)} public key(s)."
+    return f"Checked seals {', '.join(map(str, numbers))} by {counted(len(keys), 'public key')}."
 
 
 def print_verification(verification: Verification) -> None:

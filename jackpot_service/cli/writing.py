@@ -19,7 +19,7 @@ LONGEST_NAME: Final = 40
 output_option = click.option(
     "--output",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="A file, there when it is whole; default: standard output.",
+    help="The file to write: it appears once it is whole. Default: standard output.",
 )
 
 
@@ -34,6 +34,7 @@ def opened(output: Path | None) -> Iterator[BinaryIO]:
     """
     if output is None:
         yield sys.stdout.buffer
+        sys.stdout.flush()
         return
     is_special = output.exists() and not output.is_file()
     try:

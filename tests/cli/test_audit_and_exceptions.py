@@ -185,7 +185,7 @@ def test_an_exception_is_shown_and_acknowledged_under_the_name_of_the_key(world:
     shown = as_operator("exceptions", "show", exception_id).ok()
     assert re.search(r"^outcome +acknowledged by Olga: slow clock$", shown, re.MULTILINE)
     assert re.search(r"^  call +bets$", shown, re.MULTILINE)
-    as_operator("exceptions", "show", "none").refused(1, "jackpot: there is no exception none")
+    as_operator("exceptions", "show", "none").refused(1, "jackpot: exception-unknown: there is no exception none")
 
 
 def test_exceptions_are_found_by_what_and_where(world: World, run: Jackpot) -> None:

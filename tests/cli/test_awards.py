@@ -151,7 +151,7 @@ def test_a_withholding_rule_is_requested_approved_and_shown(
     assert jackpot(*shown).ok() == ""
     stated = {"report-at-minor": 120_000, "least-multiple": 300, "withhold-at-minor": 500_000, "percent": "24"}
     options = [word for name, value in stated.items() for word in (f"--{name}", str(value))]
-    request = ("changes", "request", "casino-withholding", "--casino-id", "c1", "--currency", "EUR", *options)
+    request = ("changes", "request", "casino-withholding", "--casino", "c1", "--currency", "EUR", *options)
     jackpot(*request, "--reason", "a new law", "--request-id", "law").ok()
     assert jackpot(*shown).ok() == ""
     monkeypatch.setenv("JACKPOT_KEY", won.person("Finn", Role.FINANCE))

@@ -18,6 +18,8 @@ pytestmark = pytest.mark.slow
 
 __all__ = ["books_verify"]
 
+SECOND: Final = r"[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}Z"
+
 RATES: Final = ("changes", "request", "rate-sheet", "--base", "EUR")
 
 
@@ -48,6 +50,8 @@ def test_a_request_shows_what_it_does_before_and_after(jackpot: Jackpot) -> None
     assert row(requested.out, "rates.JPY") == ("*", "0.0061", "-")
     assert row(requested.out, "rates.SEK") == ("", "0.0873", "0.0873")
     assert requested.err == "Change request q1: it waits for another user.\n"
+    assert re.search(r"^ +what it does +before +\| +after$", requested.out, re.MULTILINE), requested.out
+    assert re.search(rf"^figured at +{SECOND}$", requested.out, re.MULTILINE), requested.out
     again = jackpot(
         *RATES, "--rate", "GBP=1.18", "--removed-currency", "JPY", "--reason", "moved", "--request-id", "q1"
     )
@@ -59,7 +63,7 @@ def test_the_amounts_of_a_request_have_their_thousands_apart(
 ) -> None:
     world.open(base_amount="100000")
     monkeypatch.setenv("JACKPOT_KEY", world.person("Olga", Role.OPERATOR))
-    fields = ("--jackpot-id", "j1", "--account", "meter", "--amount", "12345.5", "--document", "20261126")
+    fields = ("--jackpot", "j1", "--account", "meter", "--amount", "12345.5", "--document", "20261126")
 
     shown = jackpot("changes", "request", "adjustment", *fields, "--cause", "count-error", "--reason", "x").ok()
 
@@ -142,19 +146,42 @@ def test_all_fields_may_come_from_a_file(jackpot: Jackpot, tmp_path: Path) -> No
 def test_a_missing_field_is_named_before_anything_is_sent(jackpot: Jackpot, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("JACKPOT_URL", "http://127.0.0.1:9")
 
-    requested = jackpot("changes", "request", "adjustment", "--jackpot-id", "j1", "--amount", "-5", "--reason", "x")
+    requested = jackpot("changes", "request", "adjustment", "--jackpot", "j1", "--amount", "-5", "--reason", "x")
 
     requested.refused(2, "needs --account, --document, --cause, or all of it by --payload")
 
 
 def test_a_role_that_may_not_request_a_kind_is_refused(jackpot: Jackpot) -> None:
-    true_up = ("changes", "request", "prize-fund-true-up", "--jackpot-id", "j1", "--reason", "x")
+    true_up = ("changes", "request", "prize-fund-true-up", "--jackpot", "j1", "--reason", "x")
 
     jackpot(*true_up).refused(1, "jackpot: role-forbidden: ")
 
 
 def test_the_policy_is_a_table(jackpot: Jackpot) -> None:
-    titles, *lines = jackpot("changes", "policy").ok().splitlines()
+    head, titles, *lines = jackpot("changes", "policy").ok().splitlines()
 
+    assert head == "Change policy, version 1"
+    assert jackpot("changes", "policy", "--version", "1").ok().splitlines() == [head, titles, *lines]
+    jackpot("changes", "policy", "--version", "2").refused(1, "jackpot: change-policy-unknown: ")
     assert re.split(r" {2,}", titles)[:3] == ["kind", "requested by", "decided by"]
     assert ["rate-sheet", "rates", "rates", "no", "no", "no"] in [re.split(r" {2,}", line) for line in lines]
+
+
+def test_what_rules_would_change_is_readable_on_a_narrow_terminal(
+    world: World, jackpot: Jackpot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.open()
+    monkeypatch.setenv("JACKPOT_KEY", world.person("Olga", Role.OPERATOR))
+    request = ("changes", "request", "rules", "--jackpot", "j1", "--set", "limit=500000", "--reason", "x", "--dry-run")
+    piped = jackpot(*request).ok()
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+
+    changed, unchanged = jackpot(*request).ok().split("\nunchanged\n")
+
+    assert max(map(len, [*changed.splitlines(), *unchanged.splitlines()])) <= 80
+    assert re.search(r"rules\.document\.limit +(before +)?", changed)
+    assert "500,000" in changed
+    assert re.search(r"^  rules\.document\.split\.reserve +0\.05$", unchanged, re.MULTILINE)
+    assert max(map(len, piped.splitlines())) > 80
+    assert "{" not in piped

@@ -1,6 +1,7 @@
 """The command line, on a real database: what it prints, where, and with which status it ends."""
 
 import io
+import json
 import os
 import re
 import shlex
@@ -67,13 +68,8 @@ def test_the_round_of_the_readme_comes_to_the_figures_of_the_readme(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], empty_database_url: str
 ) -> None:
     readme = README.read_text(encoding="utf-8")
-    block = dedent(
-        readme[
-            readme.index("    export PATH=$PWD/.venv/bin") : readme.index(
-                "Table servers and displays written in Python"
-            )
-        ]
-    )
+    begins, ends = readme.index("    export PATH=$PWD/.venv/bin"), readme.index("The machine makes this key")
+    block = dedent(readme[begins:ends])
     first, rest = block.split("jackpot serve &")
     reader = Reader(program(monkeypatch, capsys, empty_database_url), monkeypatch)
 
@@ -281,6 +277,8 @@ def test_the_readmes_questions_of_finance_work_as_they_stand_there(
     opened: Jackpot, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, database_url: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    var = tmp_path / "var"  # As `jackpot db upgrade` makes it.
+    var.mkdir()
     commands = readme_commands("What finance and the inspector ask")
     assert len(commands) == 7
     with jobs_done(monkeypatch, database_url):
@@ -291,7 +289,8 @@ def test_the_readmes_questions_of_finance_work_as_they_stand_there(
             if command.startswith("events"):
                 monkeypatch.delenv("JACKPOT_KEY")
 
-    assert {path.name for path in tmp_path.iterdir()} == {"riga.xlsx", "seal.key"}
+    assert {path.name for path in var.iterdir()} == {"riga.xlsx", "seal.key"}
+    assert [*tmp_path.iterdir()] == [var]
 
 
 @pytest.mark.parametrize("command", ["run", "demo"])
@@ -306,3 +305,30 @@ def test_without_the_demo_the_commands_that_play_it_say_so_in_one_line(
 
     ended.refused(1, "Error: the demo is not installed: ")
     assert ended.err.count("\n") == 1
+
+
+def test_a_role_that_may_not_is_told_those_that_may(opened: Jackpot, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JACKPOT_KEY", key_of(opened, "Rita", "rates"))
+
+    refused = opened("casinos", "add", "oslo", "Oslo", "--reason", "x")
+
+    refused.refused(
+        1, "jackpot: role-forbidden: Only these roles may do this: operator. The caller has the role rates.\n"
+    )
+
+
+def test_an_address_that_ends_in_the_version_of_the_api_is_explained(
+    opened: Jackpot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("JACKPOT_URL", f"{os.environ['JACKPOT_URL']}/v1")
+
+    for command in (("casinos", "list"), ("casinos", "add", "oslo", "Oslo", "--reason", "x")):
+        opened(*command).refused(1, "jackpot: not-found: ", "  Look at JACKPOT_URL, http://127.0.0.1:")
+
+
+def test_the_options_of_a_change_are_those_of_lists(opened: Jackpot) -> None:
+    fields = ("--account", "meter", "--amount", "1", "--document", "d", "--cause", "count-error", "--reason", "x")
+    request = ("changes", "request", "adjustment", *fields, "--dry-run", "--json")
+
+    assert json.loads(opened(*request, "--jackpot", "live").ok())["payload"]["jackpot_id"] == "live"
+    opened(*request, "--jackpot-id", "live").refused(2, "No such option")

@@ -11,7 +11,7 @@ from tests.support.logins import owner_conninfo
 
 pytestmark = pytest.mark.slow
 
-ADJUSTMENT: Final = ("--jackpot-id", "j1", "--account", "meter", "--amount", "1", "--document", "d")
+ADJUSTMENT: Final = ("--jackpot", "j1", "--account", "meter", "--amount", "1", "--document", "d")
 REQUEST: Final = ("changes", "request", "adjustment")
 WHOLE: Final = (*REQUEST, *ADJUSTMENT, "--cause", "equipment-malfunction")
 IMPORT: Final = ("rates", "import-ecb")
@@ -130,6 +130,25 @@ def test_an_argument_that_is_wrong_is_one_line(hostile: Jackpot, database_url: s
         require_one_line(hostile, *arguments)
 
     assert acts(database_url) == before
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("audit", "show"),
+        ("entries", "show", "j1", "0"),
+        ("hits", "show", "j1"),
+        ("reports", "compare"),
+        ("seals", "show"),
+    ],
+)
+def test_a_number_beyond_every_number_is_a_wrong_argument_not_a_wrong_address(
+    hostile: Jackpot, command: tuple[str, ...]
+) -> None:
+    refused = hostile(*command, "9" * 20)
+
+    refused.refused(2, "9" * 20, "is not in the range")
+    assert "JACKPOT_URL" not in refused.err
 
 
 def test_a_payload_in_a_file_that_is_no_text_is_one_line(hostile: Jackpot, tmp_path: Path) -> None:

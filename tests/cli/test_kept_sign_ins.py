@@ -168,7 +168,7 @@ def test_texts_of_strangers_control_no_terminal(
     hostile = "\x1b[2K\r"
     answers: dict[str, Any] = {"issuer": issuer.url, "client_id": "command-line", "audience": AUDIENCE}
     replies = {"/v1/service": Reply(body={"sign_in": answers}), "/v1/me": Reply(body={"principal": f"Ann{hostile}"})}
-    stranger.answers = lambda path, _query: replies[path]
+    stranger.about, stranger.answers = None, lambda path, _query: replies[path]
     issuer.replies["/device"] = [(200, INVITED | {"user_code": f"A{hostile}B\nC"})]
 
     with subtests.test("who signed in, and by which code"):

@@ -97,7 +97,7 @@ def test_people_are_listed_with_their_keys(jackpot: Jackpot) -> None:
     ]
     assert len(json.loads(jackpot("people", "show", "Rita", "--json").ok())["keys"]) == 2
     assert len(jackpot("people", "list", "--csv").ok().splitlines()) == 4
-    jackpot("people", "show", "Nobody").refused(1, "jackpot: there is nobody named Nobody with a key")
+    jackpot("people", "show", "Nobody").refused(1, "jackpot: key-unknown: there is nobody named Nobody with a key")
 
 
 def test_a_department_is_for_ever(jackpot: Jackpot) -> None:

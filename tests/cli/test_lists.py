@@ -74,6 +74,8 @@ CALLS: Final = {
     "rates histories --base EUR": "/v1/rates/histories?base=EUR",
     "rates use --base EUR": "/v1/rates/use?base=EUR",
     "sheets in-force": "/v1/rates/in-force",
+    "awards list --open --oldest-first": "/v1/awards?open=true&oldest_first=true&limit=200",
+    "awards list --claimable-before 2026-01-01T00:00:00Z": "/v1/awards?claimable_before=2026-01-01T00:00:00Z",
     "awards totals --casino c1": "/v1/award-totals?casino_id=c1",
     "exceptions counts": "/v1/exception-counts",
     "exceptions list": "/v1/exceptions",
@@ -131,8 +133,17 @@ def test_what_a_round_moved_has_its_thousands_apart(jackpot: Jackpot, won: World
     shown = jackpot("rounds", "show", "T1", "r1").ok()
 
     for name in ("meter_before", "meter_after", "carried", "reserve_after", "prize_fund_after"):
-        assert f"{name.replace('_', ' '):<16}  {Decimal(settlement[name]):,f}\n" in shown
+        assert f"{name.replace('_', ' '):<16}  {Decimal(settlement[name]):,f} EUR\n" in shown
     assert Decimal(settlement["meter_before"]) > 100_000
+
+
+def test_an_amount_that_is_none_has_no_currency(jackpot: Jackpot, won: World) -> None:
+    won.bet(bet("b1"), round_id="lost")
+    won.settle(hand("1"), round_id="lost")
+
+    shown = jackpot("rounds", "show", "T1", "lost").ok()
+
+    assert re.search(r"^carried +-$", shown, re.MULTILINE), shown
 
 
 def test_limits_are_listed_as_every_list_is(jackpot: Jackpot, won: World) -> None:
@@ -164,6 +175,12 @@ def test_rates_that_open_rounds_use_are_counted(jackpot: Jackpot) -> None:
     assert line.split() == ["EUR", "1", "1"]
 
 
+def test_an_entry_is_booked_at_a_second(jackpot: Jackpot) -> None:
+    shown = jackpot("entries", "show", "j1", "0", "1").ok()
+
+    assert re.search(r"^booked at +\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ$", shown, re.MULTILINE)
+
+
 def test_totals_of_awards_are_money(jackpot: Jackpot, won: World) -> None:
     (total,) = (item for item in won.get("/v1/award-totals").ok()["items"] if item["state"] == "held")
 
@@ -178,7 +195,9 @@ def test_a_hit_is_found_by_its_cycle(jackpot: Jackpot) -> None:
 
     assert latest == first
     assert re.search(r"^winners +75$", latest, re.MULTILINE)
-    jackpot("hits", "show", "j1", "2").refused(1, "was not won in cycle 2")
+    assert re.search(r"^meter before +[0-9]{3},[0-9.]+ EUR$", latest, re.MULTILINE)
+    assert " EUR " in jackpot("hits", "list", "j1").ok()
+    jackpot("hits", "show", "j1", "2").refused(1, "jackpot: hit-unknown: jackpot j1 was not won in cycle 2\n")
 
 
 def test_a_key_sees_no_more_than_the_api_gives_it(

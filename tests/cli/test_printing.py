@@ -110,3 +110,69 @@ def test_an_empty_list_is_csv_with_a_header(capsys: pytest.CaptureFixture[str]) 
 
     output = capsys.readouterr()
     assert (output.out, output.err) == ("name,amount_minor,currency,pool.exact,note\r\n", "")
+
+
+LONG: list[dict[str, Any]] = [
+    {"name": "Ann", "amount_minor": 123_456_789, "currency": "JPY", "pool": {"exact": "1.5"}, "note": "word " * 30},
+    {"name": "Bob", "amount_minor": -5, "currency": "EUR", "pool": None, "note": "x" * 100},
+]
+
+
+def test_a_table_that_is_wider_than_the_terminal_is_records(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "80")
+
+    printing.print_items(LONG, COLUMNS, form=None)
+
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert (lines[:2], lines.count("")) == (["name    Ann", "amount  123,456,789 JPY"], 1)
+    assert "".join(lines).count("word") == 30
+    assert "".join(lines).count("x") == 100
+
+
+def test_a_table_that_the_terminal_has_room_for_is_one(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "80")
+
+    printing.print_items(ITEMS, COLUMNS, form=None)
+
+    assert capsys.readouterr().out.startswith("name                       amount  pool  note\nAnn ")
+
+
+def test_lines_that_are_piped_stay_whole(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+
+    printing.print_items(LONG, COLUMNS, form=None)
+
+    assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == ["name", "Ann", "Bob"]
+
+
+def test_what_is_shown_by_names_goes_on_under_its_beginning(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "40")
+
+    printing.print_one({}, lambda: printing.fields([("by", "Ann"), ("reason", "one two " * 8)]), is_json=False)
+
+    assert capsys.readouterr().out.splitlines() == [
+        "by      Ann",
+        "reason  one two one two one two one two",
+        "        one two one two one two one two",
+    ]
+
+
+def test_a_value_of_blanks_alone_is_shown_as_an_empty_one(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "40")
+
+    printing.print_one({}, lambda: printing.fields([("reason", " " * 80), ("by", "Ann")]), is_json=False)
+
+    assert capsys.readouterr().out.splitlines() == ["reason", "by      Ann"]

@@ -122,7 +122,7 @@ def test_a_verification_that_found_nothing_says_so(run: Jackpot, played: World) 
     assert re.search(r"^outcome +nothing is wrong$", shown, re.MULTILINE)
     assert re.search(r"^  rounds +1$", shown, re.MULTILINE)
     assert json.loads(run("verifications", "show", job_id, "--json").ok())["job_id"] == job_id
-    run("verifications", "show", "none").refused(1, "jackpot: there is no verification none")
+    run("verifications", "show", "none").refused(1, "jackpot: job-unknown: there is no verification none")
 
 
 def test_a_verification_shows_what_is_wrong_and_where(run: Jackpot, played: World, database_url: str) -> None:
@@ -156,7 +156,7 @@ def test_a_reconciliation_says_up_to_when_the_books_agree(run: Jackpot, played: 
     assert re.search(r"^compared to +2026-11-21 00:00:00Z$", shown, re.MULTILINE)
     then = run("reconciliations", "show", "j1", "--as-of", before).ok()
     assert re.search(r"^agrees +-$", then, re.MULTILINE)
-    run("reconciliations", "show", "j9").refused(1, "jackpot: there is no jackpot j9")
+    run("reconciliations", "show", "j9").refused(1, "jackpot: jackpot-unknown: there is no jackpot j9")
 
 
 def test_a_reconciliation_names_the_figures_that_differ(run: Jackpot, played: World, database_url: str) -> None:

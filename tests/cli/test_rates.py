@@ -283,7 +283,9 @@ def test_a_document_that_is_none_and_one_of_a_day_to_come_have_codes_of_their_ow
 
 
 def test_where_there_is_no_document_one_line_says_so(opened: Jackpot, tmp_path: Path) -> None:
-    opened("rates", "import-ecb", str(tmp_path / "none.xml")).refused(1, "none.xml cannot be read: No such file")
+    opened("rates", "import-ecb", str(tmp_path / "none.xml")).refused(
+        1, "Error: ", "none.xml cannot be read: No such file"
+    )
     opened("rates", "import-ecb", str(tmp_path)).refused(1, "cannot be read: Is a directory")
     opened("rates", "import-ecb", "a\0b").refused(1, "cannot be read: ")
 

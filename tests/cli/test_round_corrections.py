@@ -32,7 +32,7 @@ def test_two_people_correct_a_round_from_the_command_line(
     jackpot = program(monkeypatch, capsys, database_url)
     right = tmp_path / "right.json"
     right.write_text(json.dumps(payload(hand("1", STRAIGHT))["result"]))
-    round_ = ("--jackpot-id", "j1", "--table-id", "T1", "--round-id", "r1", "--result", f"@{right}")
+    round_ = ("--jackpot", "j1", "--table", "T1", "--round", "r1", "--result", f"@{right}")
     request = ("changes", "request", "round-correction", *round_, "--reason", "the camera shows a straight")
 
     with calling(monkeypatch, world.app):

@@ -48,6 +48,18 @@ def test_a_new_key_is_its_owners_alone_and_only_its_public_half_is_printed(opene
     assert path.read_bytes() == before
 
 
+def test_a_key_that_cannot_be_written_is_no_failure_of_the_output(tmp_path: Path) -> None:
+    path = tmp_path / "seal.key"
+    command = ["/bin/sh", "-c", 'ulimit -f 0; exec "$@"', "sh", sys.executable, "-m", "jackpot_service.cli"]
+
+    made = subprocess.run(
+        [*command, "seal", "--new-key", str(path)], capture_output=True, text=True, check=False, timeout=60
+    )
+
+    assert (made.returncode, made.stdout, made.stderr) == (1, "", f"Error: {path} cannot be written: File too large\n")
+    assert not path.exists()
+
+
 def test_seals_are_written_chained_and_verified(
     opened: Jackpot, key: Path, public: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -59,8 +71,8 @@ def test_seals_are_written_chained_and_verified(
     one_file = opened("verify", "--seal", str(tmp_path / "1.json"), "--public-key", public)
     directory = opened("verify", "--seal", str(tmp_path), "--public-key", public)
 
-    assert one_file.ok().endswith(": the books are right.\nChecked seals 1 by 1 public key(s).\n")
-    assert directory.ok().endswith("Checked seals 1, 2 by 1 public key(s).\n")
+    assert one_file.ok().endswith(": the books are right.\nChecked seals 1 by 1 public key.\n")
+    assert directory.ok().endswith("Checked seals 1, 2 by 1 public key.\n")
     assert opened("seal", "--show", "1").ok() == (tmp_path / "1.json").read_text()
     opened("seal", "--show", "3").refused(1, "there is no seal 3")
     monkeypatch.setenv("JACKPOT_KEY", key_of(opened, "Ada", "auditor"))

@@ -14,10 +14,8 @@ import pytest
 from jackpot_service.cli import service_api
 from jackpot_service.version import service_version
 from tests.support.command_line import Jackpot, program
-from tests.support.stranger import JSON, PROBLEM, Answers, Reply, Stranger
+from tests.support.stranger import JSON, PROBLEM, Answers, Reply, Stranger, about
 from tests.support.stranger import stranger as stranger  # noqa: PLC0414  a fixture of these tests
-
-ABOUT: Final = "/v1/service"
 
 
 @pytest.fixture
@@ -107,7 +105,8 @@ def test_a_service_that_stays_busy_is_given_up_with_its_own_words(
 
 
 def test_an_act_whose_answer_was_lost_is_sent_again_with_its_id(stranger: Stranger, jackpot: Jackpot) -> None:
-    replies = iter([Reply(201, {"state": "suspended"}, breaks_off=True), Reply(200, {"state": "suspended"})])
+    suspended = {"jackpot_id": "live", "state": "suspended"}
+    replies = iter([Reply(201, suspended, breaks_off=True), Reply(200, suspended)])
     stranger.answers = lambda _path, _query: next(replies)
 
     assert jackpot("jackpots", "suspend", "live", "--reason", "x").err == "Jackpot live is suspended.\n"
@@ -121,10 +120,6 @@ def test_nobody_there_is_said_with_what_to_do(jackpot: Jackpot, monkeypatch: pyt
 
     expected = (f"no service answers at http://127.0.0.1:{port}", "jackpot serve", "JACKPOT_URL")
     jackpot("casinos", "list").refused(3, *expected)
-
-
-def about(version: str) -> Reply:
-    return Reply(body={"service": "jackpot-ledger", "version": version, "sign_in": None})
 
 
 AWARD: Final = (
@@ -175,7 +170,10 @@ def test_an_item_without_a_member_is_no_ledgers(
 def test_why_a_change_cannot_be_done_controls_no_terminal(stranger: Stranger, jackpot: Jackpot) -> None:
     plain = dict.fromkeys(("request_id", "kind", "maker", "made_at", "expires_at", "subject", "reason"))
     more = {"state": "pending", "base_version": "1", "approvals_due": 1, "payload": {}, "decisions": [], "confirm": {}}
-    effect = {"problem": {"code": "below-zero", "detail": "Too\x1b[2K much."}}
+    effect = {
+        "figured_at": "2026-11-20T09:00:00.000000Z",
+        "problem": {"code": "below-zero", "detail": "Too\x1b[2K much."},
+    }
     stranger.answers = lambda _path, _query: Reply(body={**plain, **more, "effect": effect})
 
     shown = jackpot("changes", "show", "q1").ok()
@@ -195,7 +193,7 @@ def test_what_a_path_loses_is_no_id(stranger: Stranger, jackpot: Jackpot, name: 
 def test_a_service_of_another_version_is_named_with_both_versions(
     stranger: Stranger, jackpot: Jackpot, what: str
 ) -> None:
-    stranger.answers = lambda path, query: about("9.9.9") if path == ABOUT else OTHERS[what](path, query)
+    stranger.about, stranger.answers = about("9.9.9"), OTHERS[what]
 
     expected = (
         f" is version 9.9.9 of the service, and this command is version {service_version()}: use one of its version."
@@ -203,13 +201,14 @@ def test_a_service_of_another_version_is_named_with_both_versions(
     jackpot("casinos", "list").refused(3, expected)
 
 
-def test_a_refusal_by_a_service_of_another_version_names_it_too(stranger: Stranger, jackpot: Jackpot) -> None:
+def test_a_refusal_by_a_service_of_a_later_version_names_it_too(stranger: Stranger, jackpot: Jackpot) -> None:
     problem = {"code": "validation", "title": "Invalid", "detail": "/stripes Unknown field.", "status": 422}
-    stranger.answers = lambda path, _query: about("9.9.9") if path == ABOUT else Reply(422, problem, PROBLEM)
+    later = f"{service_version().rpartition('.')[0]}.99"
+    stranger.about, stranger.answers = about(later), lambda _path, _query: Reply(422, problem, PROBLEM)
 
     refused = jackpot("jackpots", "stripes", "live", "20", "--reason", "x")
 
-    refused.refused(1, "jackpot: validation: /stripes Unknown field.\n", "is version 9.9.9 of the service")
+    refused.refused(1, "jackpot: validation: /stripes Unknown field.\n", f"is version {later} of the service")
 
 
 def test_a_problem_is_one_message_with_what_to_do(stranger: Stranger, jackpot: Jackpot) -> None:
@@ -280,6 +279,22 @@ def test_a_key_that_cannot_be_is_a_wrong_setting_and_not_shown(
     jackpot("casinos", "list").refused(2, "jackpot: JACKPOT_KEY=… is refused: it takes a key such as jk_…")
 
 
+def test_a_list_is_readable_on_a_narrow_terminal(stranger: Stranger) -> None:
+    stranger.answers = paged([{**casino, "name": "word " * 40} for casino in casinos(2)])
+    terminal, own_end = os.openpty()
+    try:
+        command = [sys.executable, "-m", "jackpot_service.cli", "casinos", "list"]
+        subprocess.run(command, env=os.environ | {"COLUMNS": "80"}, stdout=own_end, check=True, timeout=60)
+        lines = os.read(terminal, 1 << 16).decode().splitlines()
+    finally:
+        os.close(terminal)
+        os.close(own_end)
+
+    assert lines[:2] == ["casino      c000", "zone        UTC"]
+    assert max(map(len, lines)) <= 80
+    assert "".join(lines).count("word") == 80
+
+
 def test_settings_of_the_service_do_not_matter_to_a_call(stranger: Stranger) -> None:
     stranger.answers = paged(casinos(1))
     environment = os.environ | {
@@ -292,3 +307,144 @@ def test_settings_of_the_service_do_not_matter_to_a_call(stranger: Stranger) -> 
     listed = subprocess.run(command, env=environment, capture_output=True, text=True, check=True, timeout=60)
 
     assert len(listed.stdout.splitlines()) == 2
+
+
+NO_LEDGERS: Final[dict[str, Reply | None]] = {
+    "another service": Reply(200, {"ok": True}),
+    "one with a name of its own": Reply(200, {"service": "till", "version": service_version()}),
+    "somebody who answers every call": None,
+}
+
+ANOTHER_VERSION: Final[dict[str, Reply | None]] = {"another version": about("9.9.9")}
+
+
+@pytest.mark.parametrize("who", NO_LEDGERS | ANOTHER_VERSION)
+@pytest.mark.parametrize(
+    "act",
+    [
+        ("casinos", "add", "riga", "Riga", "--reason", "x"),
+        ("rates", "publish", "--base", "EUR", "--reason", "x"),
+        ("jackpots", "suspend", "live", "--reason", "x"),
+    ],
+)
+def test_nothing_is_done_at_a_service_that_is_no_ledger_of_this_version(
+    stranger: Stranger, jackpot: Jackpot, act: tuple[str, ...], who: str
+) -> None:
+    stranger.about = (NO_LEDGERS | ANOTHER_VERSION)[who]
+    stranger.answers = lambda _path, _query: Reply(200, {"ok": True})
+
+    jackpot(*act).refused(3, "version")
+
+    assert not [call for call in stranger.calls if not call.startswith("GET ")]
+
+
+@pytest.mark.parametrize(
+    ("act", "member"),
+    [
+        ("awards pay a1 --reference slip", "award_id"),
+        ("awards evidence T1 r1 --kind surveillance --statement s", "table_id"),
+        ("awards evidence T1 r1 --kind surveillance --statement s", "round_id"),
+        ("casinos add riga Riga --reason x", "casino_id"),
+        ("changes approve q1 --reason x", "request_id"),
+        ("changes request prize-fund-true-up --jackpot live --reason x --request-id q1", "kind"),
+        ("exceptions acknowledge ex-1 --reason x", "exception_id"),
+        ("jackpots open live --rules live-caribbean-stud --currency EUR --reason x", "jackpot_id"),
+        ("jackpots suspend live --reason x", "jackpot_id"),
+        ("jobs cancel 17", "job_id"),
+        ("jobs create journal", "kind"),
+        ("keys create --role auditor --name Ann --reason x", "principal"),
+        ("keys revoke 0a1b --reason x", "key_id"),
+        ("passkeys revoke 0a1b --reason x", "passkey_id"),
+        ("rates publish --base EUR --reason x", "base"),
+        ("tables add T1 --casino riga --game caribbean-stud --reason x", "table_id"),
+        ("users add Ann --role auditor --oidc-subject s --reason x", "principal"),
+    ],
+)
+def test_an_answer_about_another_subject_is_refused(
+    stranger: Stranger, jackpot: Jackpot, act: str, member: str
+) -> None:
+    right = {"table_id": "T1", "round_id": "r1", "request_id": "q1"}
+    stranger.answers = lambda _path, _query: Reply(200, right | {member: "another"})
+
+    jackpot(*act.split()).refused(3, f"its answer states another {member}")
+
+
+def test_a_command_looks_once_who_answers_before_it_acts(stranger: Stranger, jackpot: Jackpot) -> None:
+    replies = iter([{"unclaimed": 1, "new": 1, "next": "a1"}, {"unclaimed": 1, "new": 0, "next": None}])
+    stranger.answers = lambda _path, _query: Reply(200, next(replies))
+
+    assert jackpot("awards", "unclaimed").ok() == "Unclaimed awards: 2, noted now: 1.\n"
+    assert stranger.looks == 1
+
+
+def test_a_list_costs_no_look_at_who_answers(stranger: Stranger, jackpot: Jackpot) -> None:
+    stranger.answers = paged(casinos(450))
+
+    jackpot("casinos", "list").ok()
+
+    assert stranger.looks == 0
+
+
+@pytest.mark.parametrize("who", NO_LEDGERS)
+def test_an_empty_list_of_somebody_else_is_none_of_the_ledger(stranger: Stranger, jackpot: Jackpot, who: str) -> None:
+    stranger.about, stranger.answers = NO_LEDGERS[who], lambda _path, _query: Reply(200, {"items": [], "next": None})
+
+    jackpot("casinos", "list").refused(3, "version")
+
+
+def test_an_empty_list_of_a_ledger_of_another_version_is_empty(stranger: Stranger, jackpot: Jackpot) -> None:
+    stranger.about, stranger.answers = about("9.9.9"), paged([])
+
+    listed = jackpot("casinos", "list")
+
+    assert (listed.ok(), listed.err) == ("", "There are none.\n")
+
+
+@pytest.mark.parametrize("more", [(), ("--json",)])
+def test_who_one_is_to_somebody_else_is_not_shown(stranger: Stranger, jackpot: Jackpot, more: tuple[str, ...]) -> None:
+    stranger.answers = lambda _path, _query: Reply(200, {"user": "root"})
+
+    jackpot("whoami", *more).refused(3, "its answer has no principal")
+
+
+@pytest.mark.parametrize("form", [(), ("--csv",), ("--json",)])
+def test_output_that_cannot_be_written_is_one_message(stranger: Stranger, form: tuple[str, ...]) -> None:
+    stranger.answers = paged(casinos(300))
+
+    with Path("/dev/full").open("w", encoding="utf-8") as full:
+        listed = subprocess.run(
+            [sys.executable, "-m", "jackpot_service.cli", "casinos", "list", *form],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+            timeout=60,
+        )
+
+    assert (listed.returncode, listed.stderr) == (
+        1,
+        "jackpot: standard output cannot be written: No space left on device\n",
+    )
+
+
+def test_a_path_in_the_address_is_said_to_be_the_cause(stranger: Stranger, jackpot: Jackpot) -> None:
+    problem = {"code": "not-found", "title": "Not found", "detail": "There is nothing here.", "status": 404}
+    stranger.answers = lambda _path, _query: Reply(404, problem, PROBLEM)
+
+    refused = jackpot("casinos", "list")
+
+    refused.refused(1, "jackpot: not-found: There is nothing here.\n  Look at JACKPOT_URL, http://127.0.0.1:")
+    refused.refused(1, ": perhaps it ends with a path of another service.\n")
+
+
+def test_a_key_that_is_not_in_force_is_said_to_be_the_cause(
+    stranger: Stranger, jackpot: Jackpot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("JACKPOT_KEY", "jk_revoked")
+    problem = {"code": "unauthenticated", "title": "A valid key is required", "detail": "It is revoked.", "status": 401}
+    stranger.answers = lambda _path, _query: Reply(401, problem, PROBLEM)
+
+    refused = jackpot("casinos", "list")
+
+    remedy = "Set JACKPOT_KEY to a key of yours that is in force, or run: jackpot login"
+    refused.refused(1, f"jackpot: unauthenticated: It is revoked.\n  {remedy}\n")

@@ -93,7 +93,7 @@ def test_a_key_counts_more_than_a_sign_in(
     issuer.replies[TOKEN] = [granted(issuer)]
     monkeypatch.setenv("JACKPOT_KEY", "jk_0123456789abcdef_unknown")
 
-    assert "JACKPOT_KEY is set, and counts more: unset it." in jackpot("login").err
+    assert "JACKPOT_KEY is set, and is used instead: unset it." in jackpot("login").err
 
     jackpot("whoami").refused(1, "jackpot: unauthenticated: ")
 

@@ -14,7 +14,8 @@ from jackpot_demo.scene import TABLES
 from jackpot_service.cli.demo import past
 from jackpot_service.config.settings import Config
 from jackpot_service.database.connections import create_engine
-from jackpot_service.database.transactions import read, snapshot
+from jackpot_service.database.snapshots import snapshot
+from jackpot_service.database.transactions import read
 from jackpot_service.proof.proof import verify
 
 pytestmark = pytest.mark.long

@@ -7,7 +7,7 @@ from typing import Any
 import sqlalchemy
 from sqlalchemy import NullPool, text
 
-from jackpot_service.database import transactions
+from jackpot_service.database import snapshots
 from jackpot_service.database.models import Base
 from jackpot_service.domain.accounts import Pools
 from jackpot_service.domain.money import ZERO
@@ -112,12 +112,12 @@ class Books:
         return {table: count for table, count in self.counts().items() if not table.startswith("exception")}
 
     def broken_laws(self) -> tuple[Mismatch, ...]:
-        with transactions.snapshot(self._engine) as session:
+        with snapshots.snapshot(self._engine) as session:
             return laws.broken(session)
 
     def mismatches(self) -> tuple[Mismatch, ...]:
         """What the full verification finds."""
-        with transactions.snapshot(self._engine) as session:
+        with snapshots.snapshot(self._engine) as session:
             return verify(session).mismatches
 
 

@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 import sqlalchemy
 from flask.testing import FlaskClient
 
+from jackpot_service.database.reads import Reads
 from jackpot_service.ledger.instants import Positions
 from jackpot_service.reports.documents import as_text
 from jackpot_service.reports.finance.registry import report_of
@@ -38,7 +39,7 @@ def by_books(
     """Ask the books for a report, as every door does."""
     report = report_of(name)
     parameters = Parameters(start=start, end=end, casino_id=stated(report).get("casino_id"))
-    with made(engine, report, parameters, now=now) as document:
+    with made(Reads(engine), report, parameters, now=now) as document:
         rows: dict[str, equations.Rows] = {}
         for section in document.sections:
             names = [column.name for column in section.columns]

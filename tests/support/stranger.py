@@ -10,8 +10,13 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
+from jackpot_service.version import service_version
+
 JSON: Final = "application/json"
 PROBLEM: Final = "application/problem+json"
+HTML: Final = "text/html"
+
+ABOUT: Final = "/v1/service"
 
 
 @dataclass
@@ -28,13 +33,25 @@ class Reply:
 Answers = Callable[[str, dict[str, list[str]]], Reply]
 
 
+def about(version: str | None = None) -> Reply:
+    """What a ledger says of itself: of this version, or of another one."""
+    own = service_version()
+    return Reply(body={"service": "jackpot-ledger", "version": version or own, "sign_in": None})
+
+
 class Stranger:
-    """Whoever answers at an address: no ledger of this version, or one that is in trouble."""
+    """
+    Whoever answers at an address: no ledger of this version, or one that is in trouble.
+
+    It says of itself that it is `about`; without that it answers the question as every other call.
+    """
 
     def __init__(self) -> None:
         self.calls: list[str] = []
         self.bodies: list[bytes] = []
         self.authorizations: list[str | None] = []
+        self.about: Reply | None = about()
+        self.looks = 0
         self.answers: Answers = lambda _path, _query: Reply(404, "nothing here", "text/plain")
 
 
@@ -45,11 +62,18 @@ def stranger(monkeypatch: pytest.MonkeyPatch) -> Iterator[Stranger]:
 
     class Handler(BaseHTTPRequestHandler):
         def _answer(self) -> None:
-            result.bodies.append(self.rfile.read(int(self.headers.get("Content-Length", 0))))
+            sent = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+            parts = urlsplit(self.path)
+            if parts.path == ABOUT and result.about is not None:
+                result.looks += 1
+                self._reply(result.about)
+                return
+            result.bodies.append(sent)
             result.calls.append(f"{self.command} {self.path}")
             result.authorizations.append(self.headers["Authorization"])
-            parts = urlsplit(self.path)
-            reply = result.answers(parts.path, parse_qs(parts.query))
+            self._reply(result.answers(parts.path, parse_qs(parts.query)))
+
+        def _reply(self, reply: Reply) -> None:
             body = reply.body.encode() if isinstance(reply.body, str) else json.dumps(reply.body).encode()
             self.send_response(reply.status)
             for name, value in {"Content-Type": reply.type, **reply.headers}.items():

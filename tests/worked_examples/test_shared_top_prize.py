@@ -210,5 +210,5 @@ def test_scenario_28_two_tables_hit_one_after_the_other_and_a_bet_between_counts
     assert [award["amount_minor"] for award in two["awards"]] == [4_510]
     hits = world.get("/v1/jackpots/j1/hits").ok()["items"]
     assert [(hit["cycle"], hit["table_id"]) for hit in hits] == [(2, second), (1, first)]
-    assert [Decimal(hit["paid"]) for hit in hits] == [Decimal("45.10"), Decimal(1000)]
+    assert [(Decimal(hit["paid"]), hit["currency"]) for hit in hits] == [(Decimal("45.10"), "EUR"), (1000, "EUR")]
     assert Decimal(two["meter_after"]) == 5

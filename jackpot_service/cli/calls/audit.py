@@ -7,8 +7,9 @@ import click
 from click.core import ParameterSource
 
 from jackpot_service.cli import words
-from jackpot_service.cli.lazy import example
+from jackpot_service.cli.lazy import Group, example
 from jackpot_service.cli.options import (
+    LARGEST_NUMBER,
     Identifier,
     form_options,
     from_option,
@@ -90,11 +91,12 @@ COUNTS = (
 
 
 @example("jackpot audit --limit 20", "jackpot audit --principal Ann --from 2026-11-01T00:00:00Z --json")
-@click.group("audit", invoke_without_command=True, subcommand_metavar="[show SEQ]")
+@click.group("audit", cls=Group, invoke_without_command=True, subcommand_metavar="[show SEQ]")
 @click.option("--principal", help="The user or service account that acted.")
 @click.option("--kind", type=click.Choice(words.ACT_KINDS))
 @click.option("--jackpot", "jackpot_id", type=Identifier())
 @click.option("--subject", help="The object of the act, as the act names it: 'casino c1'.")
+@click.option("--casino", "casino_id", type=Identifier(), help="Also about its claim periods, withholding, statements.")
 @click.option("--request-id", type=Identifier(), help="Also finds what decided or did the change request of this id.")
 @from_option
 @to_option
@@ -126,7 +128,7 @@ def _require_no_option_of_the_list(context: click.Context) -> None:
 
 @example("jackpot audit show 17", "jackpot audit show 17 --json")
 @audit.command("show")
-@click.argument("seq", type=click.IntRange(1))
+@click.argument("seq", type=click.IntRange(1, LARGEST_NUMBER))
 @json_option
 def show_act(seq: int, is_json: bool) -> None:  # noqa: FBT001
     """Show an act by its number: what it found and left, and the entries that it booked."""
@@ -148,7 +150,7 @@ def _act(act: Item) -> Iterator[str]:
         yield from table(EFFECTS, act["effects"], indent="  ")
 
 
-@click.group("exceptions")
+@click.group("exceptions", cls=Group)
 def exceptions() -> None:
     """Late bets, miscounts, conflicts, rounds open too long, emergency approvals."""
 
@@ -205,7 +207,7 @@ def show_exception(exception_id: str, is_json: bool) -> None:  # noqa: FBT001
         (listed for listed in service.items(at("exceptions")) if listed.get("exception_id") == exception_id), None
     )
     if exception is None:
-        raise ServiceError(f"there is no exception {exception_id}")
+        raise ServiceError(f"exception-unknown: there is no exception {exception_id}")
     print_one(exception, lambda: _exception(exception), is_json=is_json)
 
 
@@ -221,7 +223,7 @@ def _exception(exception: Item) -> Iterator[str]:
 @click.option("--reason", required=True, help="The outcome.")
 @request_id_option
 def acknowledge(exception_id: str, reason: str, request_id: str) -> None:
-    """Say what came of an exception."""
+    """Acknowledge an exception, and say what came of it."""
     path = at("exceptions", exception_id, "acknowledgement")
     _, done = configured().act("POST", path, {"request_id": request_id, "reason": reason})
     outcome = done.phrase(

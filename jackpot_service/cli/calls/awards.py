@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from jackpot_service.cli import words
-from jackpot_service.cli.lazy import example
+from jackpot_service.cli.lazy import Group, example
 from jackpot_service.cli.options import (
     Identifier,
     Instant,
@@ -34,6 +34,7 @@ from jackpot_service.cli.printing import (
     text,
     titled,
 )
+from jackpot_service.cli.repeating import perhaps_done
 from jackpot_service.cli.service_api import Item, at, configured
 from jackpot_service.cli.writing import opened, output_option
 
@@ -59,23 +60,34 @@ TOTALS = (
 
 STEPS = (text("step", "step"), moment("taken at", "taken_at"), text("act", "act"))
 
+PAGE = "text/html"
+
 award_argument = click.argument("award_id", type=Identifier())
 
 
-@click.group("awards")
+@click.group("awards", cls=Group)
 def awards() -> None:
     """Awards; held, rejected and stopped ones are decided by: jackpot changes request held-awards."""
 
 
-@example("jackpot awards list --state held", "jackpot awards list --casino riga --csv > awards.csv")
+@example(
+    "jackpot awards list --state held",
+    "jackpot awards list --open --oldest-first",
+    "jackpot awards list --claimable-before 2026-12-01T00:00:00Z",
+    "jackpot awards list --casino riga --csv > awards.csv",
+)
 @awards.command("list")
 @click.option("--state", type=click.Choice(words.AWARD_STATES), help="Default: all.")
 @click.option("--jackpot", "jackpot_id", type=Identifier())
 @click.option("--casino", "casino_id", type=Identifier())
 @click.option("--player", "player_id", type=Identifier())
+@click.option("--open", "open", is_flag=True, help="Those of which something is still to be paid or decided.")
+@click.option("--claimable-before", type=Instant(), help="Those whose claim period ends before that, or has ended.")
+@click.option("--oldest-first", is_flag=True, help="Those of the oldest rounds first. Not with --player.")
 @list_options
 def list_awards(limit: int | None, form: Form | None, **query: Any) -> None:  # noqa: ANN401  as click passes them
     """List all awards, those of the latest rounds first."""
+    query |= {name: query[name] or None for name in ("open", "oldest_first")}
     print_list(configured(), at("awards"), query, COLUMNS, form=form, limit=limit)
 
 
@@ -149,7 +161,8 @@ def pay_award(award_id: str, **stated: Any) -> None:  # noqa: ANN401  as click p
 @request_id_option
 def stop_award(award_id: str, reason: str, request_id: str) -> None:
     """Stop the payment of an award, or of its unpaid rest; two people release it: changes request held-awards."""
-    _print_state(configured().put(at("awards", award_id, "stop"), {"reason": reason, "request_id": request_id}))
+    body = {"reason": reason, "request_id": request_id}
+    _print_state(configured().put(at("awards", award_id, "stop"), body))
 
 
 def _print_state(answer: Item) -> None:
@@ -161,7 +174,7 @@ def _print_state(answer: Item) -> None:
 @awards.command("unclaimed")
 @json_option
 def note_unclaimed_awards(is_json: bool) -> None:  # noqa: FBT001
-    """Keep an exception of each award that nobody claimed, once. A timer runs it daily, by a service account."""
+    """Note each award that nobody claimed as an exception, once. A timer runs it daily, by a service account."""
     service = configured()
     unclaimed = new = 0
     body: Item = {}
@@ -199,7 +212,7 @@ def evidence(  # noqa: PLR0917  click passes what its options say
     request_id: str,
     is_json: bool,  # noqa: FBT001
 ) -> None:
-    """Show what the waiting awards of a round need, after recording evidence if --kind says which."""
+    """Show the evidence that waiting awards of a round need. With --kind, record some first."""
     if (kind is None) is not (statement is None):
         message = "--kind and --statement go together"
         raise click.UsageError(message)
@@ -241,6 +254,8 @@ def slip(award_id: str, lang: str | None, is_new: bool, request_id: str, output:
     """Write the slip of an award, as a page to print (HTML)."""
     method, body = ("POST", {"request_id": request_id}) if is_new else ("GET", None)
     path = at("awards", award_id, "slip")
-    answer = configured().answer(method, path, body=body, query={"lang": lang}, accept="text/html")
+    service = configured()
+    answer = service.answer(method, path, body=body, query={"lang": lang}, accept=PAGE)
+    service.require_type(answer, PAGE, perhaps_done(answer.request, body))
     with opened(output) as file:
         file.write(answer.content)

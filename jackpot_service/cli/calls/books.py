@@ -7,7 +7,7 @@ import click
 
 from jackpot_service.cli import words
 from jackpot_service.cli.calls import jobs
-from jackpot_service.cli.lazy import example
+from jackpot_service.cli.lazy import Group, example
 from jackpot_service.cli.options import Identifier, Instant, json_option, list_options, request_id_option
 from jackpot_service.cli.printing import Form, count, fields, moment, print_list, print_one, second, table, text
 from jackpot_service.cli.service_api import Item, ServiceError, at, configured
@@ -24,7 +24,7 @@ HEADS = (
 )
 
 
-@click.group("books")
+@click.group("books", cls=Group)
 def books() -> None:
     """The books as files, and their checkpoints."""
 
@@ -39,14 +39,14 @@ def books() -> None:
 @request_id_option
 @output_option
 def export_journal(jackpot_id: str, form: str, as_of: str | None, request_id: str, output: Path | None) -> None:
-    """Write a jackpot's journal, which other programs add up. A job makes it: jackpot serve or jobs worker does it."""
+    """Write a jackpot's journal for accounting programs. A job makes it, by jackpot serve or jobs worker."""
     service = configured()
     stated = {"jackpot_id": jackpot_id, "format": form, **({} if as_of is None else {"as_of": as_of})}
     job_id = str(jobs.created(service, "journal", stated, request_id=request_id)["job_id"])
     jobs.wait_for(service, job_id)
     job = service.get(at("jobs", job_id))
     if job["state"] != jobs.DONE:
-        raise ServiceError(f"job {job_id} is {job['state']}: {job['error'] or 'it was ended'}")
+        raise ServiceError(f"job-not-done: job {job_id} is {job['state']}: {job['error'] or 'it was ended'}")
     jobs.write_file(service, job_id, output)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from jackpot_service.cli import words
-from jackpot_service.cli.lazy import example
+from jackpot_service.cli.lazy import Group, example
 from jackpot_service.cli.options import (
     Identifier,
     WallClock,
@@ -65,7 +65,7 @@ RULES = (
 casino_argument = click.argument("casino_id", type=Identifier())
 
 
-@click.group("casinos")
+@click.group("casinos", cls=Group)
 def casinos() -> None:
     """Casinos: the companies that run gaming tables."""
 
@@ -155,7 +155,7 @@ def _show_fields(path: str, *, is_json: bool) -> None:
     print_one(answer, lambda: fields(named(answer)), is_json=is_json)
 
 
-@click.group("tables")
+@click.group("tables", cls=Group)
 def tables() -> None:
     """Gaming tables."""
 

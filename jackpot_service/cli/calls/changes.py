@@ -1,12 +1,12 @@
 """`jackpot changes …`: change requests, asked for by one user and decided by another."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 import click
 
 from jackpot_service.cli import change_fields, words
-from jackpot_service.cli.lazy import example
+from jackpot_service.cli.lazy import Group, example
 from jackpot_service.cli.options import (
     Identifier,
     JsonFile,
@@ -24,21 +24,27 @@ from jackpot_service.cli.printing import (
     decimal,
     exact,
     fields,
+    fits,
     moment,
     print_items,
     print_list,
     print_one,
+    second,
     shown,
     table,
     text,
     titled,
 )
 from jackpot_service.cli.service_api import Done, Item, Service, at, configured, printable
+from jackpot_service.domain.shapes import INSTANT
 
 PENDING: Final = "pending"
 
 NO_FIGURES: Final = ("_id", "reference", "document", "reason", "name", "date", "to")
 """How the names of texts end that may be digits alone, and are no figures."""
+
+LAST: Final = ("positions", "document")
+"""How the names begin of what comes last of an effect: where the books stood, and on which paper it is."""
 
 COLUMNS = (
     text("request", "request_id"),
@@ -78,12 +84,12 @@ POSTINGS = (
 request_argument = click.argument("request_id", type=Identifier())
 
 
-@click.group("changes")
+@click.group("changes", cls=Group)
 def changes() -> None:
     """Changes that need two people: one requests, another approves."""
 
 
-class Kinds(click.Group):
+class Kinds(Group):
     """A command for each kind of change, made of its fields when it is run."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  click's
@@ -180,7 +186,7 @@ def approve(  # noqa: PLR0917  click passes what its options say
     dry_run: bool,  # noqa: FBT001
     is_json: bool,  # noqa: FBT001
 ) -> None:
-    """Approve what somebody else requested; it is done by the last approval that is due."""
+    """Approve what somebody else requested. The last approval that is due also does it."""
     body = {"reason": reason, "confirm": pairs(confirm, option="--confirm"), "emergency": emergency}
     query = {"dry_run": True} if dry_run else {}
     change = configured().post(at("change-requests", request_id, "approval"), body, **query)
@@ -197,7 +203,8 @@ def approve(  # noqa: PLR0917  click passes what its options say
 @json_option
 def reject(request_id: str, reason: str, is_json: bool) -> None:  # noqa: FBT001
     """Reject what somebody else requested."""
-    print_change(configured().post(at("change-requests", request_id, "rejection"), {"reason": reason}), is_json=is_json)
+    change = configured().post(at("change-requests", request_id, "rejection"), {"reason": reason})
+    print_change(change, is_json=is_json)
     click.echo(f"Change request {request_id}: rejected.", err=True)
 
 
@@ -231,12 +238,16 @@ def show_change(request_id: str, is_json: bool) -> None:  # noqa: FBT001
     print_change(configured().get(at("change-requests", request_id)), is_json=is_json)
 
 
-@example("jackpot changes policy")
+@example("jackpot changes policy", "jackpot changes policy --version 1")
 @changes.command("policy")
+@click.option("--version", type=click.IntRange(1), help="Another version than the one in force.")
 @form_options
-def show_policy(form: Form | None) -> None:
+def show_policy(version: int | None, form: Form | None) -> None:
     """Show who requests each kind of change, and who decides it."""
-    print_items(configured().get(at("change-policy"))["kinds"], POLICY, form=form)
+    policy = configured().get(at("change-policy"), version=version)
+    if form is None:
+        click.echo(f"Change policy, version {policy['version']:,}")
+    print_items(policy["kinds"], POLICY, form=form)
 
 
 def print_change(change: Item, *, is_json: bool) -> None:
@@ -249,7 +260,7 @@ def _lines(change: Item) -> Iterator[str]:
     rows += [("made against", change["base_version"]), ("approvals due", str(change["approvals_due"]))]
     yield from fields(rows)
     yield ""
-    yield from fields((f"  {name}", _member(name, value)) for name, value in change["payload"].items())
+    yield from fields((f"  {name}", value) for name, value in _flat(change["payload"]))
     if change["decisions"]:
         yield ""
         yield from table(DECISIONS, change["decisions"], indent="  ")
@@ -264,24 +275,37 @@ def _lines(change: Item) -> Iterator[str]:
 
 def _effect(effect: Item) -> Iterator[str]:
     """Write what there is before | after, a line a figure, those that change with a mark; and what is posted."""
+    if effect["figured_at"] is not None:  # Null of what was done.
+        yield from fields([("figured at", second(effect["figured_at"]))])
     problem = effect["problem"]
     if problem is not None:
         yield printable(f"It cannot be done now: {problem['code']}: {problem['detail']}")
         return
     before, after = dict(_flat(effect["before"] or {})), dict(_flat(effect["after"] or {}))
-    names = list(dict.fromkeys([*before, *after]))
+    names = sorted(dict.fromkeys([*before, *after]), key=lambda name: name.startswith(LAST))
     rows = [{"name": name, "before": before.get(name, "-"), "after": after.get(name, "-")} for name in names]
     columns = (
-        Column("", lambda row: "*" if row["before"] != row["after"] else ""),
+        Column("", lambda row: "*" if row["before"] != row["after"] else "", mark="changes"),
         Column("what it does" if effect["currency"] is None else f"in {effect['currency']}", lambda row: row["name"]),
         Column("before", lambda row: row["before"]),
-        Column("|", lambda _: "|"),
+        Column("|", lambda _: "|", mark=""),
         Column("after", lambda row: row["after"]),
     )
-    yield from table(columns, rows, indent="  ")
+    if fits(columns, rows, indent="  "):
+        yield from table(columns, rows, indent="  ")
+    else:
+        yield from _changes_first(columns, rows)
     if effect["postings"]:
         yield ""
         yield from table(POSTINGS, effect["postings"], indent="  ")
+
+
+def _changes_first(columns: Sequence[Column], rows: Sequence[Item]) -> Iterator[str]:
+    """Write before | after of what changes alone, and of all else its value once: a narrow terminal has few columns."""
+    yield from table(columns, [row for row in rows if row["before"] != row["after"]], indent="  ")
+    yield ""
+    yield "unchanged"
+    yield from fields((f"  {row['name']}", row["after"]) for row in rows if row["before"] == row["after"])
 
 
 def _flat(value: Item, prefix: str = "") -> Iterator[tuple[str, str]]:
@@ -291,6 +315,8 @@ def _flat(value: Item, prefix: str = "") -> Iterator[tuple[str, str]]:
         elif isinstance(member, list) and member and all(_is_named(part) for part in member):
             for first, *rest in member:  # Behind a rate stand the decimals of its currency, which no change sets.
                 yield f"{prefix}{name}.{first}", " ".join(map(_figure, rest[:1] if name == "rates" else rest))
+        elif isinstance(member, list) and any(isinstance(part, dict | list) for part in member):
+            yield from _flat({str(number): part for number, part in enumerate(member, 1)}, f"{prefix}{name}.")
         else:
             yield f"{prefix}{name}", _member(name, member)
 
@@ -305,6 +331,8 @@ def _is_named(part: Any) -> bool:  # noqa: ANN401  JSON
 
 
 def _figure(value: Any) -> str:  # noqa: ANN401  JSON
+    if isinstance(value, str) and INSTANT.fullmatch(value) and value.endswith("Z"):
+        return second(value)
     is_exact = isinstance(value, str) and value.removeprefix("-").replace(".", "", 1).isdecimal()
     return decimal(value) if is_exact else shown(value)
 

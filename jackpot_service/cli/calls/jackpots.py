@@ -8,8 +8,9 @@ import click
 
 from jackpot_service.cli import words
 from jackpot_service.cli.change_fields import setting_values
-from jackpot_service.cli.lazy import example
+from jackpot_service.cli.lazy import Group, example
 from jackpot_service.cli.options import (
+    LARGEST_NUMBER,
     Amount,
     CurrencyCode,
     Identifier,
@@ -41,8 +42,14 @@ from jackpot_service.cli.printing import (
     titled,
 )
 from jackpot_service.cli.service_api import Item, at, configured
+from jackpot_service.domain.errors import NotFound
 
 MOST_STRIPES = 256
+
+
+class UnknownHit(NotFound, code="hit-unknown", title="Unknown hit"):
+    """The jackpot was not won yet, or not in this cycle."""
+
 
 COLUMNS = (
     text("jackpot", "jackpot_id"),
@@ -62,10 +69,10 @@ HITS = (
     text("table", "table_id"),
     text("round", "round_id"),
     count("winners", "winners"),
-    exact("meter before", "meter_before"),
-    exact("paid", "paid"),
-    exact("carried", "carried"),
-    exact("meter after", "meter_after"),
+    exact("meter before", "meter_before", "currency"),
+    exact("paid", "paid", "currency"),
+    exact("carried", "carried", "currency"),
+    exact("meter after", "meter_after", "currency"),
 )
 
 AWARDS = (
@@ -81,7 +88,7 @@ jackpot_argument = click.argument("jackpot_id", type=Identifier())
 currency_option = click.option("--currency", type=CurrencyCode(), help="Default: the base currency.")
 
 
-@click.group("jackpots")
+@click.group("jackpots", cls=Group)
 def jackpots() -> None:
     """Jackpots: list and show them, open, suspend and resume them."""
 
@@ -185,7 +192,8 @@ def resume_jackpot(jackpot_id: str, reason: str, request_id: str) -> None:
 
 
 def _change_suspension(jackpot_id: str, what: str, *, reason: str, request_id: str) -> None:
-    done = configured().put(at("jackpots", jackpot_id, what), {"request_id": request_id, "reason": reason})
+    body = {"request_id": request_id, "reason": reason}
+    done = configured().put(at("jackpots", jackpot_id, what), body)
     click.echo(f"Jackpot {jackpot_id} is {done['state']}.", err=True)
 
 
@@ -229,7 +237,7 @@ def _meter(answer: Item) -> list[tuple[str, str]]:
     ]
 
 
-@click.group("hits")
+@click.group("hits", cls=Group)
 def hits() -> None:
     """Jackpots that were won: list them, and show one with its awards."""
 
@@ -246,7 +254,7 @@ def list_hits(jackpot_id: str, limit: int | None, form: Form | None) -> None:
 @example("jackpot hits show live", "jackpot hits show live 3")
 @hits.command("show")
 @jackpot_argument
-@click.argument("cycle", type=click.IntRange(1), required=False)
+@click.argument("cycle", type=click.IntRange(1, LARGEST_NUMBER), required=False)
 @json_option
 def show_hit(jackpot_id: str, cycle: int | None, is_json: bool) -> None:  # noqa: FBT001
     """Show a hit with its cards and awards: that of a CYCLE, or the latest."""
@@ -255,17 +263,17 @@ def show_hit(jackpot_id: str, cycle: int | None, is_json: bool) -> None:  # noqa
     answer = next((hit for hit in listed if cycle in {None, hit["cycle"]}), None)
     if answer is None:
         which = "was not won yet" if cycle is None else f"was not won in cycle {cycle}"
-        raise click.ClickException(f"jackpot {jackpot_id} {which}")
+        raise UnknownHit(f"jackpot {jackpot_id} {which}")
     print_one(answer, lambda: _hit(answer), is_json=is_json)
 
 
-def _hit(answer: Item) -> Iterator[str]:
-    yield from fields(titled((*HITS, text("cards", "cards"), text("payment", "payment")), answer))
+def _hit(hit: Item) -> Iterator[str]:
+    yield from fields(titled((*HITS, text("cards", "cards"), text("payment", "payment")), hit))
     yield ""
-    yield from table(AWARDS, answer["awards"], indent="  ")
+    yield from table(AWARDS, hit["awards"], indent="  ")
 
 
-@click.group("paytable")
+@click.group("paytable", cls=Group)
 def paytable() -> None:
     """The prizes of a jackpot, in a currency."""
 
@@ -297,7 +305,7 @@ def _prize(line: Item) -> str:
     return f"{decimal(line['fixed_amount'])} in the base currency"
 
 
-@click.group("rules")
+@click.group("rules", cls=Group)
 def rules() -> None:
     """The rules of a jackpot, as they are printed for players."""
 

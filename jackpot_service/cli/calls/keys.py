@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from jackpot_service.cli import words
-from jackpot_service.cli.lazy import example
+from jackpot_service.cli.lazy import Group, example
 from jackpot_service.cli.options import (
     Identifier,
     casino_option,
@@ -29,7 +29,6 @@ from jackpot_service.cli.printing import (
     count,
     fields,
     moment,
-    named,
     print_items,
     print_list,
     print_one,
@@ -76,10 +75,18 @@ OF_ONE = (
     text("subject", "subject"),
 )
 
+ME = tuple(
+    text(name.replace("_", " "), name)
+    for name in (
+        *("principal", "role", "casino_id", "department"),
+        *("table_ids", "is_service_account", "requests", "decides"),
+    )
+)
+
 PEOPLE = (*OWNER, count("live keys", "live_keys"), moment("since", "created_at"), moment("last used", "last_used_at"))
 
 
-@click.group("keys")
+@click.group("keys", cls=Group)
 def keys() -> None:
     """Keys of people and service accounts."""
 
@@ -149,7 +156,7 @@ def sign_out_owner(key_id: str, reason: str) -> None:
     click.echo(f"{done['principal']} is signed out of the pages; sessions ended: {done['sessions']:,}.", err=True)
 
 
-@click.group("people")
+@click.group("people", cls=Group)
 def people() -> None:
     """People and service accounts: who there is, with which role and which keys."""
 
@@ -173,7 +180,7 @@ def show_person(name: str, is_json: bool) -> None:  # noqa: FBT001
     service = configured()
     answer = {person["principal"]: (person, own) for person, own in _people(service.items(at("keys")))}
     if name not in answer:
-        raise ServiceError(f"there is nobody named {name} with a key")
+        raise ServiceError(f"key-unknown: there is nobody named {name} with a key")
     person, own = answer[name]
     print_one({**person, "keys": own}, lambda: _person(person, own), is_json=is_json)
 
@@ -204,7 +211,7 @@ def _people(listed: Iterable[Item]) -> Iterator[tuple[Item, list[Item]]]:
         )
 
 
-@click.group("users")
+@click.group("users", cls=Group)
 def users() -> None:
     """Users who show tokens of an issuer (JACKPOT_OIDC_ISSUER) instead of keys."""
 
@@ -220,7 +227,7 @@ def users() -> None:
 @request_id_option
 def add_user(**stated: Any) -> None:  # noqa: ANN401  as click passes them
     """
-    Let a subject of the issuer speak as NAME. It is listed among the keys, and revoked as one.
+    Let somebody who signs in with the issuer act as NAME. They are listed among the keys, and revoked as a key is.
 
     The owner of the database adds those who request or approve changes: jackpot db user.
     """
@@ -236,4 +243,5 @@ def whoami(is_json: bool) -> None:  # noqa: FBT001
     """Show who you are to the service: your name, role, and which changes you may request and decide."""
     service: Service = configured()
     answer = service.get(at("me"))
-    print_one(answer, lambda: fields(named(answer)), is_json=is_json)
+    lines = list(fields(titled(ME, answer)))  # Also before JSON: somebody else may have answered.
+    print_one(answer, lambda: lines, is_json=is_json)

@@ -15,10 +15,10 @@ VARIABLE = "_JACKPOT_COMPLETE"
 @click.command("login")
 def login() -> None:
     """
-    Sign in with the issuer of the service: agree to a code in a browser, on any machine.
+    Sign in with the issuer of the service: confirm a code in a browser, on any machine.
 
-    The token is kept for you alone, by the address of the service, and renewed while the issuer allows it.
-    JACKPOT_KEY counts more.
+    The token is kept for you alone, for this address of the service, and renewed while the issuer allows it.
+    While JACKPOT_KEY is set, the key is used instead.
     """
     url = address.service_url()
     about = called(url, None).get(at("service"))
@@ -27,7 +27,7 @@ def login() -> None:
     sign_in.keep(url, signed_in)
     click.echo(printable(f"Signed in at {url} as {name}."), err=True)
     if address.own_key() is not None:
-        click.echo(f"{address.KEY_VARIABLE} is set, and counts more: unset it.", err=True)
+        click.echo(f"{address.KEY_VARIABLE} is set, and is used instead: unset it.", err=True)
 
 
 @example("jackpot logout")
@@ -47,7 +47,7 @@ def logout() -> None:
 @click.argument("shell", type=click.Choice(SHELLS))
 @click.pass_context
 def completion(context: click.Context, shell: str) -> None:
-    """Print what a shell completes the commands and options by."""
+    """Print the script by which a shell completes commands and options."""
     from click.shell_completion import get_completion_class  # noqa: PLC0415
 
     of_shell = get_completion_class(shell)

@@ -2,7 +2,7 @@
 
 import click
 
-from jackpot_service.cli.lazy import example
+from jackpot_service.cli.lazy import Group, example
 from jackpot_service.cli.options import Identifier, list_options, reason_option, request_id_option
 from jackpot_service.cli.printing import Column, Form, moment, print_list, second, text
 from jackpot_service.cli.service_api import at, configured
@@ -18,7 +18,7 @@ PASSKEYS = (
 )
 
 
-@click.group("passkeys")
+@click.group("passkeys", cls=Group)
 def passkeys() -> None:
     """Passkeys of people: list and revoke them."""
 

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import click
 
-from jackpot_service.cli.lazy import example
-from jackpot_service.cli.options import Identifier, Instant, json_option, list_options
+from jackpot_service.cli.lazy import Group, example
+from jackpot_service.cli.options import LARGEST_NUMBER, Identifier, Instant, json_option, list_options
 from jackpot_service.cli.printing import (
     Column,
     Form,
@@ -97,7 +97,7 @@ VARIANCES = (
 as_of_option = click.option("--as-of", type=Instant(), help="As it was known at this instant. Default: now.")
 
 
-@click.group("seals")
+@click.group("seals", cls=Group)
 def seals() -> None:
     """Seals of the books: list and show them. `jackpot seal` makes one, on the machine."""
 
@@ -112,7 +112,7 @@ def list_seals(limit: int | None, form: Form | None) -> None:
 
 @example("jackpot seals show 1", "jackpot seals show 1 --json > seal-1.json")
 @seals.command("show")
-@click.argument("number", type=click.IntRange(1))
+@click.argument("number", type=click.IntRange(1, LARGEST_NUMBER))
 @click.option("--json", "is_json", is_flag=True, help="As JSON, byte by byte as it was signed.")
 def show_seal(number: int, is_json: bool) -> None:  # noqa: FBT001
     """Show a seal: where the chain of each stripe ended."""
@@ -141,7 +141,7 @@ def _seal(seal: Item) -> Iterator[str]:
     yield from table(STRIPES, [dict(zip(members, stripe, strict=True)) for stripe in seal["stripes"]], indent="  ")
 
 
-@click.group("verifications")
+@click.group("verifications", cls=Group)
 def verifications() -> None:
     """Verifications of the books: their notes, and those that are jobs."""
 
@@ -171,7 +171,7 @@ def show_run(job_id: str, is_json: bool) -> None:  # noqa: FBT001
     service = configured()
     run = next((listed for listed in service.items(at("verification-runs")) if listed.get("job_id") == job_id), None)
     if run is None:
-        raise ServiceError(f"there is no verification {job_id}")
+        raise ServiceError(f"job-unknown: there is no verification {job_id}")
     print_one(run, lambda: _run(run), is_json=is_json)
 
 
@@ -186,7 +186,7 @@ def _run(run: Item) -> Iterator[str]:
             yield from table(MISMATCHES, run["outcome"]["first_mismatches"], indent="  ")
 
 
-@click.group("reconciliations")
+@click.group("reconciliations", cls=Group)
 def reconciliations() -> None:
     """Whether documents and journal agree, jackpot by jackpot."""
 
@@ -210,7 +210,7 @@ def show_reconciliation(jackpot_id: str, as_of: str | None, is_json: bool) -> No
     items = configured().items(at("reconciliations"), {"as_of": as_of})
     reconciliation = next((item for item in items if item["jackpot_id"] == jackpot_id), None)
     if reconciliation is None:
-        raise ServiceError(f"there is no jackpot {jackpot_id}")
+        raise ServiceError(f"jackpot-unknown: there is no jackpot {jackpot_id}")
     print_one(reconciliation, lambda: _reconciliation(reconciliation), is_json=is_json)
 
 

@@ -6,7 +6,7 @@ from typing import Any, Final
 import click
 
 from jackpot_service.cli.calls import changes, ecb
-from jackpot_service.cli.lazy import example
+from jackpot_service.cli.lazy import Group, example
 from jackpot_service.cli.options import (
     Amount,
     CurrencyCode,
@@ -57,6 +57,8 @@ HISTORY = (exact("rate", "rate"), *HEADS)
 USE = (text("currency", "currency"), count("sheet", "rate_sheet"), count("open rounds", "open_rounds"))
 
 base_option = click.option("--base", type=CurrencyCode(), required=True, help="The base currency.")
+
+
 number_option = click.option(
     "--number", type=click.IntRange(1, LARGEST_NUMBER), help="Another sheet than the one in force."
 )
@@ -65,7 +67,7 @@ as_of_option = click.option(
 )
 
 
-@click.group("sheets")
+@click.group("sheets", cls=Group)
 def sheets() -> None:
     """Rate sheets: list and show them."""
 
@@ -100,11 +102,11 @@ def show_sheet(base: str, number: int | None, as_of: str | None, form: Form | No
 @sheets.command("in-force")
 @form_options
 def show_sheets_in_force(form: Form | None) -> None:
-    """Show of each base currency which sheet is in force now."""
+    """Show the sheet of each base currency that is in force now."""
     print_items(configured().get(at("rates", "in-force"))["items"], HEADS, form=form)
 
 
-@click.group("rates")
+@click.group("rates", cls=Group)
 def rates() -> None:
     """Rates: publish a first sheet, propose the ECB's, look back."""
 
@@ -197,7 +199,7 @@ def import_ecb(  # noqa: PLR0917  click passes what its options say
     Propose the ECB's daily reference rates (eurofxref-daily.xml) to those who approve rates; puts nothing in force.
 
     A rate is the quotient of two quotes, rounded to 10 decimals, half to even. Only currencies of the sheet in force
-    are taken, since a sheet opens every currency that it holds to bets; --all takes the others too. Those that the
+    are taken, since bets are taken in every currency of a sheet; --all takes the others too. Those that the
     document does not quote keep their rates.
     """
     document = ecb.fetch(place, most=LARGEST_DOCUMENT)

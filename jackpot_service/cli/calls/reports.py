@@ -7,8 +7,9 @@ from typing import Any, Final
 import click
 
 from jackpot_service.cli import words
-from jackpot_service.cli.lazy import example
+from jackpot_service.cli.lazy import Group, example
 from jackpot_service.cli.options import (
+    LARGEST_NUMBER,
     CurrencyCode,
     Identifier,
     Instant,
@@ -61,7 +62,7 @@ PERIODS = (
 )
 
 
-@click.group("reports")
+@click.group("reports", cls=Group)
 def reports() -> None:
     """Reports of the books, as of any time."""
 
@@ -159,7 +160,7 @@ def _column(described: Item) -> Column:
 @reason_option
 @request_id_option
 def close_period(to: str, reason: str, request_id: str) -> None:
-    """Close everything before an instant: its reports are kept by their hashes."""
+    """Close all that was booked before an instant: the hashes of its reports are stored."""
     end = f"{to}T00:00:00Z" if len(to) == DAY_LENGTH else to
     done = configured().post(at("closed-periods"), {"request_id": request_id, "reason": reason, "to": end})
     for name, stored in sorted(done["reports"].items()):
@@ -176,8 +177,8 @@ def list_periods(limit: int | None, form: Form | None) -> None:
 
 @example("jackpot reports compare 41")
 @reports.command("compare")
-@click.argument("act", type=click.IntRange(0))
+@click.argument("act", type=click.IntRange(0, LARGEST_NUMBER))
 @form_options
 def compare_period(act: int, form: Form | None) -> None:
-    """Figure the reports of the period again that ACT closed, and compare them with their hashes."""
+    """Make the reports of the period that ACT closed once more, and compare them with their hashes."""
     print_items(configured().get(at("closed-periods", str(act), "comparison"))["items"], COMPARED, form=form)

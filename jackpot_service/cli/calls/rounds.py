@@ -6,8 +6,9 @@ from typing import Any
 import click
 
 from jackpot_service.cli import words
-from jackpot_service.cli.lazy import example
+from jackpot_service.cli.lazy import Group, example
 from jackpot_service.cli.options import (
+    LARGEST_NUMBER,
     Identifier,
     from_option,
     json_option,
@@ -18,8 +19,8 @@ from jackpot_service.cli.options import (
 from jackpot_service.cli.printing import (
     Column,
     Form,
+    amount,
     count,
-    decimal,
     exact,
     fields,
     minor,
@@ -30,6 +31,7 @@ from jackpot_service.cli.printing import (
     shown,
     table,
     text,
+    titled,
 )
 from jackpot_service.cli.service_api import Item, at, configured
 
@@ -63,6 +65,18 @@ AWARDS = (
     text("state", "state"),
 )
 
+ENTRY = (
+    text("book", "book"),
+    text("stripe", "stripe"),
+    text("seq", "seq"),
+    text("kind", "kind"),
+    text("principal", "principal"),
+    moment("booked at", "booked_at"),
+    text("rules version", "rules_version"),
+    text("digest", "digest"),
+    text("head", "head"),
+)
+
 POSTINGS = (text("account", "account"), exact("amount", "amount", "currency"), text("movement", "movement"))
 
 PLAYED = (
@@ -77,7 +91,7 @@ PLAYED = (
 )
 
 
-@click.group("rounds")
+@click.group("rounds", cls=Group)
 def rounds() -> None:
     """Rounds: their bets, cards and awards."""
 
@@ -147,14 +161,15 @@ def _round(answer: Item) -> list[str]:
         lines += ["", *table(HANDS, answer["hands"], indent="  ")]
     if settlement is not None:
         names = ("meter_before", "meter_after", "carried", "reserve_after", "prize_fund_after")
-        amounts = ((name.replace("_", " "), decimal(settlement[name])) for name in names)
+        base = answer["rate_sheet"]["base"]
+        amounts = ((name.replace("_", " "), amount(settlement[name], base)) for name in names)
         lines += ["", *fields([("policy", shown(settlement["policy"])), *amounts])]
         awards = list(table(AWARDS, settlement["awards"], indent="  "))
         lines += ["", *awards] if awards else []
     return lines
 
 
-@click.group("players")
+@click.group("players", cls=Group)
 def players() -> None:
     """Players: the bets that they made."""
 
@@ -181,7 +196,7 @@ def list_bets(
     print_list(configured(), at("players", player_id, "bets"), query, PLAYED, form=form, limit=limit)
 
 
-@click.group("entries")
+@click.group("entries", cls=Group)
 def entries() -> None:
     """Entries of the books."""
 
@@ -189,8 +204,8 @@ def entries() -> None:
 @example("jackpot entries show live 3 17", "jackpot entries show - 0 5")
 @entries.command("show")
 @click.argument("book")
-@click.argument("stripe", type=click.IntRange(0))
-@click.argument("seq", type=click.IntRange(1))
+@click.argument("stripe", type=click.IntRange(0, LARGEST_NUMBER))
+@click.argument("seq", type=click.IntRange(1, LARGEST_NUMBER))
 @json_option
 def show_entry(book: str, stripe: int, seq: int, is_json: bool) -> None:  # noqa: FBT001
     """Show an entry of a BOOK (a jackpot, or - for acts): what it posted, and its place in the chain."""
@@ -200,7 +215,6 @@ def show_entry(book: str, stripe: int, seq: int, is_json: bool) -> None:  # noqa
 
 
 def _entry(answer: Item) -> Iterator[str]:
-    names = ("book", "stripe", "seq", "kind", "principal", "booked_at", "rules_version", "digest", "head")
-    yield from fields((name.replace("_", " "), shown(answer[name])) for name in names)
+    yield from fields(titled(ENTRY, answer))
     yield ""
     yield from table(POSTINGS, answer["postings"], indent="  ")

@@ -1,6 +1,7 @@
 """Plays the demo: serves the ledger in a process of its own, and has the demo's tables play against it."""
 
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -10,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from decimal import Decimal
+from pathlib import Path
 
 import click
 import httpx
@@ -21,13 +23,15 @@ from jackpot_client import ClientError
 from jackpot_demo import play, scene
 from jackpot_demo.errors import DemoBug
 from jackpot_demo.figures import in_words
-from jackpot_service.cli.demo import key_file, past
+from jackpot_service.cli.demo import key_file, past, terminal
+from jackpot_service.cli.main import PROGRAM
 from jackpot_service.cli.opening import OWNER_VARIABLE, bring_up, opened_engine, opened_owner_url
 from jackpot_service.cli.ports import require_free
+from jackpot_service.cli.printing import decimal
 from jackpot_service.cli.progress import set_by_signals
 from jackpot_service.cli.verifying import print_verification
 from jackpot_service.config.settings import Config
-from jackpot_service.database.transactions import snapshot
+from jackpot_service.database.snapshots import snapshot
 from jackpot_service.domain.currencies import CURRENCIES
 from jackpot_service.domain.money import plain
 from jackpot_service.proof.proof import verify
@@ -51,12 +55,12 @@ def play_demo(
 ) -> bool:
     """Bring up the database, serve and play, print what the books say; return whether they are right."""
     seed = time.time_ns() if seed is None else seed
+    terminal.end_with_terminal()
     with opened_owner_url(config) as url:
         bring_up(url)
         stop = threading.Event()
         set_by_signals(stop, [signal.SIGINT, signal.SIGTERM])
-        if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # By nohup.
-            signal.signal(signal.SIGHUP, lambda *_: _hang_up())
+        terminal.stop_at_hang_up()
         with opened_engine(config) as engine:
             with _bugs_named():
                 keys = past.set_up(config, engine, weeks=weeks, seed=seed, stop=stop)
@@ -68,14 +72,23 @@ def play_demo(
 
 def _welcome(base_url: str, config: Config) -> str:
     """Return what to look at, and how to ask as one of the demo's people."""
-    file = config.data_dir / key_file.FILE
+    file = shlex.quote(str(config.data_dir / key_file.FILE))
     people = ", ".join(f"{person.name.split()[0]} ({person.role})" for person in scene.PEOPLE)
     return (
         f"The ledger is at {base_url}: sign in with a key. The wall is at {base_url}/wall/live, and the API to\n"
         f"browse at {base_url}/docs. {file} has a key of each table server and of\n{people}:\n"
-        f"    . {file}; export JACKPOT_URL={base_url} JACKPOT_KEY=$OLGA; jackpot jackpots list\n"
+        f"    . {file}; export JACKPOT_URL={base_url} JACKPOT_KEY=$OLGA; {own_command()} jackpots list\n"
         "Ctrl-C ends all of it."
     )
+
+
+def own_command() -> str:
+    """Return how another shell in this directory starts this program: its PATH may not have it."""
+    program = Path(sys.argv[0]).absolute()
+    if program.name != PROGRAM:
+        return f"{shlex.quote(sys.executable)} -m jackpot_service.cli"
+    here = Path.cwd()
+    return shlex.quote(str(program.relative_to(here) if program.is_relative_to(here) else program))
 
 
 def _play(
@@ -107,14 +120,6 @@ def _bugs_named() -> Iterator[None]:
     except (DemoBug, ClientError) as error:
         message = f"the demo met an answer that must not be: {error}"
         raise click.ClickException(message) from error
-
-
-def _hang_up() -> None:
-    """Stop, since the terminal was closed; what is still printed goes nowhere, instead of failing."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, sys.stdout.fileno())
-    os.dup2(nowhere, sys.stderr.fileno())
-    signal.raise_signal(signal.SIGTERM)
 
 
 @contextmanager
@@ -222,8 +227,9 @@ def print_books(engine: sqlalchemy.Engine) -> bool:
         click.echo("\nMeters")
         for state in jackpot_states(session, at=datetime.now(UTC)):
             click.echo(
-                f"  {state.jackpot_id:<10} {state.rules.base} {plain(state.meter.exact):>22}   cycle "
-                f"{state.meter.cycle}, reserve {plain(state.pools.reserve)}, prize fund {plain(state.pools.prize_fund)}"
+                f"  {state.jackpot_id:<10} {state.rules.base} {_exact(state.meter.exact):>24}   cycle "
+                f"{state.meter.cycle:,}, reserve {_exact(state.pools.reserve)}, "
+                f"prize fund {_exact(state.pools.prize_fund)}"
             )
         click.echo("\nAwards")
         for award in award_totals(session):
@@ -241,6 +247,11 @@ def _print_balances(balances: Mapping[str, Mapping[str, Decimal]]) -> None:
     for casino_id, amounts in balances.items():
         stated = "   ".join(f"{currency} {_in_words(amount, currency)}" for currency, amount in amounts.items())
         click.echo(f"  {casino_id:<10} {stated}")
+
+
+def _exact(amount: Decimal) -> str:
+    """An exact amount with every digit, and its thousands apart."""
+    return decimal(plain(amount))
 
 
 def _in_words(amount: Decimal, currency: str) -> str:
