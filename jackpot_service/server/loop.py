@@ -1,0 +1,21 @@
+"""The event loop of a worker: uvloop's, which remembers how the server makes a connection."""
+
+from asyncio import AbstractServer, BaseProtocol
+from collections.abc import Callable
+from typing import Any
+
+import uvloop
+
+
+class Loop(uvloop.Loop):
+    """An event loop that can serve a connection which another worker has accepted."""
+
+    make_connection: Callable[[], BaseProtocol] | None = None
+    """What the server makes of each socket. None until it listens."""
+
+    async def create_server(
+        self, protocol_factory: Callable[[], BaseProtocol], *args: Any, **kwargs: Any
+    ) -> AbstractServer:  # type: ignore[override]  # noqa: ANN401  asyncio's
+        """Listen, as uvloop does."""
+        self.make_connection = protocol_factory
+        return await super().create_server(protocol_factory, *args, **kwargs)
