@@ -7,7 +7,7 @@ until it is full: its groups would still be large without a part of what it has 
 """
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Final, NamedTuple
 
 from jackpot_service.server.board import State
 
@@ -15,7 +15,15 @@ FEW: Final = 128
 """Connections. More are shared out evenly, whatever they ask: a thousand displays are not for one worker."""
 
 FULL: Final = 128 * 1024
-"""Bytes in hand: of some two hundred small requests, or of fourteen with a hundred bets."""
+"""Bytes in hand: of sixty requests with a bet each, or of eleven with a hundred bets each."""
+
+EVEN: Final = 3 / 4
+"""A worker that has so much of what another has in hand is left as it is: both numbers go up and down by themselves."""
+
+
+def part_of(state: State) -> float:
+    """Return what a connection has of the bytes in hand, in the mean."""
+    return state.in_hand / max(state.connections, 1)
 
 
 def home_of_new(mine: int, states: Mapping[int, State]) -> int:
@@ -27,16 +35,30 @@ def home_of_new(mine: int, states: Mapping[int, State]) -> int:
     return fewest if states[fewest].connections < states[mine].connections else mine
 
 
-def home_of_next(mine: int, states: Mapping[int, State]) -> int | None:
-    """Return the number of the worker that should have the next connection of `mine` that is answered, if any."""
+class Move(NamedTuple):
+    """To which worker the next connections go, and how many."""
+
+    home: int
+    connections: int
+
+
+def next_move(mine: int, states: Mapping[int, State]) -> Move | None:
+    """Return what `mine` should pass on of its connections, as they are answered, if anything."""
     me, others = states[mine], {number: state for number, state in states.items() if number != mine}
     if not others or not me.connections:
         return None
-    if me.in_hand >= FULL:
-        least = min(others, key=lambda number: others[number].in_hand)
-        a_part = me.in_hand / me.connections
-        return least if others[least].in_hand + 2 * a_part <= me.in_hand else None
-    for number, other in sorted(others.items()):
-        if number < mine and other.connections < FEW and other.in_hand + me.in_hand < FULL / 2:
-            return number
+    if me.in_hand < FULL:
+        return _move_back(mine, states)
+    least = min(others, key=lambda number: others[number].in_hand)
+    if others[least].in_hand > EVEN * me.in_hand:
+        return None
+    half = int((me.in_hand - others[least].in_hand) / part_of(me) / 2)
+    return Move(least, half) if half else None
+
+
+def _move_back(mine: int, states: Mapping[int, State]) -> Move | None:
+    for number in range(mine):
+        other = states.get(number)
+        if other is not None and other.connections < FEW and other.in_hand + states[mine].in_hand < FULL / 2:
+            return Move(number, FEW - other.connections)
     return None

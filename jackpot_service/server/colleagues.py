@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final
 
 import structlog
 
@@ -16,10 +16,13 @@ from jackpot_service.server import choice
 from jackpot_service.server.board import Board, State
 from jackpot_service.server.clients import Clients
 from jackpot_service.server.loop import Loop
+from jackpot_service.server.protocol import Connection
 from jackpot_service.telemetry import counters
 
-BETWEEN_LOOKS_S: Final = 0.05
-"""At each look a worker may pass on one connection, so that it sees what that has changed."""
+BETWEEN_LOOKS_S: Final = 0.025
+
+MOST_A_LOOK: Final = 4
+"""Connections that a worker passes on before it looks what that has changed."""
 
 LOOKS_REMEMBERED: Final = 4
 """What a worker has in hand is a mean that goes back by so many looks, more or less."""
@@ -27,17 +30,10 @@ LOOKS_REMEMBERED: Final = 4
 MOST_A_TURN: Final = 16
 """Connections that are taken from others before this worker's own go on."""
 
-_MESSAGE: Final = struct.Struct("?")
-"""What stands beside a connection: whether requests of it were answered."""
+_MESSAGE: Final = struct.Struct("?d")
+"""What stands beside a connection: whether requests of it were answered, and its part of the bytes in hand."""
 
 log = structlog.get_logger()
-
-
-class Movable(Protocol):
-    """A connection that another worker has had."""
-
-    def take_over(self, *, has_asked: bool) -> None:
-        """Go on where the other worker has left off, which may have answered requests."""
 
 
 class Colleagues:
@@ -54,12 +50,13 @@ class Colleagues:
         self._clients = clients
         self._loop = loop
         self._board = Board(directory)
-        self._next_home: int | None = None
+        self._move: choice.Move | None = None
+        self._moved = 0
         self._in_hand = 0.0
         self._serving: set[asyncio.Task[object]] = set()
         self._path(self._board.number).unlink(missing_ok=True)  # It was of a worker that was killed.
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-        self._socket.setblocking(False)
+        self._socket.settimeout(0)
         self._socket.bind(str(self._path(self._board.number)))
         loop.add_reader(self._socket, self._take)
         self._looking = loop.call_soon(self._look)
@@ -67,7 +64,7 @@ class Colleagues:
     @property
     def wants_less(self) -> bool:
         """Whether the next connection that has its answer is to be passed on."""
-        return self._next_home is not None
+        return self._move is not None
 
     def pass_on_new(self, file: int) -> bool:
         """Pass on a connection that was just made if another worker should have it; returns whether it has."""
@@ -77,13 +74,18 @@ class Colleagues:
 
     def pass_on_next(self, file: int) -> bool:
         """Pass on a connection of which a request was answered; returns whether another worker has it."""
-        home, self._next_home = self._next_home, None
-        return home is not None and self._pass_on(file, home, has_asked=True)
+        move = self._move
+        if move is None:
+            return False
+        self._moved += 1
+        if self._moved >= min(move.connections, MOST_A_LOOK):
+            self._move = None
+        return self._pass_on(file, move.home, has_asked=True)
 
     def leave(self) -> None:
         """Have nothing passed to this worker any more, and pass on nothing."""
         self._looking.cancel()
-        self._next_home = None
+        self._move = None
         self._board.leave()
         self._path(self._board.number).unlink(missing_ok=True)
 
@@ -105,16 +107,18 @@ class Colleagues:
         now = time.monotonic()
         self._in_hand += (self._clients.in_hand - self._in_hand) / LOOKS_REMEMBERED
         self._board.post(self._state(), now=now)
-        self._next_home = choice.home_of_next(self._board.number, self._board.states(now=now))
+        self._move, self._moved = choice.next_move(self._board.number, self._board.states(now=now)), 0
         self._looking = self._loop.call_later(BETWEEN_LOOKS_S, self._look)
 
     def _pass_on(self, file: int, home: int, *, has_asked: bool) -> bool:
         rights = (socket.SOL_SOCKET, socket.SCM_RIGHTS, struct.pack("i", file))
+        part = choice.part_of(self._state()) if has_asked else 0.0
         try:
             # `socket.send_fds` drops the address (issue 134971 of Python).
-            self._socket.sendmsg([_MESSAGE.pack(has_asked)], [rights], 0, str(self._path(home)))
+            self._socket.sendmsg([_MESSAGE.pack(has_asked, part)], [rights], 0, str(self._path(home)))
         except OSError:  # It takes nothing at the moment, or has ended.
             return False
+        self._in_hand -= part  # What is measured takes some looks to say so.
         return True
 
     def _take(self) -> None:
@@ -124,7 +128,8 @@ class Colleagues:
                 message, files, _, _ = socket.recv_fds(self._socket, _MESSAGE.size, 1, socket.MSG_CMSG_CLOEXEC)
             except BlockingIOError:
                 return
-            (has_asked,) = _MESSAGE.unpack(message)
+            has_asked, part = _MESSAGE.unpack(message)
+            self._in_hand += part
             for file in files:
                 serving = self._loop.create_task(self._serve(socket.socket(fileno=file), has_asked=has_asked))
                 self._serving.add(serving)
@@ -132,15 +137,16 @@ class Colleagues:
 
     async def _serve(self, passed: socket.socket, *, has_asked: bool) -> None:
         try:
-            passed.setblocking(False)  # noqa: FBT003  no other way
+            passed.settimeout(0)
             await self._loop.connect_accepted_socket(lambda: self._made(has_asked=has_asked), passed)
         except OSError as error:  # Its client is gone.
             log.info("connection-not-taken", detail=str(error))
             passed.close()
 
     def _made(self, *, has_asked: bool) -> asyncio.BaseProtocol:
-        assert self._loop.make_connection is not None  # noqa: S101  narrows a type: who is passed to listens
+        assert self._loop.make_connection is not None  # noqa: S101  narrows a type: it listens by now
         connection = self._loop.make_connection()
+        assert isinstance(connection, Connection)  # noqa: S101  narrows a type: it is the protocol of the settings
         connection.take_over(has_asked=has_asked)
         return connection
 

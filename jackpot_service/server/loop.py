@@ -11,11 +11,14 @@ class Loop(uvloop.Loop):
     """An event loop that can serve a connection which another worker has accepted."""
 
     make_connection: Callable[[], BaseProtocol] | None = None
-    """What the server makes of each socket. None until it listens."""
+    """What the server makes of each socket; None until it listens."""
 
-    async def create_server(
-        self, protocol_factory: Callable[[], BaseProtocol], *args: Any, **kwargs: Any
-    ) -> AbstractServer:  # type: ignore[override]  # noqa: ANN401  asyncio's
+    async def create_server(  # type: ignore[override]  # It takes what uvloop's takes.
+        self,
+        protocol_factory: Callable[[], BaseProtocol],
+        *arguments: Any,  # noqa: ANN401  asyncio's
+        **options: Any,  # noqa: ANN401  asyncio's
+    ) -> AbstractServer:
         """Listen, as uvloop does."""
         self.make_connection = protocol_factory
-        return await super().create_server(protocol_factory, *args, **kwargs)
+        return await super().create_server(protocol_factory, *arguments, **options)

@@ -41,8 +41,8 @@ LONGEST_FIRST_REQUEST_S: Final = 1.0
 LONGEST_FAREWELL_S: Final = 5.0
 """How long a refused client may go on sending before it has read why: to close at once would take the answer away."""
 
-WEIGHT_OF_A_REQUEST: Final = 512
-"""Bytes of bodies that cost a worker as much as a small request does without its body."""
+WEIGHT_OF_A_REQUEST: Final = 2048
+"""Bytes of a body that cost a worker as much as a request does without its body."""
 
 SHORTEST_SLEEP_S: Final = 1e-5
 """The kernel runs another process meanwhile."""
@@ -189,10 +189,9 @@ class Connection(HttpToolsProtocol):
             return
         self._is_in_request = False
         self._received += 1
-        self._in_hand = WEIGHT_OF_A_REQUEST + self._body_bytes
-        self._clients.in_hand += self._in_hand
         if self._is_busy():
             self._clients.work_for(self)
+            self._weigh(WEIGHT_OF_A_REQUEST + self._body_bytes)
         super().on_message_complete()
 
     # Called by uvicorn when the worker ends.
@@ -217,13 +216,14 @@ class Connection(HttpToolsProtocol):
     def _listen(self) -> None:
         self._is_listening = True
         self._clients.listen(self)
+        self._weigh(0)
 
     # Called by the worker.
 
     def request_answered(self) -> None:
         """Go on with what follows a request that the application has answered."""
         self._answered += 1
-        self._clients.in_hand -= self._in_hand
+        self._weigh(0)
         self._since = self._clock()
         if self._is_listening:
             self._is_listening = False
@@ -270,6 +270,11 @@ class Connection(HttpToolsProtocol):
         """
         is_method = self._received == self._received_before and framing.begins_with_method(data)
         self.refuse(framing.UNKNOWN_METHOD if is_method else framing.BAD_REQUEST)
+
+    def _weigh(self, in_hand: int) -> None:
+        """Note how much the worker has in hand for this connection."""
+        self._clients.in_hand += in_hand - self._in_hand
+        self._in_hand = in_hand
 
     def _pass_on(self) -> None:
         """Pass the connection on, unless it is at something."""
