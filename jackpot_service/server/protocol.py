@@ -44,6 +44,9 @@ LONGEST_FAREWELL_S: Final = 5.0
 WEIGHT_OF_A_REQUEST: Final = 2048
 """Bytes of a body that cost a worker as much as a request does without its body."""
 
+WEIGHT_IN_A_THREAD: Final = 16 * 1024
+"""The same of a request that a thread answers; eight at a time are enough for a worker."""
+
 SHORTEST_SLEEP_S: Final = 1e-5
 """The kernel runs another process meanwhile."""
 
@@ -57,7 +60,7 @@ class Connection(HttpToolsProtocol):
         # uvloop takes all connections that wait, at one go: one worker would have nearly all. As it sleeps after each,
         # another worker can take the next.
         time.sleep(SHORTEST_SLEEP_S)
-        self._presence = Presence(self._listen)
+        self._presence = Presence(self._listen, self._occupy_thread)
         self._state = {**app_state, CONNECTION: self, PRESENCE: self._presence}
         super().__init__(app_state=self._state, **options)
         self.parser = Parser(self)
@@ -217,6 +220,10 @@ class Connection(HttpToolsProtocol):
         self._is_listening = True
         self._clients.listen(self)
         self._weigh(0)
+
+    def _occupy_thread(self) -> None:
+        if self._is_busy():
+            self._weigh(max(self._in_hand, WEIGHT_IN_A_THREAD))
 
     # Called by the worker.
 
