@@ -1,4 +1,4 @@
-"""What each worker of a service does at the moment, in memory that all of them share."""
+"""The states of all workers of a service, in memory that all of them share."""
 
 import fcntl
 import math
@@ -20,7 +20,7 @@ _SEEN: Final = struct.Struct("ddd")
 
 class State(NamedTuple):
     """
-    What a worker does: how many connections it has, and the bytes of the requests that it has not answered.
+    How many connections a worker has, and the bytes of the requests that it has not answered.
 
     The bytes are a mean of the last moments. A request weighs as many more as it costs without its body.
     """
@@ -33,8 +33,8 @@ class Board:
     """
     The states of all workers, each written by its own worker alone, in a file of `directory`.
 
-    A worker takes the lowest number that no living worker has; the kernel gives it back when the worker ends. What is
-    read of others may be some milliseconds old, and of two moments: it is for choices that may be wrong now and then.
+    A worker takes the lowest number that no living worker has; the kernel gives it back when the worker ends. The
+    states of others may be some milliseconds old: they are for choices that may be wrong now and then.
     """
 
     def __init__(self, directory: Path) -> None:

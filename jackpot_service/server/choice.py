@@ -44,21 +44,21 @@ class Move(NamedTuple):
 
 def next_move(mine: int, states: Mapping[int, State]) -> Move | None:
     """Return what `mine` should pass on of its connections, as they are answered, if anything."""
-    me, others = states[mine], {number: state for number, state in states.items() if number != mine}
-    if not others or not me.connections:
+    me = states[mine]
+    if not me.connections:
         return None
     if me.in_hand < FULL:
         return _move_back(mine, states)
-    least = min(others, key=lambda number: others[number].in_hand)
-    if others[least].in_hand > EVEN * me.in_hand:
+    least = min(states, key=lambda number: states[number].in_hand)
+    if states[least].in_hand > EVEN * me.in_hand:
         return None
-    half = int((me.in_hand - others[least].in_hand) / part_of(me) / 2)
+    half = int((me.in_hand - states[least].in_hand) / part_of(me) / 2)
     return Move(least, half) if half else None
 
 
 def _move_back(mine: int, states: Mapping[int, State]) -> Move | None:
     for number in range(mine):
-        other = states.get(number)
-        if other is not None and other.connections < FEW and other.in_hand + states[mine].in_hand < FULL / 2:
-            return Move(number, FEW - other.connections)
+        earlier = states.get(number)
+        if earlier is not None and earlier.connections < FEW and earlier.in_hand + states[mine].in_hand < FULL / 2:
+            return Move(number, FEW - earlier.connections)
     return None

@@ -17,7 +17,7 @@ class Client(Protocol):
         """End the connection at once."""
 
 
-class Others(Protocol):
+class Colleagues(Protocol):
     """The other workers, which a connection may be passed on to."""
 
     @property
@@ -49,7 +49,7 @@ class Clients:
     def __init__(self, *, most_body_bytes: int, most_connections: int = MOST_CONNECTIONS) -> None:
         self.most_body_bytes = most_body_bytes
         self.is_draining = False
-        self.others: Others | None = None
+        self.colleagues: Colleagues | None = None
         self._most_connections = most_connections
         self._all: set[Client] = set()
         self._listeners: set[Client] = set()

@@ -25,13 +25,13 @@ MOST_A_LOOK: Final = 4
 """Connections that a worker passes on before it looks what that has changed."""
 
 LOOKS_REMEMBERED: Final = 4
-"""What a worker has in hand is a mean that goes back by so many looks, more or less."""
+"""The bytes in hand are a mean that goes back by so many looks, more or less."""
 
 MOST_A_TURN: Final = 16
 """Connections that are taken from others before this worker's own go on."""
 
 _MESSAGE: Final = struct.Struct("?d")
-"""What stands beside a connection: whether requests of it were answered, and its part of the bytes in hand."""
+"""Sent with a connection: whether requests of it were answered, and its part of the bytes in hand."""
 
 log = structlog.get_logger()
 
@@ -42,7 +42,7 @@ class Colleagues:
 
     A connection passes through a socket of its own, whole: whatever its client sends waits in the kernel. Each worker
     has a socket in the directory that all of them share. One that ends takes what was passed to it until its last
-    moment; to one that has ended, or takes nothing, nothing is passed, and the connection stays where it is.
+    moment. Where a worker has ended, or takes none, the connection stays where it is.
     """
 
     def __init__(self, directory: Path, clients: Clients, loop: Loop) -> None:
@@ -118,7 +118,7 @@ class Colleagues:
             self._socket.sendmsg([_MESSAGE.pack(has_asked, part)], [rights], 0, str(self._path(home)))
         except OSError:  # It takes nothing at the moment, or has ended.
             return False
-        self._in_hand -= part  # What is measured takes some looks to say so.
+        self._in_hand -= part  # The mean would say so some looks later.
         return True
 
     def _take(self) -> None:
@@ -152,18 +152,17 @@ class Colleagues:
 
 
 @contextmanager
-def colleagues(clients: Clients) -> Iterator[None]:
+def joined(clients: Clients) -> Iterator[None]:
     """Join the workers that share counters with this one for the time of the block, if there are any."""
-    others = _joined(clients)
-    clients.others = others
+    colleagues = clients.colleagues = _colleagues(clients)
     try:
         yield
     finally:
-        if others is not None:
-            others.close()
+        if colleagues is not None:
+            colleagues.close()
 
 
-def _joined(clients: Clients) -> Colleagues | None:
+def _colleagues(clients: Clients) -> Colleagues | None:
     loop, shared = asyncio.get_running_loop(), os.environ.get(counters.DIRECTORY)
     if shared is None or not isinstance(loop, Loop):
         return None

@@ -11,7 +11,7 @@ class Loop(uvloop.Loop):
     """An event loop that can serve a connection which another worker has accepted."""
 
     make_connection: Callable[[], BaseProtocol] | None = None
-    """What the server makes of each socket; None until it listens."""
+    """Makes a connection of each socket; None until the server listens."""
 
     async def create_server(  # type: ignore[override]  # It takes what uvloop's takes.
         self,

@@ -101,8 +101,8 @@ class Connection(HttpToolsProtocol):
         """Take the connection, pass it on to a worker that should have it, or close it if no other can make place."""
         super().connection_made(ClientTransport(transport, self.loop))
         self._since = self._taken_at = self._clock()
-        others = None if self._was_passed_on or self._clients.is_draining else self._clients.others
-        if others is not None and others.pass_on_new(self.transport.get_extra_info("socket").fileno()):
+        colleagues = None if self._was_passed_on or self._clients.is_draining else self._clients.colleagues
+        if colleagues is not None and colleagues.pass_on_new(self.transport.get_extra_info("socket").fileno()):
             self.transport.abort()
         elif not self._clients.take(self, has_asked=self._answered > 0):
             self.cut()
@@ -241,7 +241,7 @@ class Connection(HttpToolsProtocol):
             asyncio.get_running_loop().call_soon(self._go_on)  # When uvicorn has put the request away as well.
         elif not self._is_in_request:
             self._clients.wait_for(self)
-            if self._clients.others is not None and self._clients.others.wants_less:
+            if self._clients.colleagues is not None and self._clients.colleagues.wants_less:
                 asyncio.get_running_loop().call_soon(self._pass_on)
 
     def close_if_late(self, now: float) -> None:
@@ -285,14 +285,14 @@ class Connection(HttpToolsProtocol):
 
     def _pass_on(self) -> None:
         """Pass the connection on, unless it is at something."""
-        others = self._clients.others
+        colleagues = self._clients.colleagues
         is_at_something = self._is_busy() or self._is_in_request or self._early or self._is_half_closed
-        if others is None or is_at_something or self._is_deaf():
+        if colleagues is None or is_at_something or self._is_deaf():
             return
         self.transport.flush()
         if self.transport.get_write_buffer_size():
             return
-        if others.pass_on_next(self.transport.get_extra_info("socket").fileno()):
+        if colleagues.pass_on_next(self.transport.get_extra_info("socket").fileno()):
             self.transport.abort()
 
     def _is_busy(self) -> bool:
