@@ -372,6 +372,9 @@ def test_a_suspended_jackpot_names_what_is_wrong_with_bets_and_is_seen_by_financ
     misshapen = post(opened, bet("a", hand="")).problem(422, "validation", "", "/bets/0/hand")
 
     assert problem["errors"][0] == misshapen["errors"][0]
+    assert misshapen["detail"].startswith(
+        "the body: Jackpot j1 takes no bets now; /bets/0/hand must be 1 to 64 letters"
+    )
     assert problem["errors"][0] == {
         "pointer": "",
         "code": "jackpot-suspended",
