@@ -1,5 +1,5 @@
 """
-The errors of a batch of bets whose shape is wrong: of its shape, and of the meaning of those bets that are right in it.
+The errors of a batch of bets whose shape is wrong: of its shape, and of the meaning of what is right in it.
 
 So a table server mends a batch once. The answer is `validation`, which is nothing that finance has to see.
 """
@@ -15,6 +15,7 @@ from jackpot_service.api.parsing import Invalid
 from jackpot_service.api.request_context import context, now, principal
 from jackpot_service.database import deadlines
 from jackpot_service.database.transactions import transact
+from jackpot_service.domain import batches
 from jackpot_service.domain.bets import Bets
 from jackpot_service.domain.errors import LedgerError, in_order
 from jackpot_service.usecases.accept_bets import AcceptBets, refusals_of
@@ -41,7 +42,7 @@ def all_named(invalid: Invalid, command_of: CommandOf, engine: sqlalchemy.Engine
             refusals = transact(engine, partial(refusals_of, command=command))
     except LedgerError:
         return invalid
-    more = [error for refusal in refusals for error in refusal.field_errors]
+    more = tuple(batches.field_errors_of(refusals))
     return Invalid(in_order([*invalid.problem_field_errors, *more])) if more else invalid
 
 

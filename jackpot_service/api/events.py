@@ -146,8 +146,9 @@ def _last_event_id(shown: str) -> Cursor | None:
         return None
     try:
         return decode(shown)
-    except ValueError as error:
-        raise Invalid((parsing.error_of_parameter("Last-Event-ID", str(error)),)) from None
+    except ValueError:
+        message = "must be the `id` of an event of this stream, unchanged; or left out"
+        raise Invalid((parsing.error_of_parameter("Last-Event-ID", message),)) from None
 
 
 async def _pieces(pages: AsyncIterator[Page], reader: Principal) -> Pieces:

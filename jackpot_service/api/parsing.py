@@ -54,9 +54,15 @@ class Invalid(UnprocessableEntity):
 
     def __init__(self, field_errors: tuple[FieldError, ...], valid_data: object = None) -> None:
         self.valid_data = valid_data
-        listed = "; ".join(f"{error.place} {error.detail.rstrip('.')}" for error in field_errors[:MOST_SAID])
+        listed = "; ".join(map(_stated, field_errors[:MOST_SAID]))
         super().__init__(f"{listed}{' …' if len(field_errors) > MOST_SAID else ''}.")
         self.problem_field_errors = field_errors
+
+
+def _stated(error: FieldError) -> str:
+    """Write an error into a sentence; what is not of the shape is a sentence of its own."""
+    colon = "" if error.code == http.VALIDATION.code else ":"
+    return f"{error.place}{colon} {error.detail.rstrip('.')}"
 
 
 class Parser(FlaskParser):

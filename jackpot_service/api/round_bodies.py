@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 
 from marshmallow import ValidationError
 
-from jackpot_service.domain.bets import Bets
+from jackpot_service.domain.bets import Bet, Bets
 from jackpot_service.domain.shapes import CURRENCY, IDENTIFIER, LARGEST_MINOR
 from jackpot_service.usecases.fields import (
     IS_MISSING,
@@ -66,7 +66,7 @@ class BetList(ReadField[Bets]):
         self.most = most
 
     def read(self, value: object) -> Bets:
-        """Raises: ValidationError, with the bets that are right as its valid data, if there are any."""
+        """Raises: ValidationError, with what is right of the bets as its valid data, if anything is."""
         if type(value) is not list or not value:
             message = "must be a list of bets, at least one"
             raise ValidationError(message)
@@ -75,15 +75,33 @@ class BetList(ReadField[Bets]):
         if bets is None:
             errors = {index: wrong for index, raw in enumerate(value) if (wrong := _field_errors_of(raw))}
             # marshmallow takes whatever was read.
-            raise ValidationError(errors, valid_data=_right_ones(value, errors))  # type: ignore[arg-type]
+            raise ValidationError(errors, valid_data=_right_of(value, errors))  # type: ignore[arg-type]
         return bets
 
 
-def _right_ones(raws: list[Any], wrong: Collection[int]) -> Bets | None:
-    """Read the bets that are right, at their places in the batch."""
-    places = [place for place in range(len(raws)) if place not in wrong]
-    bets = _columns_of([raws[place] for place in places]) if places else None
-    return None if bets is None else replace(bets, places=places)
+def _right_of(raws: list[Any], errors: Mapping[int, Any]) -> Bets | None:
+    """Read the fields that are right of the bets that are objects."""
+    places = [place for place, raw in enumerate(raws) if type(raw) is dict]
+    if not places:
+        return None
+    wrong = {place: _wrong_fields_of(raws[place], errors.get(place, {})) for place in places}
+    bets = Bets.of(_bet_of(raws[place], wrong[place]) for place in places)
+    return replace(bets, places=places, wrong=wrong)
+
+
+def _wrong_fields_of(raw: Mapping[str, Any], errors: Mapping[str, Any]) -> frozenset[str]:
+    """Return the names of the fields of which nobody knows what they were to say."""
+    wrong = errors.keys() & _READERS.keys()
+    if raw.keys() - _READERS.keys():  # An unknown member may be the misspelt name of one that need not be stated.
+        wrong |= _OPTIONAL.keys() - raw.keys()
+    return frozenset(wrong)
+
+
+def _bet_of(raw: Mapping[str, Any], wrong: Collection[str]) -> Bet:
+    """Read the fields of a bet that are right; those that are wrong are empty."""
+    stated = {name: read(raw[name]) for name, read in _READERS.items() if name in raw and name not in wrong}
+    usual = {} if "hand" in wrong else {"hand": _OPTIONAL["hand"]}
+    return _NO_BET._replace(**usual | stated)
 
 
 _READERS: Mapping[str, Callable[[object], Any]] = {
@@ -99,6 +117,8 @@ _REQUIRED = ("bet_id", "player_id", "currency", "stake_minor")
 
 _OPTIONAL: Mapping[str, Any] = {"hand": "1", "occurred_at": ...}
 """The values of what a bet need not state. The time stands for no JSON, so that nobody can send it."""
+
+_NO_BET = Bet(bet_id="", player_id="", hand="", currency="", stake_minor=0)
 
 _IDENTIFIERS = re.compile(f"(?:{IDENTIFIER.pattern} )*+{IDENTIFIER.pattern}")
 

@@ -68,15 +68,20 @@ def stake_refusals(bets: Bets, bounds: Bounds, *, sheet: RateSheet) -> Iterator[
     """
     Find what refuses a batch for its stakes, one way of being wrong after another, each naming every such bet.
 
-    These are NoRate for a currency that the sheet lacks, CurrencyNotAccepted and StakeOutOfRange.
+    These are NoRate for a currency that the sheet lacks, CurrencyNotAccepted and StakeOutOfRange. The currencies are
+    right in all of the bets.
     """
     if bounds.token is not None:
         yield from raised_by(partial(_require_currency, bets, bounds, sheet))
-        yield from raised_by(partial(_require_token, bets, bounds, sheet, bounds.token))
+    staked = bets.right_in("stake_minor")
+    if not staked:
+        return
+    if bounds.token is not None:
+        yield from raised_by(partial(_require_token, staked, bounds, sheet, bounds.token))
     elif bounds.largest_stake is not None:
-        yield from raised_by(partial(_require_at_most, bets, bounds, sheet, bounds.largest_stake))
+        yield from raised_by(partial(_require_at_most, staked, bounds, sheet, bounds.largest_stake))
     if bounds.least_stake is not None:
-        yield from raised_by(partial(_require_at_least, bets, bounds, sheet, bounds.least_stake))
+        yield from raised_by(partial(_require_at_least, staked, bounds, sheet, bounds.least_stake))
 
 
 def _require_currency(bets: Bets, bounds: Bounds, sheet: RateSheet) -> None:
@@ -205,12 +210,15 @@ def require_hands(bets: Bets, *, live: Iterable[Bet], rules: JackpotRules) -> No
     too_many: list[tuple[int, str]] = []
     for place, player_id, hand in zip(bets.places, bets.player_ids, bets.hands, strict=True):
         hands = hands_of.setdefault(player_id, set())
-        if hand in hands:
+        if hand and hand in hands:
             too_many.append((place, f"Player {player_id} already has a live bet on hand {hand}."))
         elif len(hands) >= rules.hands_per_player:
             too_many.append((place, f"A player may bet on {counted(rules.hands_per_player, 'hand')} of a round."))
-        else:
+        elif hand:
+            hands.discard("")
             hands.add(hand)
+        elif not hands:  # One that could not be read may be any other of the player's, so it counts only while alone.
+            hands.add("")
     if too_many:
         raise HandLimit(
             too_many[0][1],

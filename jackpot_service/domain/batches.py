@@ -4,10 +4,9 @@ The meaning of a batch of bets: the first thing that refuses it, and everything 
 The order decides which code a refused batch is answered by. A caller who mends the batch sees all of it at once.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import datetime
 from functools import partial
-from itertools import chain
 from typing import NamedTuple
 
 from jackpot_service.domain import currencies, table_limits
@@ -41,19 +40,33 @@ def require_acceptable(new: Bets, booked: Sequence[BookedBet], terms: BatchTerms
 
 
 def refusals(
-    bets: Bets, booked: Sequence[BookedBet], tombstones: Collection[str], terms: BatchTerms | None
+    bets: Bets,
+    booked: Sequence[BookedBet],
+    tombstones: Collection[str],
+    terms: BatchTerms | None,
+    *,
+    opens_round: bool,
+    suspension: LedgerError | None,
 ) -> Iterator[LedgerError]:
     """
-    Find everything that refuses a batch for one of its bets, in the order in which each would.
+    Find everything that refuses a batch for its bets, in the order in which each would.
 
-    A batch whose round is over has no terms: of its bets, only the identity is looked at.
+    A batch whose round takes no more bets has no terms: of its bets, only the identity is looked at. `suspension` is
+    what refuses every new bet now, if anything does.
+
+    Of bets with wrong fields it finds what is true whatever those fields would have said. A bet without an id may be
+    one that the round knows, unless the batch opens the round.
     """
-    yield from raised_by(partial(require_distinct, bets))
-    yield from raised_by(partial(require_same, bets, booked))
+    named = bets.right_in("bet_id")
+    yield from raised_by(partial(require_distinct, named))
+    yield from raised_by(partial(require_same, bets.completed_by(booked), booked))
     known = {booked_bet.bet.bet_id for booked_bet in booked}.union(tombstones)
+    bets = bets if opens_round else named
     new = [index for index, bet_id in enumerate(bets.bet_ids) if bet_id not in known]
     if terms is not None and new:
         yield from _refusals(bets.picked(new), bets.picked(_first_of_each(bets, new)), booked, terms)
+        if suspension is not None:
+            yield suspension
 
 
 def with_all(refusal: LedgerError, every_refusal: Sequence[LedgerError]) -> None:
@@ -63,9 +76,14 @@ def with_all(refusal: LedgerError, every_refusal: Sequence[LedgerError]) -> None
     Its sentence stays what it was: finance keeps it without the errors.
     """
     further = tuple(error for error in every_refusal if (error.code, error.detail) != (refusal.code, refusal.detail))
-    errors = in_order(chain(refusal.field_errors, *(error.field_errors for error in further)))
-    if len(errors) > len(refusal.field_errors):
-        refusal.field_errors, refusal.further = errors, further
+    if further:
+        refusal.field_errors, refusal.further = in_order(field_errors_of((refusal, *further))), further
+
+
+def field_errors_of(every_refusal: Iterable[LedgerError]) -> Iterator[FieldError]:
+    """Return the field errors of refusals; what names no place refuses all of the body, whose pointer is empty."""
+    for refusal in every_refusal:
+        yield from refusal.field_errors or (FieldError("", refusal.code, refusal.detail),)
 
 
 def _refusals(new: Bets, once: Bets, booked: Sequence[BookedBet], terms: BatchTerms) -> Iterator[LedgerError]:
@@ -74,14 +92,15 @@ def _refusals(new: Bets, once: Bets, booked: Sequence[BookedBet], terms: BatchTe
 
     `once` are the same without those whose id stands in the batch before.
     """
-    yield from raised_by(partial(require_bets_not_ahead, new, now=terms.now))
-    wrong = _wrong_currencies(new, terms)
+    yield from raised_by(partial(require_bets_not_ahead, new.right_in("occurred_at"), now=terms.now))
+    payable = new.right_in("currency")
+    wrong = _wrong_currencies(payable, terms)
     yield from wrong.values()
-    payable = [index for index, currency in enumerate(new.currencies) if currency not in wrong] if wrong else None
-    if payable != []:
-        yield from _stake_refusals(new if payable is None else new.picked(payable), terms)
+    if wrong:
+        payable = payable.picked([index for index, currency in enumerate(payable.currencies) if currency not in wrong])
+    yield from _stake_refusals(payable, terms)
     live = [booked_bet.bet for booked_bet in booked if not booked_bet.is_void]
-    yield from raised_by(partial(require_hands, once, live=live, rules=terms.rules))
+    yield from raised_by(partial(require_hands, once.right_in("bet_id", "player_id"), live=live, rules=terms.rules))
 
 
 def _wrong_currencies(new: Bets, terms: BatchTerms) -> dict[str, LedgerError]:

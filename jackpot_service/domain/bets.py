@@ -39,6 +39,9 @@ class Bets:
 
     Columns cost a third of a tuple of bets. `occurred_at` is None if no bet states a time. `places` are those of the
     bets in the batch as it was sent, from 0.
+
+    `wrong` are the names of the fields of each place that could not be read: they are empty, 0 or None. Such bets are
+    only examined. It is None if all fields are right.
     """
 
     bet_ids: Sequence[str]
@@ -48,6 +51,7 @@ class Bets:
     stakes_minor: Sequence[int]
     occurred_at: Sequence[datetime | None] | None
     places: Sequence[int]
+    wrong: Mapping[int, frozenset[str]] | None = None
 
     @classmethod
     def of(cls, bets: Iterable[Bet]) -> "Bets":
@@ -67,8 +71,29 @@ class Bets:
         """Give a time to the bets that do not state their own."""
         return replace(self, occurred_at=[own or moment for own in self.occurred_at or [None] * len(self)])
 
+    def right_in(self, *names: str) -> "Bets":
+        """Return the bets whose fields of these names are right; there may be none."""
+        wrong = self.wrong
+        if wrong is None:
+            return self
+        return self.picked([index for index, place in enumerate(self.places) if wrong[place].isdisjoint(names)])
+
+    def completed_by(self, booked: Iterable["BookedBet"]) -> "Bets":
+        """Fill the wrong fields of bets that are booked with what was booked: they may have meant the same."""
+        wrong = self.wrong
+        if wrong is None:
+            return self
+        known = {booked_bet.bet.bet_id: booked_bet.bet for booked_bet in booked}
+        bets = [
+            bet._replace(**{name: getattr(known[bet.bet_id], name) for name in wrong[place]})
+            if bet.bet_id in known
+            else bet
+            for place, bet in zip(self.places, self, strict=True)
+        ]
+        return replace(Bets.of(bets), places=self.places)
+
     def picked(self, chosen: Sequence[int]) -> "Bets":
-        """Take some of the bets, at least one, by their index, in that order."""
+        """Take some of the bets by their index, in that order."""
         times = None if self.occurred_at is None else _picked(self.occurred_at, chosen)
         return Bets(
             _picked(self.bet_ids, chosen),
@@ -78,6 +103,7 @@ class Bets:
             _picked(self.stakes_minor, chosen),
             times,
             _picked(self.places, chosen),
+            self.wrong,
         )
 
     def by_id(self) -> "Bets":

@@ -120,7 +120,7 @@ def accept_group(
         optimistic_settings.note(in_force)
     decisions, refused = _decide(session, by_place, tables, in_force, seen)
     for number, (place, command) in enumerate(by_place.items()):
-        if place in refused and refused[place].field_errors:
+        if place in refused:
             terms = RoundTerms(tables[place], in_force, number)
             with suppress(NoRate):  # Without a sheet no round is opened, and nothing more is found.
                 batches.with_all(refused[place], tuple(_batch_refusals(session, command, terms, seen)))
@@ -130,7 +130,7 @@ def accept_group(
 
 def refusals_of(session: Session, command: AcceptBets) -> tuple[LedgerError, ...]:
     """
-    Find everything that would refuse a batch for one of its bets; nothing is written. Locks the round, if it is known.
+    Find everything that would refuse a batch for its bets; nothing is written. Locks the round, if it is known.
 
     Raises: UnknownTable, NoJackpot; NoRate if no rate sheet of the jackpot's base currency is in force.
     """
@@ -146,7 +146,15 @@ def _batch_refusals(
     known = seen.get(command.name, BatchSeen())
     round_ = known.round or terms.open_round(command.round_id, now=command.now)
     batch_terms = _terms_of(session, round_, terms, command) if round_.state is RoundState.OPEN else None
-    return batches.refusals(command.bets, known.booked, known.tombstones, batch_terms)
+    in_force = terms.in_force
+    return batches.refusals(
+        command.bets,
+        known.booked,
+        known.tombstones,
+        batch_terms,
+        opens_round=known.round is None,
+        suspension=None if in_force.is_accepting else journal.suspended(in_force.jackpot_id),
+    )
 
 
 def _terms_of(session: Session, round_: Round, terms: RoundTerms, command: AcceptBets) -> BatchTerms:

@@ -96,7 +96,9 @@ def test_one_to_whom_nothing_is_told_learns_up_to_where_there_was_nothing(
 @pytest.mark.parametrize("shown", ["nonsense", "AAAA", "%00", "x" * 5000])
 def test_a_last_event_id_that_was_tampered_with_is_a_problem(opened: World, shown: str) -> None:
     with listening(opened.app.asgi, EVENTS, key=opened.key(Role.AUDITOR), **{"Last-Event-ID": shown}) as listener:
-        listener.answer().problem(422, "validation", "?Last-Event-ID")
+        problem = listener.answer().problem(422, "validation", "?Last-Event-ID")
+
+    assert problem["detail"] == "Last-Event-ID must be the `id` of an event of this stream, unchanged; or left out."
 
 
 def test_nobody_listens_without_a_key_or_with_that_of_a_display(opened: World) -> None:

@@ -27,21 +27,25 @@ from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.keys import create_key
 from jackpot_service.usecases.seal_books import SealBooks, seal_books
 from tests.faults.service import served
-from tests.support.answers import PROBLEM
 from tests.support.contract import DOCUMENT, METHODS, resolved
 from tests.support.replaying import Replay, played
 
 JSON: Final = "application/json"
 STREAM: Final = "text/event-stream"
 
+HTML: Final = "text/html"
+XLSX: Final = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+
 WITHOUT: Final = {
-    "getRulesPage": "a page",
-    "getAwardSlip": "a page",
-    "postAwardSlip": "a page",
-    "getJobFile": "a file",
-    "getMetrics": "a text for a Prometheus",
+    ("getRulesPage", HTML): "a page of some hundred lines, for people",
+    ("getAwardSlip", HTML): "a page to print",
+    ("postAwardSlip", HTML): "a page to print",
+    ("listProblems", HTML): "a page of some hundred lines, for people",
+    ("getProblem", HTML): "a page for people; the JSON says the same",
+    ("getReport", XLSX): "a spreadsheet is not text",
+    ("getJobFile", XLSX): "a spreadsheet is not text",
 }
-"""Operations whose answers are not JSON."""
+"""The answers that have no example, by operation and media type, and why."""
 
 CALLERS: Final = {
     "server": Principal("a server of Riga", Role.TABLE, "riga"),
@@ -66,18 +70,17 @@ def validator(schema: str) -> jsonschema_rs.Draft202012Validator:
     return jsonschema_rs.Draft202012Validator({"components": DOCUMENT["components"], **yaml.safe_load(schema)})
 
 
-def contents(operation: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield what is sent and what is answered by an operation, with the status."""
+def contents(operation: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """Yield what is sent and what is answered by an operation, with the status and the media type."""
     if "requestBody" in operation:
-        yield "request", operation["requestBody"]["content"][JSON]
+        yield "request", JSON, operation["requestBody"]["content"][JSON]
     for status, response in operation["responses"].items():
-        content = resolved(response).get("content", {})
-        yield from ((status, content[form]) for form in (JSON, PROBLEM, STREAM) if form in content)
+        yield from ((status, form, content) for form, content in resolved(response).get("content", {}).items())
 
 
 @pytest.mark.parametrize("name", OPERATIONS)
 def test_an_example_is_of_the_schema_that_it_stands_at(name: str) -> None:
-    for where, content in contents(OPERATIONS[name]):
+    for where, _, content in contents(OPERATIONS[name]):
         for example in content.get("examples", {}).values():
             value = resolved(example)["value"]
             wrong = [error.message for error in validator(yaml.dump(content["schema"])).iter_errors(value)]
@@ -85,10 +88,16 @@ def test_an_example_is_of_the_schema_that_it_stands_at(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", OPERATIONS)
-def test_every_body_that_is_sent_and_every_good_answer_has_an_example(name: str) -> None:
-    for where, content in contents(OPERATIONS[name]):
-        if where == "request" or where[0] == "2":
-            assert bool(content.get("examples")) is not (name in WITHOUT and where != "request"), where
+def test_every_body_that_is_sent_and_every_answer_has_an_example(name: str) -> None:
+    """Those of problems are made of the catalogue."""
+    for where, form, content in contents(OPERATIONS[name]):
+        assert bool(content.get("examples")) is not ((name, form) in WITHOUT), (where, form)
+
+
+def test_what_has_no_example_is_answered() -> None:
+    answered = {(name, form) for name, operation in OPERATIONS.items() for _, form, _ in contents(operation)}
+
+    assert WITHOUT.keys() <= answered
 
 
 STREAMED: Final = {"getFeed": "FeedFrame", "listEvents": "CloudEvent"}
@@ -195,4 +204,15 @@ def written(exchanges: list[Exchange]) -> str:
         {name: value for name, value in asdict(exchange).items() if name not in usual or value != usual[name]}
         for exchange in exchanges
     ]
-    return yaml.safe_dump(plain, sort_keys=False, allow_unicode=True, width=120)
+    return yaml.dump(plain, Dumper=Readable, sort_keys=False, allow_unicode=True, width=120)
+
+
+class Readable(yaml.SafeDumper):
+    """Writes texts of several lines line by line."""
+
+
+def _text(dumper: Readable, text: str) -> yaml.ScalarNode:
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style="|" if "\n" in text else None)
+
+
+Readable.add_representer(str, _text)

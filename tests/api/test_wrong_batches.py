@@ -29,6 +29,9 @@ def _way(request: pytest.FixtureRequest, world: World) -> None:
         world.app.asgi._calls = ()
 
 
+SUSPENSION = {"request_id": "s1", "reason": "the display shows another meter"}
+
+
 def errors_of(problem: Body) -> list[tuple[str, str]]:
     return [(error["pointer"], error["code"]) for error in problem["errors"]]
 
@@ -178,6 +181,131 @@ def test_a_bet_of_the_wrong_shape_does_not_hide_what_the_others_mean(
     assert kinds(opened) == []
 
 
+def without(name: str, **stated: Any) -> dict[str, Any]:
+    return {member: value for member, value in bet("a", **stated).items() if member != name}
+
+
+PARTS: list[tuple[str, dict[str, Any], list[tuple[str, str]]]] = [
+    ("hand", bet("a", hand="", currency="CHF"), [("currency", "no-rate")]),
+    ("hand", bet("a", hand=7, stake_minor=10_001), [("stake_minor", "stake-out-of-range")]),
+    ("hand", bet("a", hand="", player_id="player-of-known"), [("hand", "hand-limit")]),
+    ("currency", bet("a", currency=None, player_id="player-of-known"), [("hand", "hand-limit")]),
+    ("currency", without("currency", stake_minor=10**9), []),
+    ("stake_minor", bet("a", stake_minor="1.00", currency="XXX"), [("currency", "unknown-currency")]),
+    ("stake_minor", without("stake_minor", occurred_at=AHEAD), [("occurred_at", "occurred-in-future")]),
+    ("player_id", bet("a", player_id="", stake_minor=10_001), [("stake_minor", "stake-out-of-range")]),
+    ("occurred_at", bet("a", occurred_at="soon", currency="CHF"), [("currency", "no-rate")]),
+    ("bet_id", without("bet_id", currency="CHF", player_id="player-of-known"), []),
+    ("hnad", without("hand", hnad="2", currency="CHF"), [("currency", "no-rate")]),
+]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "sent", "further"), PARTS, ids=[f"{part[0]}-{place}" for place, part in enumerate(PARTS)]
+)
+def test_a_wrong_field_does_not_hide_what_is_true_whatever_it_would_have_said(
+    opened: World, wrong: str, sent: dict[str, Any], further: list[tuple[str, str]]
+) -> None:
+    problem = post(opened, bet("other"), sent).problem(422, "validation")
+
+    expected = [(f"/bets/1/{wrong}", "validation"), *((f"/bets/1/{name}", code) for name, code in further)]
+    assert sorted(errors_of(problem)) == sorted(expected)
+    assert kinds(opened) == []
+
+
+def test_a_bet_without_an_id_is_examined_where_the_round_knows_no_bet(world: World) -> None:
+    world.open(base_amount="1000")
+
+    problem = post(world, without("bet_id", currency="CHF"), without("bet_id", stake_minor=10_001)).problem(
+        422, "validation"
+    )
+
+    assert errors_of(problem) == [
+        ("/bets/0/bet_id", "validation"),
+        ("/bets/0/currency", "no-rate"),
+        ("/bets/1/bet_id", "validation"),
+        ("/bets/1/stake_minor", "stake-out-of-range"),
+    ]
+
+
+def test_a_wrong_field_of_a_bet_that_is_booked_may_mean_what_was_booked(opened: World) -> None:
+    same = post(opened, bet("known", currency="euro")).problem(422, "validation")
+    other = post(opened, bet("known", currency="euro", stake_minor=3)).problem(422, "validation")
+
+    assert errors_of(same) == [("/bets/0/currency", "validation")]
+    assert errors_of(other) == [("/bets/0", "bet-conflict"), ("/bets/0/currency", "validation")]
+    assert other["errors"][0]["detail"] == "Bet known: stake_minor 100 was booked, 3 was sent."
+
+
+def test_ids_that_stand_twice_and_hands_too_many_are_found_also_of_bets_of_the_wrong_shape(opened: World) -> None:
+    problem = post(
+        opened,
+        bet("a", player_id="p", stake_minor=0),
+        bet("b", player_id="p", currency=""),
+        bet("a", player_id="q", currency="euro"),
+        bet("c", player_id="r", hand=""),
+        bet("d", player_id="r", hand="2"),
+    ).problem(422, "validation")
+
+    assert errors_of(problem) == [
+        ("/bets/0/bet_id", "duplicate-bet"),
+        ("/bets/0/stake_minor", "validation"),
+        ("/bets/1/currency", "validation"),
+        ("/bets/1/hand", "hand-limit"),
+        ("/bets/2/bet_id", "duplicate-bet"),
+        ("/bets/2/currency", "validation"),
+        ("/bets/3/hand", "validation"),
+        ("/bets/4/hand", "hand-limit"),
+    ]
+
+
+def test_a_wrong_hand_may_be_any_other_of_the_player(world: World) -> None:
+    world.open(base_amount="1000", settings={"hands_per_player": "2"})
+    wrong = [bet("w", player_id="p", hand=""), without("hand", player_id="p", hnad="2")]
+
+    undecided = post(world, *wrong, bet("b", player_id="p", hand="1"), bet("c", player_id="p", hand="2"))
+    certain = post(world, bet("b", player_id="p", hand="1"), bet("c", player_id="p", hand="2"), *wrong)
+
+    assert errors_of(undecided.problem(422, "validation")) == [
+        ("/bets/0/hand", "validation"),
+        ("/bets/1/hnad", "validation"),
+    ]
+    assert [error for error in errors_of(certain.problem(422, "validation")) if error[1] == "hand-limit"] == [
+        ("/bets/2/hand", "hand-limit"),
+        ("/bets/3/hand", "hand-limit"),
+    ]
+
+
+def test_a_token_is_held_against_its_currency_also_of_a_bet_whose_stake_is_wrong(world: World) -> None:
+    world.open(CYBER, base_amount="1000")
+
+    problem = post(
+        world,
+        bet("a", currency="GBP", stake_minor=-1),
+        bet("b", currency="eur", stake_minor=101),
+        bet("c", hand="", stake_minor=101),
+    ).problem(422, "validation")
+
+    assert errors_of(problem) == [
+        ("/bets/0/currency", "currency-not-accepted"),
+        ("/bets/0/stake_minor", "validation"),
+        ("/bets/1/currency", "validation"),
+        ("/bets/2/hand", "validation"),
+        ("/bets/2/stake_minor", "stake-out-of-range"),
+    ]
+
+
+def test_another_game_number_does_not_hide_what_is_wrong_with_bets(opened: World) -> None:
+    opened.post_bets(bet("numbered"), round_id="r2", game_number="1").ok(201)
+
+    problem = opened.post_bets(bet("a", currency="CHF"), round_id="r2", game_number="2").problem(
+        409, "game-number-conflict", "", "/bets/0/currency"
+    )
+
+    assert [error["code"] for error in problem["errors"]] == ["game-number-conflict", "no-rate"]
+    assert kinds(opened) == ["game-number-conflict", "no-rate"]
+
+
 def test_a_batch_in_which_no_bet_has_the_right_shape_names_all(opened: World) -> None:
     problem = post(opened, *({"bet_id": f"b{place}"} for place in range(1200))).problem(422, "validation")
 
@@ -238,10 +366,27 @@ def test_a_repeated_batch_is_one_exception_a_kind(opened: World) -> None:
 
 
 def test_a_suspended_jackpot_names_what_is_wrong_with_bets_and_is_seen_by_finance(opened: World) -> None:
-    body = {"request_id": "s1", "reason": "the display shows another meter"}
-    opened.put("/v1/jackpots/j1/suspension", body, key=opened.person("Ann", Role.OPERATOR)).ok(201)
+    opened.put("/v1/jackpots/j1/suspension", SUSPENSION, key=opened.person("Ann", Role.OPERATOR)).ok(201)
 
-    post(opened, bet("a", currency="CHF")).problem(422, "no-rate", "/bets/0/currency")
-    post(opened, bet("a")).problem(409, "jackpot-suspended")
+    problem = post(opened, bet("a", currency="CHF")).problem(422, "no-rate", "", "/bets/0/currency")
+    misshapen = post(opened, bet("a", hand="")).problem(422, "validation", "", "/bets/0/hand")
 
+    assert problem["errors"][0] == misshapen["errors"][0]
+    assert misshapen["detail"].startswith(
+        "the body: Jackpot j1 takes no bets now; /bets/0/hand must be 1 to 64 letters"
+    )
+    assert problem["errors"][0] == {
+        "pointer": "",
+        "code": "jackpot-suspended",
+        "detail": "Jackpot j1 takes no bets now.",
+    }
     assert kinds(opened) == ["jackpot-suspended", "no-rate"]
+    assert opened.books.mismatches() == ()
+
+
+def test_a_suspension_alone_points_at_no_place_and_refuses_no_bet_that_is_known(opened: World) -> None:
+    opened.put("/v1/jackpots/j1/suspension", SUSPENSION, key=opened.person("Ann", Role.OPERATOR)).ok(201)
+
+    assert "errors" not in post(opened, bet("a")).problem(409, "jackpot-suspended")
+    post(opened, bet("known", stake_minor=3)).problem(409, "bet-conflict", "/bets/0")
+    post(opened, bet("known", currency="euro")).problem(422, "validation", "/bets/0/currency")

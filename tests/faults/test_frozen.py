@@ -17,6 +17,7 @@ import httpx
 import psycopg
 import pytest
 
+from jackpot_service.api.contract import examples
 from jackpot_service.database import embedded
 from jackpot_service.database.connections import create_engine
 from jackpot_service.database.transactions import transact
@@ -28,6 +29,7 @@ from tests.faults.freezing import frozen, frozen_server
 from tests.faults.service import Service, served
 from tests.races import books, scene
 from tests.races.processes import CONFIG
+from tests.support.replaying import Replay
 
 pytestmark = pytest.mark.long
 
@@ -168,6 +170,22 @@ def test_health_is_told_at_once_and_behind_nobody_while_every_thread_waits_for_t
         for thread in threads:
             thread.join(LONGEST_WAIT_S)
     assert statuses == [503] * len(threads)
+
+
+@pytest.mark.long
+def test_the_printed_examples_of_an_outage_are_what_is_answered(played: Played, durable: embedded.Cluster) -> None:
+    outages = [exchange for exchange in examples.exchanges() if exchange.outage]
+    with (
+        frozen_server(durable),
+        httpx.Client(base_url=played.service.base_url, trust_env=False, timeout=LONGEST_WAIT_S) as client,
+    ):
+        while played.get("/readyz")[0] != httpx.codes.SERVICE_UNAVAILABLE:
+            time.sleep(0.05)
+        replay = Replay(client, lambda name: name)
+        for exchange in outages:
+            replay.play(exchange)
+    assert [exchange.name for exchange in outages] == ["databaseSilent"]
+    assert (replay.refused, replay.differences) == ([], [])
 
 
 def idle_backends(cluster: embedded.Cluster) -> list[int]:

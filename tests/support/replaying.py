@@ -34,6 +34,9 @@ NUMBERS: Final = frozenset({"attempts", "rate_per_second", "remaining_seconds", 
 TIME_IN_NAME: Final = re.compile(r"\d{8}T\d{6}Z")
 """The time in the name of a file."""
 
+CHANCE: Final = re.compile(r'(?<=_age_seconds{base="EUR"} ).*$', re.MULTILINE)
+"""What a text holds that depends on the time: an age."""
+
 PERHAPS: Final = frozenset({"heartbeat_at"})
 """Names of times that are there or not: somebody may have taken up a job that was cancelled an instant later."""
 
@@ -77,6 +80,8 @@ class Replay:
         if came.status_code != exchange.status:
             self.refused.append(f"{exchange.name}: {came.status_code} {came.text[:500]}")
             return exchange
+        if exchange.text is not None:
+            return replace(exchange, text=self._text_of(exchange, came))
         if not came.headers["Content-Type"].startswith(("application/json", "application/problem+json")):
             return exchange
         answer = self._printed(exchange, exchange.answer, came.json())
@@ -91,6 +96,17 @@ class Replay:
         if written == answer:
             return replace(exchange, answer=dated, again=SAME)
         return replace(exchange, answer=dated, again=retimed(written, again.json()) if self._takes_times else written)
+
+    def _text_of(self, exchange: Exchange, came: httpx.Response) -> str:
+        """Compare the lines that are printed with the first ones that came; returns what to print."""
+        printed = exchange.text or ""
+        first = "".join(came.text.splitlines(keepends=True)[: len(printed.splitlines())]).replace("\r\n", "\n")
+        media_type = came.headers["Content-Type"].partition(";")[0]
+        if (media_type, CHANCE.sub("", first)) != (exchange.media_type, CHANCE.sub("", printed)):
+            self.differences.append(f"{exchange.name}: {printed!r} is printed, {media_type} {first!r} came")
+        elif not self._takes_times:
+            return printed
+        return first
 
     def _answered(self, exchange: Exchange) -> httpx.Response:
         method, path = PATHS[exchange.operation]
@@ -189,10 +205,10 @@ def retimed(printed: Any, came: Any) -> Any:
 
 
 def played(replay: Replay, exchanges: Iterable[Exchange], before: Mapping[str, Callable[[], object]]) -> list[Exchange]:
-    """Play exchanges in order; before the first one of some operations, something else is done."""
+    """Play exchanges in order, but those of an outage; before the first of some operations, something else is done."""
     steps = dict(before)
     written = []
     for exchange in exchanges:
         steps.pop(exchange.operation, lambda: None)()
-        written.append(replay.play(exchange))
+        written.append(exchange if exchange.outage else replay.play(exchange))
     return written

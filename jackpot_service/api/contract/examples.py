@@ -27,9 +27,10 @@ class Exchange:
     """
     A request of an operation, and its answer.
 
-    `caller` has the key that is shown, None for none. `answer` is None where it is not JSON. `again` is the answer when
-    the same request is sent once more, or `same`; None where that is not shown. Of a list whose name is in `shown`, the
-    answer has only so many of its first items.
+    `caller` has the key that is shown, None for none. `answer` is JSON, None where it is not; `text` are then the first
+    lines of an answer of another `media_type`. `again` is the answer when the same request is sent once more, or
+    `same`; None where that is not shown. Of a list whose name is in `shown`, the answer has only so many of its first
+    items. An `outage` is what is answered while the database is silent.
     """
 
     operation: str
@@ -43,10 +44,15 @@ class Exchange:
     answer: Mapping[str, Any] | None = None
     again: Mapping[str, Any] | str | None = None
     shown: Mapping[str, int] = field(default_factory=dict)
+    media_type: str | None = None
+    text: str | None = None
+    outage: bool = False
 
     @property
-    def answers(self) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
+    def answers(self) -> Iterator[tuple[str, str, Mapping[str, Any] | str]]:
         """Yield the status, the name and the content of each answer that is shown."""
+        if self.text is not None:
+            yield str(self.status), self.name, self.text
         if self.answer is not None:
             yield str(self.status), self.name, self.answer
             if self.again is not None:
@@ -83,10 +89,10 @@ def describe(operations: Mapping[str, Mapping[str, Any]], parameters: Mapping[st
             _add(operation["requestBody"]["content"][_JSON], exchange.name, exchange.summary, exchange.body)
         for status, name, answer in exchange.answers:
             summary = exchange.summary if name == exchange.name else "The same request again."
-            media_type = MEDIA_TYPE if exchange.status >= HTTPStatus.BAD_REQUEST else _JSON
+            usual = MEDIA_TYPE if exchange.status >= HTTPStatus.BAD_REQUEST else _JSON
             content = operation["responses"][status]["content"]
-            _add(content[media_type], name, summary, answer)
-            if streams.MEDIA_TYPE in content:
+            _add(content[exchange.media_type or usual], name, summary, answer)
+            if streams.MEDIA_TYPE in content and isinstance(answer, Mapping):
                 _add(content[streams.MEDIA_TYPE], name, summary, stream_of(answer))
         for parameter in parameters[exchange.operation]:
             stated = {"path": exchange.path, "query": exchange.query}.get(parameter.get("in", ""), {})

@@ -34,14 +34,20 @@ Each refusal and each failure is answered as a *problem* (RFC 9457, `application
   pointer, `~` is written `~0` and `/` is written `~1`. A parameter of the query, or a header, stands outside the body:
   then `parameter` has its name, and `pointer` is empty.
 - A batch of bets is examined whole. The problem has the code of the first reason to refuse it, and `errors` names all
-  that is wrong with any bet. If a bet does not have the right shape, the code is `validation`: what that bet means is
-  not examined, and the other bets are. If the round is over, only the identity of the bets is examined.
+  that is wrong with any bet. A further reason that refuses the whole batch, such as a suspension, has an empty pointer
+  there. If the round takes no more bets, only the identity of the bets is examined.
+- If a bet has a wrong field, the code is `validation`. All that is true whatever that field would have said is named
+  too: a wrong `hand` does not hide a stake above the limit. Some things cannot be decided, and are not named. A stake
+  is held against its limits only if its currency is right. Hands of a player are counted only if the ids of bet and
+  player are right, and a wrong hand may be one that the player has. A bet without a right `bet_id` may be booked or
+  void already, so what it means is examined only if its batch opens the round.
 - The command line prints the code and the detail, and exits with 1.
 
 Refusals that finance must see are [exceptions](decisions/exceptions.md) whose kind is the code. Among them are
 `jackpot-suspended`, `no-rate`, `hand-limit` and `currency-not-accepted`, counted by table and hour. If a batch is wrong
-in several ways, finance sees an exception of each such kind. A suspension is examined last: it is named, and seen by
-finance, only if nothing else is wrong with the bets.
+in several ways, finance sees an exception of each such kind: a suspension too, though it is the last reason to refuse
+new bets. A bet for a round that takes no more bets is late, whether the jackpot is suspended or not. A batch with a
+wrong field is no exception: its sender is at fault, and sends it again when that is corrected.
 """
 
 
