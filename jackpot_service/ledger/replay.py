@@ -280,16 +280,21 @@ def entries_at(session: Session, book: str, stripe_no: int, seqs: Iterable[int])
 
 
 def entries_of_no_round(session: Session, book: str, *, since: Verified) -> Iterator[BookedEntry]:
-    """Read the entries of no round that came since a book was verified, by stripe and seq: those of acts, a few."""
+    """
+    Read the entries of no round that came since a book was verified, by stripe and seq: those of acts, a few.
+
+    Their seqs are looked for first: the index has the round of each entry, so that the others are not read for it.
+    """
     for stripe_no in stripe_numbers(session, book):
-        yield from _entries(
-            session,
-            EntryRow.jackpot_id == book,
-            EntryRow.stripe_no == stripe_no,
-            EntryRow.seq > (since.seq_on(stripe_no) or -1),
-            EntryRow.round_key.is_(None),
-            order=(EntryRow.seq,),
+        seqs = session.scalars(
+            select(EntryRow.seq).where(
+                EntryRow.jackpot_id == book,
+                EntryRow.stripe_no == stripe_no,
+                EntryRow.seq > (since.seq_on(stripe_no) or -1),
+                EntryRow.round_key.is_(None),
+            )
         )
+        yield from entries_at(session, book, stripe_no, seqs)
 
 
 def entries_of_rounds(session: Session, book: str, *, after: int, upto: int) -> list[BookedEntry]:
