@@ -92,10 +92,10 @@ def _go_on(session: Session, replayed: Replayed, places: Container[tuple[int, in
 
 
 def _add(replayed: Replayed, entry: BookedEntry, *, is_cut: bool) -> None:
-    for account, currency, amount, _ in entry.lines:
-        if replay.is_exact(amount):
-            replayed.balances[account, currency] += amount
-    pools = replayed.pools.get(entry.stripe_no, Pools()) + entry.pools()
+    lines = entry.exact_lines
+    for account, currency, amount, _ in lines:
+        replayed.balances[account, currency] += amount
+    pools = replayed.pools.get(entry.stripe_no, Pools()) + replay.pools_of(lines)
     replayed.pools[entry.stripe_no] = pools
     replayed.last[entry.stripe_no] = entry
     if is_cut:
@@ -104,6 +104,8 @@ def _add(replayed: Replayed, entry: BookedEntry, *, is_cut: bool) -> None:
 
 def amounts_are_exact(_before: BookedEntry | None, entry: BookedEntry) -> Found:
     """Amounts are finite, have at most 18 decimals, and are below 10^20."""
+    if len(entry.exact_lines) == len(entry.lines):
+        return
     for account, currency, amount, _ in entry.lines:
         if not replay.is_exact(amount):
             yield _mismatch_of_entry(Code.ENTRY_INEXACT, entry, f"{amount} {currency} in {account}")
@@ -118,9 +120,8 @@ def postings_are_readable(_before: BookedEntry | None, entry: BookedEntry) -> Fo
 def postings_sum_to_zero(_before: BookedEntry | None, entry: BookedEntry) -> Found:
     """The postings of each movement sum to zero in each currency."""
     sums: defaultdict[tuple[str, str], Decimal] = defaultdict(lambda: ZERO)
-    for _, currency, amount, movement in entry.lines:
-        if replay.is_exact(amount):
-            sums[movement, currency] += amount
+    for _, currency, amount, movement in entry.exact_lines:
+        sums[movement, currency] += amount
     for (movement, currency), left_over in sums.items():
         if left_over:
             yield _mismatch_of_entry(

@@ -9,11 +9,13 @@ import contextlib
 import multiprocessing
 import signal
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from itertools import groupby
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
+from operator import attrgetter
 from queue import SimpleQueue
 from typing import Final
 
@@ -23,10 +25,11 @@ from jackpot_service.database.failures import HeldUp
 from jackpot_service.database.snapshots import exported_snapshot, snapshot
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain.errors import Unavailable
-from jackpot_service.ledger.replay import BookedEntry
-from jackpot_service.ledger.verification import Verified
+from jackpot_service.ledger import replay
+from jackpot_service.ledger.verification import NOTHING, Verified
 from jackpot_service.proof import decoding, jackpots, references
 from jackpot_service.proof.decoding import Decoder
+from jackpot_service.proof.references import Index
 from jackpot_service.proof.round_proof import ProvedRounds, RoundProof, few_collections, merged
 
 ROUNDS_OF_A_SHARE: Final = 2000
@@ -49,7 +52,8 @@ class Processes:
     """
     How many processes prove rounds side by side, and what each makes its engine by.
 
-    They begin where there are so many shares of so many rounds. They do not see what a session has changed itself.
+    They begin where there are so many shares of so many rounds, of all jackpots. They do not see what a session has
+    changed itself.
     """
 
     number: int
@@ -59,25 +63,26 @@ class Processes:
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
-    """
-    The rounds of a jackpot that are to be proved, in shares.
-
-    `fresh` are its entries of no round that came since it was verified. The shares lie after `after`, each up to one of
-    `ends`.
-    """
+class Share:
+    """The rounds of a jackpot whose keys lie after one and up to another."""
 
     jackpot_id: str
-    since: Verified
-    fresh: Sequence[BookedEntry]
     after: int
-    ends: Sequence[int]
+    upto: int
 
-    def shares(self, first: int, step: int) -> Iterator[tuple[int, int]]:
-        """Every so many shares, from one on: after which key, and up to which."""
-        begins = [self.after, *self.ends]
-        for number in range(first, len(self.ends), step):
-            yield begins[number], self.ends[number]
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """
+    The rounds that are to be proved, in shares: those of one jackpot after those of another.
+
+    `since` is how far each jackpot was verified before. Each process is given the `index` of acts: to read them all for
+    it takes as long as to prove many rounds.
+    """
+
+    shares: Sequence[Share]
+    since: Mapping[str, Verified]
+    index: Index
 
 
 @dataclass(slots=True)
@@ -130,7 +135,7 @@ def proving(session: Session, processes: Processes, work: Work) -> Iterator[Side
         answers = [
             stack.enter_context(_answers(processes, work, instant, number)) for number in range(processes.number)
         ]
-        yield SideBySide(answers, len(work.ends))
+        yield SideBySide(answers, len(work.shares))
 
 
 @contextmanager
@@ -170,7 +175,7 @@ def _prove(there: Connection, processes: Processes, instant: str, work: Work, nu
     with contextlib.suppress(BrokenPipeError):  # Nobody wants to know any more.
         try:
             with snapshot(engine, of=instant) as session, decoding.strictly(session), few_collections():
-                for proved in _proved(session, work, work.shares(number, processes.number)):
+                for proved in _proved(session, work, work.shares[number :: processes.number]):
                     there.send(proved)
         except Unavailable as error:
             there.send(f"A process that proved rounds has ended: {error.detail}")
@@ -178,11 +183,14 @@ def _prove(there: Connection, processes: Processes, instant: str, work: Work, nu
             engine.dispose()
 
 
-def _proved(session: Session, work: Work, shares: Iterable[tuple[int, int]]) -> Iterator[ProvedRounds]:
+def _proved(session: Session, work: Work, shares: Iterable[Share]) -> Iterator[ProvedRounds]:
     decoder = Decoder()
-    known = references.read(session, decoder)
-    jackpot = jackpots.read(session, work.jackpot_id, known, work.since, work.fresh)
-    decoder.take()  # The first process has found it too.
-    proof = RoundProof.of(session, decoder, jackpot, work.since)
-    for after, upto in shares:
-        yield merged(proof.between(after, upto))
+    known = references.read(session, decoder, index=work.index)
+    for jackpot_id, of_jackpot in groupby(shares, key=attrgetter("jackpot_id")):
+        since = work.since.get(jackpot_id, NOTHING)
+        fresh = list(replay.entries_of_no_round(session, jackpot_id, since=since))
+        jackpot = jackpots.read(session, jackpot_id, known, since, fresh)
+        decoder.take()  # The first process finds it too.
+        proof = RoundProof.of(session, decoder, jackpot, since)
+        for share in of_jackpot:
+            yield merged(proof.between(share.after, share.upto))

@@ -5,7 +5,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
-from itertools import count
+from functools import partial
+from itertools import chain, count, islice, pairwise, starmap
 from typing import Final
 
 from jackpot_service.database.models import (
@@ -65,7 +66,7 @@ from jackpot_service.proof.awards import HeldMoney
 from jackpot_service.proof.decoding import Decoder
 from jackpot_service.proof.jackpots import Jackpot
 from jackpot_service.proof.manual_payments import Statements
-from jackpot_service.proof.processes import Processes, SideBySide, Work, proving
+from jackpot_service.proof.processes import Processes, Share, SideBySide, Work, proving
 from jackpot_service.proof.references import References
 from jackpot_service.proof.round_proof import ProvedRounds, RoundProof, few_collections, guarded
 from jackpot_service.proof.times import Times
@@ -161,6 +162,10 @@ class _Proof:
         yield from self._once(self.decoder.take())
         self.books = (REFERENCE_BOOK, *sorted(known.jackpots))
         self.looks = self._looks_due()
+        with self._proving(known) as proved:  # Others prove rounds meanwhile.
+            yield from self._check_books(known, proved)
+
+    def _check_books(self, known: References, proved: Mapping[str, Iterable[ProvedRounds]]) -> Found:
         yield from _unknown_books(self.session, known)
         for book in sorted(self.reached.keys() - set(self.books)):
             yield Mismatch(Code.VERIFIED_HEAD, book, "stripes", "were verified, and are of a jackpot that is not there")
@@ -168,7 +173,7 @@ class _Proof:
         closed = checkpoints.closed_periods_hold(self.session, known.closed_periods, not_compared=self.not_compared)
         yield from guarded(closed, book=REFERENCE_BOOK, place="closed periods")
         for jackpot_id in self.books[1:]:
-            yield from self.check_jackpot(jackpot_id, known)
+            yield from self.check_jackpot(jackpot_id, known, proved.get(jackpot_id))
 
     def check_reference_book(self, known: References) -> Found:
         """The reference book's laws, and whether it recorded its documents: these are few, and checked each time."""
@@ -199,21 +204,22 @@ class _Proof:
         self.reached[REFERENCE_BOOK] = replace(self._verified(stripes), is_whole=True)
         self._report_progress(REFERENCE_BOOK)
 
-    def check_jackpot(self, jackpot_id: str, known: References) -> Found:
-        """A jackpot's laws, its opening, its rounds, and the order of its settlements."""
+    def check_jackpot(self, jackpot_id: str, known: References, proved: Iterable[ProvedRounds] | None) -> Found:
+        """A jackpot's laws, its opening, its rounds, if no others prove them, and the order of its settlements."""
         since = self.reached.get(jackpot_id, NOTHING)
         held, statements = HeldMoney(since), Statements(self.session, self.decoder, jackpot_id, since)
         yield from self._once(self.decoder.take())
         fresh = list(replay.entries_of_no_round(self.session, jackpot_id, since=since))
         jackpot = jackpots.read(self.session, jackpot_id, known, since, fresh)
         proof = RoundProof.of(self.session, self.decoder, jackpot, since)
-        with self._proving(proof, fresh) as proved:  # Others prove rounds meanwhile.
-            entries_before = self.entries
-            yield from self._check_book(jackpot, since, fresh, held, statements)
-            reconciled = checkpoints.reconciled_days_of(self.session, jackpot_id)
-            yield from self._check_sums(jackpot, since, reconciled, fresh_entries=self.entries - entries_before)
-            reconciled_to = reconciled[-1].day if reconciled else date.min
-            yield from self._check_rounds(proof, proved, held, reconciled_to=reconciled_to)
+        entries_before = self.entries
+        yield from self._check_book(jackpot, since, fresh, held, statements)
+        reconciled = checkpoints.reconciled_days_of(self.session, jackpot_id)
+        yield from self._check_sums(jackpot, since, reconciled, fresh_entries=self.entries - entries_before)
+        reconciled_to = reconciled[-1].day if reconciled else date.min
+        if proved is None:
+            proved = proof.between(since.last_round_key, documents.HIGHEST_KEY)
+        yield from self._check_rounds(proof, proved, held, reconciled_to=reconciled_to)
         yield from held.check(jackpot_id)
         seen = acts.seen_by_acts(jackpot)
         crossing = sequence_checks.settlements_do_not_cross(self.session, jackpot_id, seen, since=since)
@@ -270,17 +276,27 @@ class _Proof:
         self.looks.done = before + share
 
     @contextmanager
-    def _proving(self, proof: RoundProof, fresh: Sequence[BookedEntry]) -> Iterator[Iterable[ProvedRounds]]:
-        """Prove the rounds that come after those verified before, here as they are read, or side by side."""
-        book, after, processes = proof.jackpot.jackpot_id, proof.since.last_round_key, self.processes
-        if processes is not None:
-            ends = documents.shares(self.session, book, after=after, rounds=processes.rounds_of_a_share)
-            if len(ends) >= processes.least_shares:
-                with proving(self.session, processes, Work(book, proof.since, fresh, after, ends)) as self.side_by_side:
-                    yield self.side_by_side
-                self.side_by_side = None
-                return
-        yield proof.between(after, documents.HIGHEST_KEY)
+    def _proving(self, known: References) -> Iterator[Mapping[str, Iterable[ProvedRounds]]]:
+        """Have processes prove the rounds that come after those verified before; yields their results by jackpot."""
+        shares = {} if self.processes is None else self._shares(self.processes)
+        if self.processes is None or sum(map(len, shares.values())) - len(shares) + 1 < self.processes.least_shares:
+            yield {}
+            return
+        since = {jackpot_id: self.reached.get(jackpot_id, NOTHING) for jackpot_id in shares}
+        work = Work(tuple(chain.from_iterable(shares.values())), since, known.index)
+        with proving(self.session, self.processes, work) as self.side_by_side:
+            results = iter(self.side_by_side)
+            yield {jackpot_id: islice(results, len(of_jackpot)) for jackpot_id, of_jackpot in shares.items()}
+        self.side_by_side = None
+
+    def _shares(self, processes: Processes) -> Mapping[str, Sequence[Share]]:
+        """The shares of each jackpot's rounds, in the order in which the jackpots are checked."""
+        shares = {}
+        for jackpot_id in self.books[1:]:
+            after = self.reached.get(jackpot_id, NOTHING).last_round_key
+            ends = documents.shares(self.session, jackpot_id, after=after, rounds=processes.rounds_of_a_share)
+            shares[jackpot_id] = tuple(starmap(partial(Share, jackpot_id), pairwise((after, *ends))))
+        return shares
 
     def _check_rounds(
         self, proof: RoundProof, proved: Iterable[ProvedRounds], held: HeldMoney, *, reconciled_to: date

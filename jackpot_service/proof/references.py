@@ -217,8 +217,8 @@ _KEYS_MADE: Final = select(KeyRow.principal, EntryRow.principal, EntryRow.receiv
 )
 
 
-def read(session: Session, decoder: Decoder) -> References:
-    """Read all reference documents as they are now, past every cache."""
+def read(session: Session, decoder: Decoder, *, index: Index | None = None) -> References:
+    """Read all reference documents as they are now, past every cache; the `index` as well, if it is not known yet."""
     rows = partial(_rows, session, decoder)
     rates: defaultdict[tuple[str, int], dict[str, Rate]] = defaultdict(dict)
     for row in rows(RateRow):
@@ -252,7 +252,7 @@ def read(session: Session, decoder: Decoder) -> References:
         passkey_revocations={row.passkey_id: row for row in rows(PasskeyRevocationRow)},
         withholding_rules=list(rows(WithholdingRuleRow)),
         casino_claims=sorted(rows(CasinoClaimsRow), key=attrgetter("entry_seq", "casino_id", "version")),
-        index=_indexed(acts.values()),
+        index=_indexed(acts.values()) if index is None else index,
     )
 
 
