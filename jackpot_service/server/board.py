@@ -39,7 +39,8 @@ class Board:
 
     def __init__(self, directory: Path) -> None:
         self._file = os.open(directory / "board", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        os.ftruncate(self._file, MOST_WORKERS * _SEEN.size)
+        # Where memory is full, this fails; to write to a file that has no room yet would end the process.
+        os.posix_fallocate(self._file, 0, MOST_WORKERS * _SEEN.size)
         self._memory = mmap.mmap(self._file, MOST_WORKERS * _SEEN.size)
         self.number = self._free_number()
 

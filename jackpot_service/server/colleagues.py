@@ -16,6 +16,7 @@ from jackpot_service.server import choice
 from jackpot_service.server.board import Board, State
 from jackpot_service.server.clients import Clients
 from jackpot_service.server.loop import Loop
+from jackpot_service.server.offers import Offers, take
 from jackpot_service.server.protocol import Connection
 from jackpot_service.telemetry import counters
 
@@ -31,7 +32,9 @@ MOST_A_TURN: Final = 16
 """Connections that are taken from others before this worker's own go on."""
 
 _MESSAGE: Final = struct.Struct("?d")
-"""Sent with a connection: whether requests of it were answered, and its part of the bytes in hand."""
+"""Sent with a connection and its token: whether requests of it were answered, and its part of the bytes in hand."""
+
+_FILES: Final = struct.Struct("ii")
 
 log = structlog.get_logger()
 
@@ -41,8 +44,8 @@ class Colleagues:
     The other workers of the service.
 
     A connection passes through a socket of its own, whole: whatever its client sends waits in the kernel. Each worker
-    has a socket in the directory that all of them share. One that ends takes what was passed to it until its last
-    moment. Where a worker has ended, or takes none, the connection stays where it is.
+    has a socket in the directory that all of them share. Where a worker has ended, or takes none, the connection stays
+    where it is, or comes back a moment later (`offers.py`).
     """
 
     def __init__(self, directory: Path, clients: Clients, loop: Loop) -> None:
@@ -54,6 +57,7 @@ class Colleagues:
         self._moved = 0
         self._in_hand = 0.0
         self._serving: set[asyncio.Task[object]] = set()
+        self._offers = Offers(loop, self._begin)
         self._path(self._board.number).unlink(missing_ok=True)  # It was of a worker that was killed.
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         self._socket.settimeout(0)
@@ -88,10 +92,11 @@ class Colleagues:
         self._move = None
         self._board.leave()
         self._path(self._board.number).unlink(missing_ok=True)
+        self._loop.remove_reader(self._socket)  # Those who have passed on what is still in it take that back.
+        self._offers.take_back_all()
 
     def close(self) -> None:
-        """Take what was passed to this worker before it left; then be no colleague."""
-        self._take()
+        """Be no colleague."""
         self._loop.remove_reader(self._socket)
         self._socket.close()
         self._board.close()
@@ -111,29 +116,41 @@ class Colleagues:
         self._looking = self._loop.call_later(BETWEEN_LOOKS_S, self._look)
 
     def _pass_on(self, file: int, home: int, *, has_asked: bool) -> bool:
-        rights = (socket.SOL_SOCKET, socket.SCM_RIGHTS, struct.pack("i", file))
         part = choice.part_of(self._state()) if has_asked else 0.0
-        try:
+        message, path = _MESSAGE.pack(has_asked, part), str(self._path(home))
+
+        def send(connection: int, token: int) -> None:
+            rights = (socket.SOL_SOCKET, socket.SCM_RIGHTS, _FILES.pack(connection, token))
             # `socket.send_fds` drops the address (issue 134971 of Python).
-            self._socket.sendmsg([_MESSAGE.pack(has_asked, part)], [rights], 0, str(self._path(home)))
-        except OSError:  # It takes nothing at the moment, or has ended.
+            self._socket.sendmsg([message], [rights], 0, path)
+
+        if not self._offers.make(file, has_asked=has_asked, send=send):
             return False
         self._in_hand -= part  # The mean would say so some looks later.
         return True
 
     def _take(self) -> None:
         """Serve the connections that others have passed on."""
+        if self._loop.make_connection is None:  # It will in a moment.
+            return
         for _ in range(MOST_A_TURN):
             try:
-                message, files, _, _ = socket.recv_fds(self._socket, _MESSAGE.size, 1, socket.MSG_CMSG_CLOEXEC)
+                message, files, _, _ = socket.recv_fds(self._socket, _MESSAGE.size, 2, socket.MSG_CMSG_CLOEXEC)
             except BlockingIOError:
                 return
-            has_asked, part = _MESSAGE.unpack(message)
-            self._in_hand += part
+            connection, token = (*files, -1, -1)[:2]  # Some are missing where this worker may open no more.
+            if token >= 0 and take(token):
+                has_asked, part = _MESSAGE.unpack(message)
+                self._in_hand += part
+                self._begin(connection, has_asked)
+                files.remove(connection)
             for file in files:
-                serving = self._loop.create_task(self._serve(socket.socket(fileno=file), has_asked=has_asked))
-                self._serving.add(serving)
-                serving.add_done_callback(self._serving.discard)
+                os.close(file)
+
+    def _begin(self, file: int, has_asked: bool) -> None:  # noqa: FBT001  a callback
+        serving = self._loop.create_task(self._serve(socket.socket(fileno=file), has_asked=has_asked))
+        self._serving.add(serving)
+        serving.add_done_callback(self._serving.discard)
 
     async def _serve(self, passed: socket.socket, *, has_asked: bool) -> None:
         try:

@@ -1,6 +1,7 @@
 """Connections that pass between the workers of a real server: no call is lost, and a stopped worker gets none."""
 
 import os
+import resource
 import signal
 import threading
 import time
@@ -155,3 +156,40 @@ def test_a_worker_that_is_stopped_is_passed_no_connection(service: Service) -> N
         finally:
             os.kill(first, signal.SIGCONT)
         assert client.send(SMALL).answer().status == httpx.codes.OK
+
+
+@contextmanager
+def first_stopped(service: Service) -> Iterator[tuple[int, list[Wire]]]:
+    """Stop the worker that has all connections, and at once open more, of which each sends a request."""
+    all_workers(service)
+    with ExitStack() as stack:
+        client = stack.enter_context(Wire(service))
+        assert client.send(SMALL).answer().status == httpx.codes.OK
+        wait_until(lambda: connections(service) == [1, 0])
+        (first,) = (pid for pid in all_workers(service) if connections_of(pid, service))
+        os.kill(first, signal.SIGSTOP)
+        stack.callback(os.kill, first, signal.SIGCONT)
+        yield first, [stack.enter_context(Wire(service)).send(SMALL) for _ in range(20)]
+
+
+def test_a_worker_that_was_stopped_just_now_keeps_no_connection_waiting(service: Service) -> None:
+    with first_stopped(service) as (_, clients):  # The other worker does not know yet, and passes connections on.
+        assert [client.answer().status for client in clients] == [httpx.codes.OK] * 20
+
+
+def test_what_was_passed_to_a_worker_that_is_killed_is_answered_by_the_other(service: Service) -> None:
+    with first_stopped(service) as (first, clients):
+        time.sleep(SILENT_AFTER_S / 5)  # By now the connections are on their way to it.
+        os.kill(first, signal.SIGKILL)
+        assert [client.answer().status for client in clients] == [httpx.codes.OK] * 20
+
+
+def test_what_was_passed_to_a_worker_that_can_open_no_file_is_answered_by_the_other(service: Service) -> None:
+    with first_stopped(service) as (first, clients):
+        before = resource.prlimit(first, resource.RLIMIT_NOFILE)
+        resource.prlimit(first, resource.RLIMIT_NOFILE, (1, before[1]))
+        os.kill(first, signal.SIGCONT)
+        try:
+            assert [client.answer().status for client in clients] == [httpx.codes.OK] * 20
+        finally:
+            resource.prlimit(first, resource.RLIMIT_NOFILE, before)
