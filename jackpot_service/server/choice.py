@@ -2,7 +2,7 @@
 Which worker should have a connection.
 
 Bets that wait together share a commit, and each worker makes commits of its own. Two workers that are half at work
-commit twice as often as one, so each bet costs more and takes longer. Therefore the first worker has all connections
+commit twice as often as one, so each bet costs more and takes longer. Therefore the first worker has the connections
 until it is full: its groups would still be large without a part of what it has in hand. Then the next takes part.
 """
 
@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 from jackpot_service.server.board import State
 
 FEW: Final = 128
-"""Connections. More are shared out evenly, whatever they ask: a thousand displays are not for one worker."""
+"""Connections. A worker that has more gets none back: a thousand displays are not for one worker."""
 
 FULL: Final = 128 * 1024
 """Bytes in hand: of sixty requests with a bet each, or of eleven with a hundred bets each."""
@@ -24,15 +24,6 @@ EVEN: Final = 3 / 4
 def part_of(state: State) -> float:
     """Return what a connection has of the bytes in hand, in the mean."""
     return state.in_hand / max(state.connections, 1)
-
-
-def home_of_new(mine: int, states: Mapping[int, State]) -> int:
-    """Return the number of the worker that should have a new connection, which `mine` has accepted."""
-    for number, state in sorted(states.items()):
-        if state.connections < FEW and state.in_hand < FULL:
-            return number
-    fewest = min(states, key=lambda number: states[number].connections)
-    return fewest if states[fewest].connections < states[mine].connections else mine
 
 
 class Move(NamedTuple):

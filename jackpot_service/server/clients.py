@@ -24,10 +24,7 @@ class Colleagues(Protocol):
     def wants_less(self) -> bool:
         """Whether the next connection that has its answer is to be passed on."""
 
-    def pass_on_new(self, file: int) -> bool:
-        """Pass on a connection that was just made if another worker should have it; returns whether it has."""
-
-    def pass_on_next(self, file: int) -> bool:
+    def pass_on(self, file: int) -> bool:
         """Pass on a connection of which a request was answered; returns whether another worker has it."""
 
     def leave(self) -> None:

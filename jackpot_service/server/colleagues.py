@@ -31,8 +31,8 @@ LOOKS_REMEMBERED: Final = 4
 MOST_A_TURN: Final = 16
 """Connections that are taken from others before this worker's own go on."""
 
-_MESSAGE: Final = struct.Struct("?d")
-"""Sent with a connection and its token: whether requests of it were answered, and its part of the bytes in hand."""
+_MESSAGE: Final = struct.Struct("d")
+"""Sent with a connection and its token: its part of the bytes in hand."""
 
 _FILES: Final = struct.Struct("ii")
 
@@ -70,13 +70,7 @@ class Colleagues:
         """Whether the next connection that has its answer is to be passed on."""
         return self._move is not None
 
-    def pass_on_new(self, file: int) -> bool:
-        """Pass on a connection that was just made if another worker should have it; returns whether it has."""
-        states = self._board.states(now=time.monotonic())
-        home = choice.home_of_new(self._board.number, {**states, self._board.number: self._state()})
-        return home != self._board.number and self._pass_on(file, home, has_asked=False)
-
-    def pass_on_next(self, file: int) -> bool:
+    def pass_on(self, file: int) -> bool:
         """Pass on a connection of which a request was answered; returns whether another worker has it."""
         move = self._move
         if move is None:
@@ -84,7 +78,7 @@ class Colleagues:
         self._moved += 1
         if self._moved >= min(move.connections, MOST_A_LOOK):
             self._move = None
-        return self._pass_on(file, move.home, has_asked=True)
+        return self._offer(file, str(self._path(move.home)))
 
     def leave(self) -> None:
         """Have nothing passed to this worker any more, and pass on nothing."""
@@ -115,16 +109,15 @@ class Colleagues:
         self._move, self._moved = choice.next_move(self._board.number, self._board.states(now=now)), 0
         self._looking = self._loop.call_later(BETWEEN_LOOKS_S, self._look)
 
-    def _pass_on(self, file: int, home: int, *, has_asked: bool) -> bool:
-        part = choice.part_of(self._state()) if has_asked else 0.0
-        message, path = _MESSAGE.pack(has_asked, part), str(self._path(home))
+    def _offer(self, file: int, path: str) -> bool:
+        part = choice.part_of(self._state())
 
         def send(connection: int, token: int) -> None:
             rights = (socket.SOL_SOCKET, socket.SCM_RIGHTS, _FILES.pack(connection, token))
             # `socket.send_fds` drops the address (issue 134971 of Python).
-            self._socket.sendmsg([message], [rights], 0, path)
+            self._socket.sendmsg([_MESSAGE.pack(part)], [rights], 0, path)
 
-        if not self._offers.make(file, has_asked=has_asked, send=send):
+        if not self._offers.make(file, send=send):
             return False
         self._in_hand -= part  # The mean would say so some looks later.
         return True
@@ -140,31 +133,30 @@ class Colleagues:
                 return
             connection, token = (*files, -1, -1)[:2]  # Some are missing where this worker may open no more.
             if token >= 0 and take(token):
-                has_asked, part = _MESSAGE.unpack(message)
-                self._in_hand += part
-                self._begin(connection, has_asked)
+                self._in_hand += _MESSAGE.unpack(message)[0]
+                self._begin(connection)
                 files.remove(connection)
             for file in files:
                 os.close(file)
 
-    def _begin(self, file: int, has_asked: bool) -> None:  # noqa: FBT001  a callback
-        serving = self._loop.create_task(self._serve(socket.socket(fileno=file), has_asked=has_asked))
+    def _begin(self, file: int) -> None:
+        serving = self._loop.create_task(self._serve(socket.socket(fileno=file)))
         self._serving.add(serving)
         serving.add_done_callback(self._serving.discard)
 
-    async def _serve(self, passed: socket.socket, *, has_asked: bool) -> None:
+    async def _serve(self, passed: socket.socket) -> None:
         try:
             passed.settimeout(0)
-            await self._loop.connect_accepted_socket(lambda: self._made(has_asked=has_asked), passed)
+            await self._loop.connect_accepted_socket(self._made, passed)
         except OSError as error:  # Its client is gone.
             log.info("connection-not-taken", detail=str(error))
             passed.close()
 
-    def _made(self, *, has_asked: bool) -> asyncio.BaseProtocol:
+    def _made(self) -> asyncio.BaseProtocol:
         assert self._loop.make_connection is not None  # noqa: S101  narrows a type: it listens by now
         connection = self._loop.make_connection()
         assert isinstance(connection, Connection)  # noqa: S101  narrows a type: it is the protocol of the settings
-        connection.take_over(has_asked=has_asked)
+        connection.take_over()
         return connection
 
 

@@ -30,7 +30,6 @@ def take(token: int) -> bool:
 class _Offer:
     connection: int
     token: int
-    has_asked: bool
 
 
 class Offers:
@@ -39,15 +38,15 @@ class Offers:
 
     `send` is given a connection and its token, both as files, and raises OSError if the other worker does not get them.
     The worker that takes the token has the connection, and the other closes it. `serve` is given a connection that was
-    taken back, and whether requests of it were answered.
+    taken back.
     """
 
-    def __init__(self, loop: AbstractEventLoop, serve: Callable[[int, bool], object]) -> None:
+    def __init__(self, loop: AbstractEventLoop, serve: Callable[[int], object]) -> None:
         self._loop = loop
         self._serve = serve
         self._open: dict[_Offer, TimerHandle] = {}
 
-    def make(self, connection: int, *, has_asked: bool, send: Callable[[int, int], object]) -> bool:
+    def make(self, connection: int, *, send: Callable[[int, int], object]) -> bool:
         """Offer a connection, which the caller is to close then; returns whether it could be offered."""
         if len(self._open) >= MOST_OFFERS:
             return False
@@ -62,7 +61,7 @@ class Offers:
                 files.pop_all()
         except OSError:  # The other takes nothing at the moment, or has ended; or this worker has no files left.
             return False
-        offer = _Offer(mine, token, has_asked)
+        offer = _Offer(mine, token)
         self._open[offer] = self._loop.call_later(LONGEST_OFFER_S, self._take_back, offer)
         self._loop.add_writer(token, self._was_taken, offer)
         return True
@@ -77,7 +76,7 @@ class Offers:
             self._was_taken(offer)
             return
         self._forget(offer)
-        self._serve(offer.connection, offer.has_asked)
+        self._serve(offer.connection)
 
     def _was_taken(self, offer: _Offer) -> None:
         self._forget(offer)

@@ -78,7 +78,6 @@ class Connection(HttpToolsProtocol):
         self._is_over = False
         self._is_in_request = False
         self._is_listening = False
-        self._was_passed_on = False
         self._in_hand = 0
         self.head = Head([])
         self._reset()
@@ -90,21 +89,17 @@ class Connection(HttpToolsProtocol):
         self._framing_bytes = 0
         self._began_now = True
 
-    def take_over(self, *, has_asked: bool) -> None:
-        """Go on where another worker has left off, which may have answered requests."""
-        self._was_passed_on = True
-        self._received = self._answered = int(has_asked)
+    def take_over(self) -> None:
+        """Go on where another worker has left off, which has answered requests."""
+        self._received = self._answered = 1
 
     # Called by asyncio.
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Take the connection, pass it on to a worker that should have it, or close it if no other can make place."""
+        """Take the connection, or close it if no other can make place."""
         super().connection_made(ClientTransport(transport, self.loop))
         self._since = self._taken_at = self._clock()
-        colleagues = None if self._was_passed_on or self._clients.is_draining else self._clients.colleagues
-        if colleagues is not None and colleagues.pass_on_new(self.transport.get_extra_info("socket").fileno()):
-            self.transport.abort()
-        elif not self._clients.take(self, has_asked=self._answered > 0):
+        if not self._clients.take(self, has_asked=self._answered > 0):
             self.cut()
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002  asyncio's
@@ -292,7 +287,7 @@ class Connection(HttpToolsProtocol):
         self.transport.flush()
         if self.transport.get_write_buffer_size():
             return
-        if colleagues.pass_on_next(self.transport.get_extra_info("socket").fileno()):
+        if colleagues.pass_on(self.transport.get_extra_info("socket").fileno()):
             self.transport.abort()
 
     def _is_busy(self) -> bool:

@@ -1,31 +1,11 @@
 """Which worker should have a connection: one takes all until it is full, and nothing goes to and fro."""
 
 from jackpot_service.server.board import State
-from jackpot_service.server.choice import FEW, FULL, Move, home_of_new, next_move, part_of
+from jackpot_service.server.choice import FEW, FULL, Move, next_move, part_of
 
 IDLE = State(0, 0.0)
 SMALL = State(40, FULL / 10)
 LARGE = State(40, FULL * 2)
-
-
-def test_a_new_connection_goes_to_the_first_worker_that_has_room() -> None:
-    assert home_of_new(0, {0: IDLE, 1: IDLE}) == 0
-    assert home_of_new(1, {0: SMALL, 1: IDLE}) == 0
-    assert home_of_new(0, {0: LARGE, 1: SMALL}) == 1
-    assert home_of_new(1, {1: IDLE}) == 1  # The first is silent.
-
-
-def test_many_connections_are_shared_out_evenly_whatever_they_ask() -> None:
-    many, more = State(FEW, 0.0), State(FEW + 1, 0.0)
-    assert home_of_new(0, {0: many, 1: IDLE}) == 1
-    assert home_of_new(0, {0: more, 1: many}) == 1
-    assert home_of_new(0, {0: many, 1: many}) == 0
-    assert home_of_new(1, {0: many, 1: many}) == 1
-
-
-def test_when_all_are_full_a_new_connection_goes_to_the_one_with_the_fewest() -> None:
-    assert home_of_new(0, {0: LARGE, 1: State(39, LARGE.in_hand)}) == 1
-    assert home_of_new(1, {0: LARGE, 1: State(39, LARGE.in_hand)}) == 1
 
 
 def test_a_full_worker_passes_on_half_of_what_it_has_more_and_no_other_passes_on_anything() -> None:

@@ -6,7 +6,7 @@ import signal
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from functools import partial
@@ -55,14 +55,26 @@ def key(engine: sqlalchemy.Engine) -> str:
     return transact(engine, partial(create_key, act=act, principal=scene.SERVER)).whole
 
 
+def all_answered(clients: Sequence[Wire]) -> bool:
+    """Have each client ask, and be answered: then its connection may pass to another worker."""
+    return [client.send(SMALL).answer().status for client in clients] == [httpx.codes.OK] * len(clients)
+
+
+def first_worker(service: Service, client: Wire) -> int:
+    """The worker that has all connections while little is asked; a client's is there after some answers."""
+    until = time.monotonic() + 2 * SILENT_AFTER_S
+    while time.monotonic() < until:
+        assert all_answered([client])
+    (first,) = (pid for pid in all_workers(service) if connections_of(pid, service))
+    return first
+
+
 def test_connections_that_ask_little_are_all_at_one_worker(service: Service) -> None:
     all_workers(service)
     with ExitStack() as stack:
         clients = [stack.enter_context(Wire(service)) for _ in range(20)]
-        for client in clients:
-            assert client.send(SMALL).answer().status == httpx.codes.OK
-        wait_until(lambda: connections(service) == [20, 0])
-        assert [client.send(SMALL).answer().status for client in clients] == [httpx.codes.OK] * 20
+        wait_until(lambda: all_answered(clients) and connections(service) == [20, 0])
+        assert all_answered(clients)
 
 
 def batch(table: int, number: int) -> bytes:
@@ -144,9 +156,7 @@ def test_large_batches_are_shared_by_the_workers_and_no_call_is_lost_or_booked_t
 def test_a_worker_that_is_stopped_is_passed_no_connection(service: Service) -> None:
     all_workers(service)
     with Wire(service) as client:
-        assert client.send(SMALL).answer().status == httpx.codes.OK
-        wait_until(lambda: connections(service) == [1, 0])
-        (first,) = (pid for pid in all_workers(service) if connections_of(pid, service))
+        first = first_worker(service, client)
         os.kill(first, signal.SIGSTOP)
         try:
             time.sleep(2 * SILENT_AFTER_S)
@@ -160,26 +170,25 @@ def test_a_worker_that_is_stopped_is_passed_no_connection(service: Service) -> N
 
 @contextmanager
 def first_stopped(service: Service) -> Iterator[tuple[int, list[Wire]]]:
-    """Stop the worker that has all connections, and at once open more, of which each sends a request."""
+    """Stop the worker that has all connections, and at once open more, of which each sends two requests."""
     all_workers(service)
     with ExitStack() as stack:
         client = stack.enter_context(Wire(service))
-        assert client.send(SMALL).answer().status == httpx.codes.OK
-        wait_until(lambda: connections(service) == [1, 0])
-        (first,) = (pid for pid in all_workers(service) if connections_of(pid, service))
+        first = first_worker(service, client)
         os.kill(first, signal.SIGSTOP)
         stack.callback(os.kill, first, signal.SIGCONT)
-        yield first, [stack.enter_context(Wire(service)).send(SMALL) for _ in range(20)]
+        clients = [stack.enter_context(Wire(service)) for _ in range(20)]
+        assert all_answered(clients)  # By the other worker, which does not know yet, and passes connections on.
+        yield first, [client.send(SMALL) for client in clients]
 
 
 def test_a_worker_that_was_stopped_just_now_keeps_no_connection_waiting(service: Service) -> None:
-    with first_stopped(service) as (_, clients):  # The other worker does not know yet, and passes connections on.
+    with first_stopped(service) as (_, clients):
         assert [client.answer().status for client in clients] == [httpx.codes.OK] * 20
 
 
 def test_what_was_passed_to_a_worker_that_is_killed_is_answered_by_the_other(service: Service) -> None:
     with first_stopped(service) as (first, clients):
-        time.sleep(SILENT_AFTER_S / 5)  # By now the connections are on their way to it.
         os.kill(first, signal.SIGKILL)
         assert [client.answer().status for client in clients] == [httpx.codes.OK] * 20
 

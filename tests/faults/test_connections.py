@@ -225,7 +225,7 @@ def test_a_connection_that_another_worker_has_answered_is_kept_as_long_as_one_of
     async def test() -> None:
         async with served() as served_:
             passed = served_.connect()
-            passed.take_over(has_asked=True)
+            passed.take_over()
             client, server = socket.socketpair()
             with client:
                 server.settimeout(0)

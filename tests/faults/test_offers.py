@@ -33,11 +33,11 @@ class Offering:
     """What the other worker has: connections and their tokens."""
 
     def __post_init__(self) -> None:
-        self.offers = Offers(self.loop, lambda file, _has_asked: self.back.append(file))
+        self.offers = Offers(self.loop, self.back.append)
 
     def offer(self, send: Callable[[int, int], object] | None = None) -> bool:
         """Offer the connection, as one that is closed here then."""
-        return self.offers.make(self.connection.fileno(), has_asked=True, send=send or self._send)
+        return self.offers.make(self.connection.fileno(), send=send or self._send)
 
     def _send(self, connection: int, token: int) -> None:
         self.sent.append((os.dup(connection), os.dup(token)))
@@ -116,7 +116,7 @@ def test_a_worker_that_does_not_listen_yet_takes_nothing(offering: Offering, tmp
         def send(connection: int, token: int) -> None:
             with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sending:
                 sending.connect(str(other))
-                socket.send_fds(sending, [struct.pack("?d", 0, 0.0)], [connection, token])
+                socket.send_fds(sending, [struct.pack("d", 0.0)], [connection, token])
 
         assert offering.offer(send)
         offering.run_until(lambda: offering.back)
