@@ -114,7 +114,7 @@ class Colleagues:
 
         def send(connection: int, token: int) -> None:
             rights = (socket.SOL_SOCKET, socket.SCM_RIGHTS, _FILES.pack(connection, token))
-            # `socket.send_fds` drops the address (issue 134971 of Python).
+            # Not by `socket.send_fds`: Python 3.11 takes an address there, and does not use it.
             self._socket.sendmsg([_MESSAGE.pack(part)], [rights], 0, path)
 
         if not self._offers.make(file, send=send):
