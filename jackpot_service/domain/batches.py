@@ -4,6 +4,7 @@ The meaning of a batch of bets: the first thing that refuses it, and everything 
 The order decides which code a refused batch is answered by. A caller who mends the batch sees all of it at once.
 """
 
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import datetime
 from functools import partial
@@ -105,16 +106,17 @@ def _refusals(new: Bets, once: Bets, booked: Sequence[BookedBet], terms: BatchTe
 
 def _wrong_currencies(new: Bets, terms: BatchTerms) -> dict[str, LedgerError]:
     """Find the currencies that are no tender or have no rate, in their order, with the error of each."""
+    places: defaultdict[str, list[int]] = defaultdict(list)
+    for place, currency in zip(new.places, new.currencies, strict=True):
+        places[currency].append(place)
     wrong: dict[str, LedgerError] = {}
-    for currency in sorted(set(new.currencies)):
+    for currency in sorted(places):
         try:
             currencies.tender(currency, on=terms.now.date())
             terms.sheet.rate(currency)
         except (currencies.UnknownCurrency, NoRate) as error:
             error.field_errors = tuple(
-                FieldError(f"/bets/{place}/currency", error.code, error.detail)
-                for place, other in zip(new.places, new.currencies, strict=True)
-                if other == currency
+                FieldError(f"/bets/{place}/currency", error.code, error.detail) for place in places[currency]
             )
             wrong[currency] = error.with_traceback(None)
     return wrong
