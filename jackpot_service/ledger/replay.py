@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal, DecimalException
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import chain, zip_longest
 from typing import Any, Final
 
@@ -55,7 +55,7 @@ _MOVEMENTS: Final = {movement.value: movement for movement in Movement}
 _NAN: Final = Decimal("NaN")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class BookedEntry:
     """
     An entry as the books hold it, whatever may have become of it.
@@ -99,7 +99,7 @@ class BookedEntry:
             )
         )
 
-    @property
+    @cached_property
     def exact_lines(self) -> tuple[Line, ...]:
         """The lines whose amounts can be summed exactly: all of them, unless they were changed."""
         return _exact(self.lines)

@@ -310,7 +310,7 @@ def _select(model: Any, book: str, within: Within) -> Any:  # noqa: ANN401  any 
 
 def _bets(rows: Mapping[str, Rows]) -> tuple[BookedBet, ...]:
     void_steps = {row.bet_id: row.step for row in rows.get("voids", [])}
-    bets: Iterable[Any] = rows.get("bets", ())  # Taken apart at once, not column by column: of nothing there are more.
+    bets: Iterable[Any] = rows.get("bets", ())  # Unpacked at once, not column by column: nothing else is as many.
     return tuple(
         BookedBet(Bet(bet_id, player_id, hand, currency, stake_minor, occurred_at), step, void_steps.get(bet_id))
         for _, _, bet_id, step, player_id, hand, currency, stake_minor, occurred_at in bets

@@ -52,8 +52,8 @@ class Processes:
     """
     How many processes prove rounds side by side, and what each makes its engine by.
 
-    They begin where there are so many shares of so many rounds, of all jackpots. They do not see what a session has
-    changed itself.
+    They begin where all jackpots together have that many full shares, and count one more for the rest. They do not see
+    what a session has changed itself.
     """
 
     number: int

@@ -113,7 +113,7 @@ def verify(
     docs/decisions/proof.md for what that proves. The session must see one instant of the database
     (`snapshots.snapshot`); the service may go on meanwhile. Memory does not grow with entries, rounds or bets.
     `on_progress` is called after each page, `on_reached` where a later verification could go on, as long as
-    nothing is wrong. Where a jackpot has many rounds, `processes` prove them side by side.
+    nothing is wrong. Where there are many rounds, `processes` prove them side by side.
 
     Raises: HeldUp if one of these ends by itself.
     """
@@ -279,13 +279,14 @@ class _Proof:
     def _proving(self, known: References) -> Iterator[Mapping[str, Iterable[ProvedRounds]]]:
         """Have processes prove the rounds that come after those verified before; yields their results by jackpot."""
         shares = {} if self.processes is None else self._shares(self.processes)
-        if self.processes is None or sum(map(len, shares.values())) - len(shares) + 1 < self.processes.least_shares:
+        full = sum(len(of_jackpot) - 1 for of_jackpot in shares.values())  # The last of each may be empty.
+        if self.processes is None or full + 1 < self.processes.least_shares:
             yield {}
             return
         since = {jackpot_id: self.reached.get(jackpot_id, NOTHING) for jackpot_id in shares}
         work = Work(tuple(chain.from_iterable(shares.values())), since, known.index)
         with proving(self.session, self.processes, work) as self.side_by_side:
-            results = iter(self.side_by_side)
+            results = iter(self.side_by_side)  # The jackpots are checked in this order, and each takes all of its own.
             yield {jackpot_id: islice(results, len(of_jackpot)) for jackpot_id, of_jackpot in shares.items()}
         self.side_by_side = None
 

@@ -127,7 +127,7 @@ class RoundProof:
         by_round: list[list[Mismatch]] = [[] for _ in rounds]
         for check in (*CHECKS, self._check_acts):
             for round_, mismatches in zip(rounds, by_round, strict=True):
-                try:
+                try:  # As `guarded` does, without one more generator for each check of each round.
                     mismatches.extend(check(round_, self.jackpot))
                 except UNDERIVABLE as error:
                     mismatches.append(_underivable(error, self.jackpot.jackpot_id, round_.place))

@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from multiprocessing import active_children
 from typing import Any
@@ -64,6 +65,19 @@ def test_several_processes_prove_what_a_single_one_does(url: str, number: int) -
     keys = [step.books["live"].last_round_key for step in reached if "live" in step.books]
     assert keys == sorted(keys)
     assert len(set(keys)) > 5
+
+
+def no_engine() -> sqlalchemy.Engine:
+    message = "A process began."
+    raise AssertionError(message)
+
+
+def test_no_process_begins_where_there_are_few_full_shares(url: str) -> None:
+    alone, _ = proved(url, None)
+    processes = Processes(2, no_engine, rounds_of_a_share=1, least_shares=alone.rounds + 2)
+    assert proved(url, processes)[0] == alone
+    with pytest.raises(HeldUp, match="has ended"):
+        proved(url, replace(processes, least_shares=alone.rounds + 1))
 
 
 def test_what_others_have_proved_waits_until_it_is_taken_in_the_order_of_the_rounds() -> None:
