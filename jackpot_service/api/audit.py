@@ -38,7 +38,9 @@ class AuditQuerySchema(PeriodQuerySchema):
     )
     casino_id = Identifier(
         load_default=None,
-        metadata={"description": "The casino that the act is about: also its claim periods, withholding, statements."},
+        metadata={
+            "description": "The casino that the act is about. Acts about its claims and statements are found too."
+        },
     )
     request_id = Identifier(
         load_default=None,

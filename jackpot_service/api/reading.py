@@ -27,7 +27,7 @@ POSITION: Final = "Log-Position"
 WANTS_POSITION: Final = "Want-Log-Position"
 
 POSITION_COOKIE: Final = "jackpot-log-position"
-"""Under which a browser says how far the log went after its last form."""
+"""The cookie by which a browser says how far the log went after its last form."""
 
 BEYOND_ALL: Final = "f" * 16
 """A position after all that any log has."""
@@ -103,12 +103,12 @@ def note_fresh(fresh_at: float | None) -> None:
 
 
 def age_s() -> float | None:
-    """How many seconds the answer in hand is old at most; None if it was read at the primary."""
+    """Return the greatest age of the answer in hand, in seconds; None if it was read at the primary."""
     return age_since(flask.g.get("fresh_at"))
 
 
 def age_since(fresh_at: float | None) -> float | None:
-    """How many seconds have passed since an instant of the steady clock; None of what was read at the primary."""
+    """Return the seconds since an instant of the steady clock; None for None, of an answer read at the primary."""
     return None if fresh_at is None else seconds_since(fresh_at, now=time.monotonic())
 
 

@@ -70,7 +70,7 @@ class Request:
 
     def require_usual(self) -> None:
         """
-        Hold that its body was sent as JSON of a stated length, without an encoding, a query and special wishes.
+        Require a body of JSON of a stated length without an encoding, no query, and no wish for a `Log-Position`.
 
         Raises: Fallback.
         """

@@ -18,7 +18,7 @@ import click
 SECONDS_BETWEEN_LINES = 5.0
 
 LEAST_PART = 100
-"""Before one of so many parts is done, the rest cannot be reckoned from it."""
+"""Before one of so many parts is done, its rate says too little about the rest."""
 
 LEAST_SECONDS = 1e-6
 """Two looks at the clock may see the same."""
@@ -53,7 +53,7 @@ def shown_progress() -> Iterator[OnCount]:
 
 
 def _line(done: int, total: int | None, what: str, *, per_second: float) -> str:
-    """Say what is left at the rate since the work began: it is counted so that its parts take alike."""
+    """Say what is left at the rate since the work began. It is counted in parts that take about the same time."""
     if total is None:
         return f"{what}: {done:,}, {rate(per_second)}"
     is_known = per_second and done * LEAST_PART >= total

@@ -7,7 +7,7 @@ from jackpot_service.database.fair_queue import Path
 AT_ONCE_S: Final = 0.002
 
 CALLS_REMEMBERED: Final = 16
-"""So many calls the share goes back by, more or less: each weighs a sixteenth less than the next."""
+"""The share is a mean over about so many calls: each weighs a sixteenth less than the next."""
 
 MOST_REMEMBERED: Final = 1000
 """Flows that were answered and have not asked since."""

@@ -64,7 +64,7 @@ LONGEST_KEPT_S = 600
 SEQUENTIAL: Final[Mapping[str, str]] = MappingProxyType({"citus.multi_shard_modify_mode": "sequential"})
 """
 A transaction that writes rows of every machine keeps to a single connection to each, or it would not see what it wrote.
-On one machine the setting is there, and says nothing.
+A database on one machine takes the setting, and nothing reads it.
 """
 
 DATABASE_CLOCK = "database_clock"

@@ -24,7 +24,7 @@ SETTINGS: Final[Mapping[str, str]] = {"plan_cache_mode": "force_custom_plan", "e
 """Where a statement goes depends on its values: a plan without them would go to every machine."""
 
 LONGEST_MEMORY: Final = 1000
-"""So many statements are remembered as they are written here."""
+"""The texts of so many statements are kept as they are written here."""
 
 _KNOWS_PLACES: Final = "SELECT to_regclass('pg_dist_partition') IS NOT NULL"
 _HAS_PLACED: Final = "SELECT EXISTS (SELECT FROM pg_dist_partition)"

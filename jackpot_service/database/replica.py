@@ -58,7 +58,7 @@ _REPLICA = sqlalchemy.text(
 )
 
 _LONGEST_END_S: Final = 5.0
-"""For the last look, which has two times as long as it may take, and connects perhaps."""
+"""`close` waits so long for the last look, which asks two databases and may have to connect first."""
 
 _NO_ANSWER: Final = (SQLAlchemyError, psycopg.Error)
 

@@ -219,7 +219,6 @@ def test_rounds_of_one_key_in_two_jackpots_are_each_on_one_page(opened: World, d
 
 def test_a_tampered_cursor_is_refused_and_a_forged_one_shows_nothing_of_others(played: World) -> None:
     cursor = played.get(f"{ROUNDS}?limit=1").ok()["next"]
-    foreign = played.get(f"{ROUNDS}?limit=1").ok()["next"]
 
     wrong = (
         cursor[1:],
@@ -234,7 +233,7 @@ def test_a_tampered_cursor_is_refused_and_a_forged_one_shows_nothing_of_others(p
     )
     for tampered in wrong:
         played.get(f"{ROUNDS}?after={tampered}").problem(422, "validation", "?after")
-    assert rounds_listed(played, f"after={foreign}", key=played.key(Role.FINANCE, casino_id="c2")) == ["r4"]
+    assert rounds_listed(played, f"after={cursor}", key=played.key(Role.FINANCE, casino_id="c2")) == ["r4"]
     before_all, last = (
         forged(played, ROUNDS, RoundSearchQuerySchema, place) for place in ("k7fffffffffffffff.zzz", "k0.a")
     )

@@ -41,6 +41,7 @@ Each refusal and each failure is answered as a *problem* (RFC 9457, `application
   is held against its limits only if its currency is right. Hands of a player are counted only if the ids of bet and
   player are right, and a wrong hand may be one that the player has. A bet without a right `bet_id` may be booked or
   void already, so what it means is examined only if its batch opens the round.
+  If the books do not answer within half a second, or the table takes no bets at all, only wrong fields are named.
 - The command line prints the code and the detail, and exits with 1.
 
 Refusals that finance must see are [exceptions](decisions/exceptions.md) whose kind is the code. Among them are

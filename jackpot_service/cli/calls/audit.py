@@ -96,7 +96,7 @@ COUNTS = (
 @click.option("--kind", type=click.Choice(words.ACT_KINDS))
 @click.option("--jackpot", "jackpot_id", type=Identifier())
 @click.option("--subject", help="The object of the act, as the act names it: 'casino c1'.")
-@click.option("--casino", "casino_id", type=Identifier(), help="Also about its claim periods, withholding, statements.")
+@click.option("--casino", "casino_id", type=Identifier(), help="That the act is about, or its claims or statements.")
 @click.option("--request-id", type=Identifier(), help="Also finds what decided or did the change request of this id.")
 @from_option
 @to_option

@@ -58,7 +58,6 @@ USE = (text("currency", "currency"), count("sheet", "rate_sheet"), count("open r
 
 base_option = click.option("--base", type=CurrencyCode(), required=True, help="The base currency.")
 
-
 number_option = click.option(
     "--number", type=click.IntRange(1, LARGEST_NUMBER), help="Another sheet than the one in force."
 )

@@ -2,6 +2,7 @@
 -- stands under. `claim_days` is for how many days since its last step it can be claimed at its casino now. Rounds,
 -- bets, steps and payments are looked up by their keys for each award (LATERAL, LIMIT). A join would read all of a
 -- jackpot's while the tables are thought to be small.
+-- The rule is written out as in withholding_rule_of: on several machines a call within a view is not replaced by its body.
 CREATE VIEW award_records AS
 SELECT a.jackpot_id, a.round_key, r.table_id, r.round_id, r.casino_id, a.award_id, a.bet_id, b.player_id, b.hand,
        a.tier, a.amount_minor, a.currency, a.cost, a.funded_by, taken.steps, taken.times, taken.acts,
