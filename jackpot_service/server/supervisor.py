@@ -6,8 +6,8 @@ import signal
 import socket
 import struct
 import time
-from collections.abc import Callable
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from multiprocessing import resource_tracker
 from multiprocessing.context import SpawnProcess
 from typing import Final
@@ -77,11 +77,26 @@ def serve(url: str, *, host: str, port: int, workers: int, jobs: bool = True) ->
     config = Config.from_environment(os.environ)
     logs.configure(config.log_level)
     logs.configure_libraries(config.log_level)
-    with bound(host, port) as listener, counters.shared(), job_runner() if jobs else nullcontext():
+    with terminals_wait(), bound(host, port) as listener, counters.shared(), job_runner() if jobs else nullcontext():
         supervisor = Supervisor(settings(workers), [listener])
         supervisor.run()
     if supervisor.failure is not None:
         raise ServerFailed(supervisor.failure)
+
+
+@contextmanager
+def terminals_wait() -> Iterator[None]:
+    """
+    Have signals of terminals wait, but where the supervisor takes them: everything else that began ends in order too.
+
+    Workers are born with these signals blocked, and leave it so.
+    """
+    resource_tracker.ensure_running()  # It would unblock signals again when the first worker starts.
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, OF_TERMINALS)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def bound(host: str, port: int) -> socket.socket:
@@ -127,7 +142,6 @@ class Supervisor(Multiprocess):
     """uvicorn's supervisor, which ends in order whatever its workers and its terminal do."""
 
     def __init__(self, config: Settings, sockets: list[socket.socket]) -> None:
-        resource_tracker.ensure_running()  # It would unblock signals again when the first worker starts.
         super().__init__(config, sockets)
         self.failure: str | None = None
         self._silent_s: WeakKeyDictionary[SpawnProcess, float] = WeakKeyDictionary()
@@ -136,14 +150,6 @@ class Supervisor(Multiprocess):
         self._leaving: dict[Process, float] = {}
         self._serving: WeakSet[SpawnProcess] = WeakSet()
         self._had_terminal = _has_terminal()
-
-    def run(self) -> None:
-        """Supervise until a signal to end. Workers are born with the signals of terminals blocked, and leave it so."""
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, OF_TERMINALS)
-        try:
-            super().run()
-        finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
     def keep_subprocess_alive(self) -> None:
         """Replace workers that have ended, or hang; end if one could not start or listen: the next could not either."""

@@ -155,6 +155,34 @@ def test_an_end_in_the_first_second_leaves_nothing_and_no_trace(own_service: Ser
         assert b"Traceback" not in own_service.log.read_bytes(), own_service.log.read_text()
 
 
+WITH_CTRL_C_AT_THE_RUNNER = """
+import os, signal, threading, time
+from jackpot_service.cli.program import main
+
+def press(frame, event, _):
+    if event == "call" and frame.f_code.co_name == "_start_runner":
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(0.5)  # The main thread goes on meanwhile, from wherever it is.
+
+threading.setprofile(press)
+main()
+"""
+
+
+def test_ctrl_c_while_the_job_runner_is_started_ends_it_too(own_service: Service) -> None:
+    """It once was left, without the directory of the counters, which was removed while it started."""
+    own_service.stop()
+    ended = subprocess.run(
+        [sys.executable, "-c", WITH_CTRL_C_AT_THE_RUNNER, "serve", f"--port={own_service.port}"],
+        env={**os.environ, "JACKPOT_DATABASE_URL": own_service.url},
+        timeout=LONGEST_WAIT_S,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (ended.returncode, "Traceback" in ended.stderr) == (0, False), ended.stderr
+
+
 def test_a_server_that_cannot_listen_says_so_in_one_line_and_ends(own_service: Service) -> None:
     refused = subprocess.run(
         [sys.executable, "-m", "jackpot_service.cli", "serve", "--port", str(own_service.port)],
