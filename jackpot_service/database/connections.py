@@ -21,7 +21,7 @@ from psycopg.conninfo import make_conninfo
 from sqlalchemy import event
 
 from jackpot_service.config.settings import Config
-from jackpot_service.database import deadlines, pipelines
+from jackpot_service.database import deadlines, outages, pipelines
 from jackpot_service.database.clocks import DatabaseClock
 from jackpot_service.database.deadlines import BoundedConnection, DeadlinePassed, Host, Origin
 from jackpot_service.database.distribution import DISTRIBUTION, Distribution
@@ -204,7 +204,7 @@ def _keep_notices(connection: psycopg.Connection[Any], record: Any) -> None:  # 
 class Hosts:
     """The hosts of one database, and the look-ups of their names."""
 
-    _abandoned_at: float = 0.0
+    _outages: "memoryview[float]" = field(default_factory=outages.memory)
     _known: dict[tuple[str | None, str | None], Host] = field(default_factory=dict)
     _looking_up: dict[Host, "_LookUp"] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -214,15 +214,9 @@ class Hosts:
         return sorted(self._hosts_of(parameters), key=lambda host: _is_silent(host[0]))
 
     def abandon_connections(self, *, since: float) -> None:
-        """
-        Note that no connection from before now is used again: one of them was lost, and the others may be.
-
-        Nothing is noted if another did so since the instant: many lose theirs at once, and all connect anew meanwhile.
-        """
-        if self._abandoned_at <= since:
-            self._abandoned_at = time.monotonic()
-            for host in tuple(self._known.values()):
-                host.abandoned_at = self._abandoned_at
+        """Note that no connection from before now is used again: one of them was lost, and the others may be."""
+        for host in tuple(self._known.values()):
+            host.abandon_connections(since=since)
 
     def addresses(self, host: Host, *, longest_s: float) -> Sequence[str | None]:
         """
@@ -252,7 +246,8 @@ class Hosts:
             own = {"host": _nth(names, number), "hostaddr": _nth(addresses, number)}
             own["port"] = _nth(ports, 0 if len(ports) == 1 else number)
             name = own["hostaddr"] or own["host"]
-            host = self._known.setdefault((name, own["port"]), Host(name, own["port"]))
+            key = (name, own["port"])
+            host = self._known.setdefault(key, Host(*key, outages=outages.of_host(self._outages, *key)))
             yield host, {**parameters, **own}
 
 
@@ -317,7 +312,7 @@ def _connected(hosts: Hosts, host: Host, parameters: Parameters, longest_s: floa
             if number < len(addresses) - 1:
                 continue
             if isinstance(error, DeadlinePassed):
-                host.fell_silent_at = time.monotonic()
+                host.fell_silent()
             raise
         host.answered_at = time.monotonic()
         connection = BoundedConnection(pgconn)

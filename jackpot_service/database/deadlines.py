@@ -16,7 +16,7 @@ import select
 import time
 from collections.abc import Callable, Generator
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
 import psycopg
@@ -26,6 +26,7 @@ from psycopg.abc import PQGen
 from psycopg.errors import finish_pgconn
 from psycopg.pq import ConnStatus, PollingStatus
 
+from jackpot_service.database import outages
 from jackpot_service.telemetry import counters
 
 if TYPE_CHECKING:
@@ -228,19 +229,35 @@ class Host:
     """
     One of the hosts that a URL names; name and port are None where it leaves them to libpq.
 
-    By the steady clock: when the host fell silent, and when it answered a connection. `abandoned_at` is when
-    connections to it were abandoned because one of them was lost, and the others may be.
+    `answered_at` is when it last answered a connection of this process. Instants are of the steady clock.
     """
 
     name: str | None
     port: str | None
-    fell_silent_at: float = 0.0
+    outages: "memoryview[float]" = field(default_factory=outages.of_no_other)
     answered_at: float = 0.0
-    abandoned_at: float = 0.0
+
+    @property
+    def fell_silent_at(self) -> float:
+        """When the host last did not answer some process of the service."""
+        return self.outages[0]
+
+    def fell_silent(self) -> None:
+        """Let all processes of the service know that it does not answer now."""
+        self.outages[0] = time.monotonic()
+
+    def abandon_connections(self, *, since: float) -> None:
+        """
+        Let all processes know that a connection to it was lost, and that others from before now may be.
+
+        Nothing is noted if another did so since the instant: many lose theirs at once, and all connect anew meanwhile.
+        """
+        if self.outages[1] <= since:
+            self.outages[1] = time.monotonic()
 
     def may_have_lost(self, opened_at: float) -> bool:
         """Return whether the host fell silent, or its connections were abandoned, since one was opened."""
-        return max(self.fell_silent_at, self.abandoned_at) > opened_at
+        return max(self.outages) > opened_at
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,7 +307,7 @@ class BoundedConnection(psycopg.Connection[Any]):
             raise
 
     def _fell_silent(self) -> DeadlinePassed:
-        self.origin.host.fell_silent_at = time.monotonic()
+        self.origin.host.fell_silent()
         return self._ran_out_of_time()
 
     def _ran_out_of_time(self) -> DeadlinePassed:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import psycopg
@@ -148,12 +149,17 @@ def test_a_reading_that_hangs_is_given_up(engine: sqlalchemy.Engine, stopped: li
     assert isinstance(ended(lambda: read(engine, asking_a_frozen_one(stopped))), Busy)
 
 
-def test_idle_connections_to_a_host_that_fell_silent_are_not_used_again(database: Database, stopped: list[int]) -> None:
-    engine = database.engine(replace(HASTY, request_timeout_s=20))
+@pytest.mark.parametrize("met_by", ["itself", "another process"])
+def test_idle_connections_to_a_host_that_fell_silent_are_not_used_again(
+    database: Database, stopped: list[int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, met_by: str
+) -> None:
+    monkeypatch.setenv(counters.DIRECTORY, str(tmp_path))
+    hasty = replace(HASTY, request_timeout_s=20)
+    engine = database.engine(hasty)
     with engine.connect() as first, engine.connect() as second:
         idle = {pid_of(first), pid_of(second)}
     act = Act(1, asking_a_frozen_one(stopped), commits_itself=True)
-    assert ended(lambda: act.done(engine)) == "done"
+    assert ended(lambda: act.done(engine if met_by == "itself" else database.engine(hasty))) == "done"
     used = {transact(engine, pid_of) for _ in range(3)}
     assert used.isdisjoint(idle)
 
