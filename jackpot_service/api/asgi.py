@@ -61,24 +61,33 @@ class Presence:
     still read an answer.
 
     A caller that listens or waits says so by `listen`. Until it is answered, its connection is one of the listeners'.
+    One whom a thread answers says so by `occupy_thread`: that is more work than the event loop has with a call.
     `when_left` is called once, on the loop, when the caller leaves.
     """
 
-    __slots__ = ("_listen", "has_left", "when_left")
+    __slots__ = ("_listen", "_occupy_thread", "has_left", "when_left")
 
-    def __init__(self, listen: Callable[[], object] | None = None) -> None:
+    def __init__(
+        self, listen: Callable[[], object] | None = None, occupy_thread: Callable[[], object] | None = None
+    ) -> None:
         self.has_left = False
         self.when_left: Callable[[], object] = _nothing
         self._listen = listen or _nothing
+        self._occupy_thread = occupy_thread or _nothing
 
     def listen(self) -> None:
         """Let the server know that the caller listens from now on."""
         self._listen()
 
+    def occupy_thread(self) -> None:
+        """Let the server know that a thread answers the call."""
+        self._occupy_thread()
+
     def leave(self) -> None:
         """Note that the caller has left."""
         self.has_left = True
-        self._listen = _nothing  # Else the server's connection and this would hold each other until collected.
+        # Else the server's connection and this would hold each other until collected.
+        self._listen = self._occupy_thread = _nothing
         when_left, self.when_left = self.when_left, _nothing
         when_left()
 

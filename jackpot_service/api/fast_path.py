@@ -192,6 +192,7 @@ class FastPath:
             except Exception as error:  # noqa: BLE001  whatever it is, it is answered as a problem
                 answered = _refused(error, scope)
             if answered is None:
+                _presence_of(scope).occupy_thread()
                 await self._flask(
                     scope,
                     receive,

@@ -17,6 +17,20 @@ class Client(Protocol):
         """End the connection at once."""
 
 
+class Colleagues(Protocol):
+    """The other workers, which a connection may be passed on to."""
+
+    @property
+    def wants_less(self) -> bool:
+        """Whether the next connection that has its answer is to be passed on."""
+
+    def pass_on(self, file: int) -> bool:
+        """Pass on a connection of which a request was answered; returns whether another worker has it."""
+
+    def leave(self) -> None:
+        """Have nothing passed to this worker any more, and pass on nothing."""
+
+
 class Clients:
     """
     The connections of a worker.
@@ -32,17 +46,24 @@ class Clients:
     def __init__(self, *, most_body_bytes: int, most_connections: int = MOST_CONNECTIONS) -> None:
         self.most_body_bytes = most_body_bytes
         self.is_draining = False
+        self.colleagues: Colleagues | None = None
         self._most_connections = most_connections
         self._all: set[Client] = set()
         self._listeners: set[Client] = set()
         self._new: dict[Client, None] = {}
         self._waited_for: dict[Client, None] = {}
+        self.in_hand = 0
+        """The bytes of the requests that have no answer yet; each weighs as many more as it costs without its body."""
 
     def __len__(self) -> int:
         return len(self._all)
 
-    def take(self, client: Client) -> bool:
-        """Take a new connection, in the place of another if there are too many; False if every other is at work."""
+    def take(self, client: Client, *, has_asked: bool = False) -> bool:
+        """
+        Take a connection, in the place of another if there are too many; False if every other is at work.
+
+        `has_asked` says that another worker has answered it before.
+        """
         if len(self._all) - len(self._listeners) >= self._most_connections:
             longest = next(iter(self._new or self._waited_for), None)
             if longest is None:
@@ -50,7 +71,7 @@ class Clients:
             self.forget(longest)
             longest.cut()
         self._all.add(client)
-        self._new[client] = None
+        (self._waited_for if has_asked else self._new)[client] = None
         return True
 
     def forget(self, client: Client) -> None:

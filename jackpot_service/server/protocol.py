@@ -41,6 +41,12 @@ LONGEST_FIRST_REQUEST_S: Final = 1.0
 LONGEST_FAREWELL_S: Final = 5.0
 """How long a refused client may go on sending before it has read why: to close at once would take the answer away."""
 
+WEIGHT_OF_A_REQUEST: Final = 2048
+"""Bytes of a body that cost a worker as much as a request does without its body."""
+
+WEIGHT_IN_A_THREAD: Final = 16 * 1024
+"""The same of a request that a thread answers; eight at a time are enough for a worker."""
+
 SHORTEST_SLEEP_S: Final = 1e-5
 """The kernel runs another process meanwhile."""
 
@@ -54,7 +60,7 @@ class Connection(HttpToolsProtocol):
         # uvloop takes all connections that wait, at one go: one worker would have nearly all. As it sleeps after each,
         # another worker can take the next.
         time.sleep(SHORTEST_SLEEP_S)
-        self._presence = Presence(self._listen)
+        self._presence = Presence(self._listen, self._occupy_thread)
         self._state = {**app_state, CONNECTION: self, PRESENCE: self._presence}
         super().__init__(app_state=self._state, **options)
         self.parser = Parser(self)
@@ -72,6 +78,7 @@ class Connection(HttpToolsProtocol):
         self._is_over = False
         self._is_in_request = False
         self._is_listening = False
+        self._in_hand = 0
         self.head = Head([])
         self._reset()
 
@@ -82,13 +89,17 @@ class Connection(HttpToolsProtocol):
         self._framing_bytes = 0
         self._began_now = True
 
+    def take_over(self) -> None:
+        """Go on where another worker has left off, which has answered requests."""
+        self._received = self._answered = 1
+
     # Called by asyncio.
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Take the connection, or close it if no other can make place."""
         super().connection_made(ClientTransport(transport, self.loop))
         self._since = self._taken_at = self._clock()
-        if not self._clients.take(self):
+        if not self._clients.take(self, has_asked=self._answered > 0):
             self.cut()
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002  asyncio's
@@ -178,6 +189,7 @@ class Connection(HttpToolsProtocol):
         self._received += 1
         if self._is_busy():
             self._clients.work_for(self)
+            self._weigh(WEIGHT_OF_A_REQUEST + self._body_bytes)
         super().on_message_complete()
 
     # Called by uvicorn when the worker ends.
@@ -202,12 +214,18 @@ class Connection(HttpToolsProtocol):
     def _listen(self) -> None:
         self._is_listening = True
         self._clients.listen(self)
+        self._weigh(0)
+
+    def _occupy_thread(self) -> None:
+        if self._is_busy():
+            self._weigh(max(self._in_hand, WEIGHT_IN_A_THREAD))
 
     # Called by the worker.
 
     def request_answered(self) -> None:
         """Go on with what follows a request that the application has answered."""
         self._answered += 1
+        self._weigh(0)
         self._since = self._clock()
         if self._is_listening:
             self._is_listening = False
@@ -218,6 +236,8 @@ class Connection(HttpToolsProtocol):
             asyncio.get_running_loop().call_soon(self._go_on)  # When uvicorn has put the request away as well.
         elif not self._is_in_request:
             self._clients.wait_for(self)
+            if self._clients.colleagues is not None and self._clients.colleagues.wants_less:
+                asyncio.get_running_loop().call_soon(self._pass_on)
 
     def close_if_late(self, now: float) -> None:
         """Close the connection if the client takes nothing of its answer, or is too long at sending a request."""
@@ -252,6 +272,23 @@ class Connection(HttpToolsProtocol):
         """
         is_method = self._received == self._received_before and framing.begins_with_method(data)
         self.refuse(framing.UNKNOWN_METHOD if is_method else framing.BAD_REQUEST)
+
+    def _weigh(self, in_hand: int) -> None:
+        """Note how much the worker has in hand for this connection."""
+        self._clients.in_hand += in_hand - self._in_hand
+        self._in_hand = in_hand
+
+    def _pass_on(self) -> None:
+        """Pass the connection on, unless it is at something."""
+        colleagues = self._clients.colleagues
+        is_at_something = self._is_busy() or self._is_in_request or self._early or self._is_half_closed
+        if colleagues is None or is_at_something or self._is_deaf():
+            return
+        self.transport.flush()
+        if self.transport.get_write_buffer_size():
+            return
+        if colleagues.pass_on(self.transport.get_extra_info("socket").fileno()):
+            self.transport.abort()
 
     def _is_busy(self) -> bool:
         """Whether a request that came as a whole has no answer yet."""

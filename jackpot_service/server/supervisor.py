@@ -21,6 +21,7 @@ from uvicorn.supervisors.multiprocess import Process
 
 from jackpot_service.config.settings import Config
 from jackpot_service.server.job_supervisor import OF_TERMINALS, job_runner
+from jackpot_service.server.loop import Loop
 from jackpot_service.server.protocol import KEPT_FOR_S, Connection
 from jackpot_service.server.worker import LONGEST_END_S, application
 from jackpot_service.telemetry import counters, logs
@@ -123,7 +124,7 @@ def settings(workers: int) -> Settings:
         factory=True,
         interface="asgi3",
         lifespan="on",
-        loop="uvloop",
+        loop=f"{Loop.__module__}:{Loop.__qualname__}",
         http=Connection,
         ws="none",
         workers=workers,

@@ -22,6 +22,7 @@ from jackpot_service.app import Application, create_app
 from jackpot_service.config.settings import Config
 from jackpot_service.database.connections import create_engine
 from jackpot_service.server.clients import Clients
+from jackpot_service.server.colleagues import joined
 from jackpot_service.server.files import listeners_within_limit
 from jackpot_service.server.protocol import CLIENTS, CONNECTION
 from jackpot_service.telemetry import logs
@@ -99,9 +100,10 @@ class Served:
     async def _live(self, scope: Scope, receive: Receive, send: Send) -> None:
         clients = scope["state"][CLIENTS] = Clients(most_body_bytes=self._most_body_bytes)
         await receive()
-        async with living(clients, self._end_waits):
-            await send({"type": "lifespan.startup.complete"})
-            await receive()
+        with joined(clients):
+            async with living(clients, self._end_waits):
+                await send({"type": "lifespan.startup.complete"})
+                await receive()
         await send({"type": "lifespan.shutdown.complete"})
 
 
@@ -148,6 +150,8 @@ async def _drain(
     faulthandler.unregister(signal.SIGALRM)
     signal.alarm(LONGEST_END_S)
     clients.is_draining = True
+    if clients.colleagues is not None:
+        clients.colleagues.leave()
     end_waits()
     loop = asyncio.get_running_loop()
     until = loop.time() + LONGEST_FAREWELL_S

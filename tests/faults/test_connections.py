@@ -11,15 +11,18 @@ import pytest
 import uvicorn
 from uvicorn.server import ServerState
 
-from jackpot_service.api.asgi import Receive, Scope, Send, answer
+from jackpot_service.api.asgi import PRESENCE, Presence, Receive, Scope, Send, answer
 from jackpot_service.server.clients import Clients
 from jackpot_service.server.framing import LONGEST_HEAD, MOST_FIELDS
 from jackpot_service.server.protocol import (
     CLIENTS,
     CONNECTION,
+    KEPT_FOR_S,
     LONGEST_ANSWER_S,
     LONGEST_REQUEST_S,
     PIECE,
+    WEIGHT_IN_A_THREAD,
+    WEIGHT_OF_A_REQUEST,
     Connection,
 )
 
@@ -46,6 +49,7 @@ class Served:
         self.client = client
         self.clients = Clients(most_body_bytes=1_000_000)
         self.connection: Connection
+        self.presence: Presence
         self.calls = 0
         self.has_body = False
         self.may_answer = asyncio.Event()
@@ -55,6 +59,7 @@ class Served:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         self.calls += 1
         connection = scope["state"].pop(CONNECTION)
+        self.presence = scope["state"][PRESENCE]
         await receive()
         self.has_body = True
         await self.may_answer.wait()
@@ -212,6 +217,55 @@ def test_a_client_that_takes_its_answer_steadily_keeps_its_connection() -> None:
                 assert not served_.connection.transport.is_closing(), number
             served_.connection.close_if_late(now + LONGEST_REQUEST_S + 1)
             assert served_.connection.transport.is_closing()
+
+    play(test())
+
+
+def test_a_connection_that_another_worker_has_answered_is_kept_as_long_as_one_of_its_own() -> None:
+    async def test() -> None:
+        async with served() as served_:
+            passed = served_.connect()
+            passed.take_over()
+            client, server = socket.socketpair()
+            with client:
+                server.settimeout(0)
+                await passed.loop.connect_accepted_socket(lambda: passed, server)
+                now = passed.loop.time()
+                passed.close_if_late(now + LONGEST_REQUEST_S + 1)
+                assert not passed.transport.is_closing()
+                passed.close_if_late(now + KEPT_FOR_S + 1)
+                assert passed.transport.is_closing()
+
+    play(test())
+
+
+@pytest.mark.parametrize("what", [GET, HALF, GET + GET])
+def test_what_a_worker_has_in_hand_is_the_requests_without_an_answer(what: bytes) -> None:
+    async def test() -> None:
+        async with served() as served_:
+            assert served_.clients.in_hand == 0
+            served_.connection.data_received(what)
+            assert served_.clients.in_hand == (0 if what == HALF else WEIGHT_OF_A_REQUEST)
+            served_.may_answer.set()
+            if what == HALF:
+                served_.connection.data_received(b"\r\n")
+            await served_.take_answers(what.count(b"GET"))
+            await until(lambda: served_.clients.in_hand == 0)
+
+    play(test())
+
+
+def test_a_call_that_a_thread_answers_weighs_more_and_one_that_listens_nothing() -> None:
+    async def test() -> None:
+        async with served() as served_:
+            await served_.send(GET)
+            served_.presence.occupy_thread()
+            assert served_.clients.in_hand == WEIGHT_IN_A_THREAD
+            served_.presence.listen()
+            assert served_.clients.in_hand == 0
+            served_.may_answer.set()
+            await served_.take_answers(1)
+            assert served_.clients.in_hand == 0
 
     play(test())
 
