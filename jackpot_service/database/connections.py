@@ -204,7 +204,7 @@ def _keep_notices(connection: psycopg.Connection[Any], record: Any) -> None:  # 
 class Hosts:
     """The hosts of one database, and the look-ups of their names."""
 
-    _outages: "memoryview[float]" = field(default_factory=outages.memory)
+    _outages: "memoryview[float]" = field(default_factory=outages.all_instants)
     _known: dict[tuple[str | None, str | None], Host] = field(default_factory=dict)
     _looking_up: dict[Host, "_LookUp"] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -247,7 +247,7 @@ class Hosts:
             own["port"] = _nth(ports, 0 if len(ports) == 1 else number)
             name = own["hostaddr"] or own["host"]
             key = (name, own["port"])
-            host = self._known.setdefault(key, Host(*key, outages=outages.of_host(self._outages, *key)))
+            host = self._known.setdefault(key, Host(*key, outages=outages.host_instants(self._outages, *key)))
             yield host, {**parameters, **own}
 
 

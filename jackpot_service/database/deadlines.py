@@ -234,7 +234,7 @@ class Host:
 
     name: str | None
     port: str | None
-    outages: "memoryview[float]" = field(default_factory=outages.of_no_other)
+    outages: "memoryview[float]" = field(default_factory=outages.unshared_instants)
     answered_at: float = 0.0
 
     @property

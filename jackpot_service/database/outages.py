@@ -25,18 +25,18 @@ _SIZE: Final = MOST_HOSTS * _INSTANTS * 8
 log = structlog.get_logger()
 
 
-def memory() -> "memoryview[float]":
+def all_instants() -> "memoryview[float]":
     """Return the instants of all hosts: shared with the other processes of the service, if it has any."""
     return memoryview(_shared() or bytearray(_SIZE)).cast("d")
 
 
-def of_host(instants: "memoryview[float]", name: str | None, port: str | None) -> "memoryview[float]":
+def host_instants(instants: "memoryview[float]", name: str | None, port: str | None) -> "memoryview[float]":
     """Return the two instants of a host, in seconds of the steady clock, which the machine's processes share."""
     place = crc32(f"{name}:{port}".encode()) % MOST_HOSTS * _INSTANTS
     return instants[place : place + _INSTANTS]
 
 
-def of_no_other() -> "memoryview[float]":
+def unshared_instants() -> "memoryview[float]":
     """Return two instants that no other process knows."""
     return memoryview(bytearray(_INSTANTS * 8)).cast("d")
 
