@@ -22,6 +22,7 @@ from jackpot_service.domain.principals import SYSTEM_OPERATOR
 from jackpot_service.server.board import SILENT_AFTER_S
 from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.keys import create_key
+from tests.faults.freezing import frozen
 from tests.faults.processes import LONGEST_WAIT_S, all_workers, wait_until
 from tests.faults.service import HOST, Service
 from tests.faults.wire import Wire
@@ -157,14 +158,11 @@ def test_a_worker_that_is_stopped_is_passed_no_connection(service: Service) -> N
     all_workers(service)
     with Wire(service) as client:
         first = first_worker(service, client)
-        os.kill(first, signal.SIGSTOP)
-        try:
+        with frozen(first):
             time.sleep(2 * SILENT_AFTER_S)
             for _ in range(20):
                 answer = httpx.get(f"http://{HOST}:{service.port}/healthz", trust_env=False, timeout=LONGEST_WAIT_S)
                 assert answer.status_code == httpx.codes.OK
-        finally:
-            os.kill(first, signal.SIGCONT)
         assert client.send(SMALL).answer().status == httpx.codes.OK
 
 
@@ -175,8 +173,7 @@ def first_stopped(service: Service) -> Iterator[tuple[int, list[Wire]]]:
     with ExitStack() as stack:
         client = stack.enter_context(Wire(service))
         first = first_worker(service, client)
-        os.kill(first, signal.SIGSTOP)
-        stack.callback(os.kill, first, signal.SIGCONT)
+        stack.enter_context(frozen(first))
         clients = [stack.enter_context(Wire(service)) for _ in range(20)]
         assert all_answered(clients)  # By the other worker, which does not know yet, and passes connections on.
         yield first, [client.send(SMALL) for client in clients]
