@@ -1,5 +1,6 @@
 """Whether each version of the change policy is what two people made of the one before, and which was in force when."""
 
+import json
 from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any, Final
@@ -41,8 +42,13 @@ def first_version_is_as_shipped(references: References) -> Found:
     first = {row.kind: _read(row) for row in references.change_policies if row.version == 1 and row.entry_seq == 0}
     for kind in sorted(SHIPPED_POLICY.keys() | first.keys()):
         if first.get(kind) != SHIPPED_POLICY.get(kind):
-            detail = f"{kind}: says {first.get(kind)}, shipped was {SHIPPED_POLICY.get(kind)}"
+            detail = f"{kind}: states {_written(first.get(kind))}, shipped was {_written(SHIPPED_POLICY.get(kind))}"
             yield Mismatch(Code.DOCUMENT_WITHOUT_ENTRY, REFERENCE_BOOK, "change policy 1", detail)
+
+
+def _written(policy: KindPolicy | None) -> str:
+    """Write a policy so that it reads the same each time, whatever the order of its roles in memory."""
+    return "nothing" if policy is None else json.dumps(policy.facts)
 
 
 def documents(references: References) -> Iterator[Document]:

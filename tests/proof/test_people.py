@@ -234,6 +234,10 @@ def test_a_checker_whose_name_is_the_makers_in_other_letters_is_found(superuser:
     assert codes_after(superuser, renamed) == renamed.codes
 
 
+POLICY_OF_HELD_AWARDS: Final = (
+    '{"requested_by": ["finance", "operator"], "decided_by": ["finance", "operator"], '
+    '"needs_other_department": true, "needs_other_role": true, "needs_passkey": false}'
+)
 ADDED_LATER: Final = "UPDATE principals SET entry_seq = 1000 WHERE name = 'Fred'"
 OF_THE_MAKERS_ROLE: Final = "UPDATE principals SET role = 'operator', department = 'night' WHERE name = 'Fred'"
 OF_ANOTHER_CASINO: Final = f"""
@@ -252,6 +256,11 @@ OF_ANOTHER_CASINO: Final = f"""
         (BY_ANOTHER.format("server", "compensation"), Code.ACT_PRINCIPAL, "by server: is of the role table"),
         (OF_THE_MAKERS_ROLE, Code.CHANGE_PRINCIPAL, "Fred is of the maker's role, operator"),
         (BY_ANOTHER.format("nobody", "compensation"), Code.ACT_PRINCIPAL, "by nobody: is nobody"),
+        (
+            "UPDATE change_policies SET kind = 'x' WHERE kind = 'held-awards' AND version = 1",
+            Code.DOCUMENT_WITHOUT_ENTRY,
+            f"x: states {POLICY_OF_HELD_AWARDS}, shipped was nothing",
+        ),
     ],
 )
 def test_the_proof_says_why_somebody_could_not_have_done_it(
