@@ -38,7 +38,7 @@ PAGE = 750
 """
 How many rounds are in memory at a time, with everything of theirs.
 
-With a third of it, the ten questions of each page take the database and the proof a tenth more time.
+With a third of it a proof takes a twentieth more time: there are ten questions for each page.
 """
 
 MOST_BETS = 5000
