@@ -57,8 +57,8 @@ def contribute(stakes_minor: Mapping[str, int], *, split: Split, sheet: RateShee
 def stakes_by_currency(bets: Iterable[Bet]) -> dict[str, int]:
     """Sum the stakes of bets per currency, in minor units, the currencies in alphabetical order."""
     sums: defaultdict[str, int] = defaultdict(int)
-    for bet in bets:
-        sums[bet.currency] += bet.stake_minor
+    for _, _, _, currency, stake_minor, _ in bets:
+        sums[currency] += stake_minor
     return dict(sorted(sums.items()))
 
 

@@ -21,6 +21,7 @@ from jackpot_service.domain.figures import FigureKind
 from jackpot_service.domain.journal import EntryKind, Movement
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
 
 
 def digest(entry: Entry, postings: Sequence[Sequence[str]], figures: Sequence[str]) -> bytes:
@@ -51,7 +52,7 @@ def first_head(book: str, stripe_no: int) -> bytes:
 
 def next_head(head: bytes, entry_digest: bytes, booked_at: datetime) -> bytes:
     """Figure the head after an entry; the database does the same in the stripe's update."""
-    microseconds = (booked_at - _EPOCH) // timedelta(microseconds=1)
+    microseconds = (booked_at - _EPOCH) // _MICROSECOND
     return hashlib.sha256(head + entry_digest + microseconds.to_bytes(8, "big", signed=True)).digest()
 
 

@@ -24,7 +24,6 @@ from sqlalchemy import (
     type_coerce,
     union_all,
 )
-from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.orm import InstrumentedAttribute
 from sqlalchemy.types import NULLTYPE
 
@@ -33,7 +32,7 @@ from jackpot_service.database.transactions import Session
 from jackpot_service.domain.accounts import POOL_ACCOUNTS, Pools
 from jackpot_service.domain.entries import REFERENCE_BOOK, Attribution
 from jackpot_service.domain.facts import Facts
-from jackpot_service.domain.journal import Movement, Posting, Postings
+from jackpot_service.domain.journal import EntryKind, Movement, Posting, Postings
 from jackpot_service.domain.money import POOL_DECIMALS, ZERO, has_decimals
 from jackpot_service.ledger import digests
 from jackpot_service.ledger.verification import BEFORE_ALL_ROUNDS, Verified
@@ -50,17 +49,21 @@ Line = tuple[str, str, Decimal, str]
 """A posting as it is stored: account, currency, amount, movement."""
 
 _TEXTS: Final = Transformer().get_loader(postgres.types["text"].array_oid, pq.Format.TEXT)
+_KINDS: Final = {kind.value: kind for kind in EntryKind}
 _MOVEMENTS: Final = {movement.value: movement for movement in Movement}
 """By their names; the enumeration itself takes five times as long to find one."""
 _NAN: Final = Decimal("NaN")
 
 
-@dataclass(frozen=True)
+@dataclass
 class BookedEntry:
     """
     An entry as the books hold it, whatever may have become of it.
 
-    `facts` are those that it stores, empty if it stores none. Those of a round are read only with their round.
+    Nothing changes it. It is not frozen, since nothing else is made as often, and that would take three times as long.
+
+    `facts` are those that it stores, empty if it stores none. Facts and figures of a round are read only with their
+    round.
     """
 
     book: str
@@ -83,6 +86,11 @@ class BookedEntry:
     def content(self) -> list[str]:
         """The part of the digest besides facts and postings: the figures' attribution, and each as it is written."""
         return digests.content(self.attribution, [str(figure) for figure in self.figures])
+
+    @property
+    def known_kind(self) -> EntryKind:
+        """Its kind. Raises: ValueError for one that no entry has."""
+        return _KINDS.get(self.kind) or EntryKind(self.kind)
 
     @property
     def place(self) -> str:
@@ -327,7 +335,7 @@ def entries_within(session: Session, book: str, within: Within) -> list[BookedEn
         EntryRow.jackpot_id == book,
         within(EntryRow.round_key),
         order=(EntryRow.round_key, EntryRow.step),
-        with_facts=True,
+        with_rounds=True,
     )
 
 
@@ -365,11 +373,18 @@ _READ = (
     *_ATTRIBUTION,
     *(cast(column, Text) for column in (EntryRow.accounts, EntryRow.currencies, EntryRow.movements)),
     # As the driver reads them: SQLAlchemy would look at each value of each array once more.
-    *(type_coerce(column, NULLTYPE) for column in (EntryRow.amounts, cast(EntryRow.figures, ARRAY(Text)))),
+    type_coerce(EntryRow.amounts, NULLTYPE),
 )
-"""An entry's columns but its facts, in the order of `_entry`; each of its figures is read as it is written."""
+"""An entry's columns but its figures and facts, in the order of `_entry`."""
 
-_FACTS_OF_NO_ROUND = case((EntryRow.round_key.is_(None), EntryRow.facts)).label(EntryRow.facts.key)
+_STATED = (cast(EntryRow.figures, Text), EntryRow.facts)
+"""
+An entry's figures, each as it is written, and its facts.
+
+The array is read as one text: to cast it to one of texts takes the database as long as to read all else of the entry.
+"""
+
+_STATED_OF_NO_ROUND = tuple(case((EntryRow.round_key.is_(None), column)) for column in _STATED)
 
 
 def _entries(
@@ -377,14 +392,14 @@ def _entries(
     *conditions: ColumnElement[bool],
     order: tuple[InstrumentedAttribute[Any], ...],
     limit: int | None = None,
-    with_facts: bool = False,
+    with_rounds: bool = False,
 ) -> list[BookedEntry]:
-    facts = EntryRow.facts if with_facts else _FACTS_OF_NO_ROUND
-    rows = session.execute(select(*_READ, facts).where(*conditions).order_by(*order).limit(limit))
+    stated = _STATED if with_rounds else _STATED_OF_NO_ROUND
+    rows = session.execute(select(*_READ, *stated).where(*conditions).order_by(*order).limit(limit))
     return [_entry(row) for row in rows.all()]
 
 
-def _entry(row: Any) -> BookedEntry:  # noqa: ANN401  a row of `_READ` and the facts
+def _entry(row: Any) -> BookedEntry:  # noqa: ANN401  a row of `_READ`, figures and facts
     book, stripe_no, seq, kind, principal, round_key, step, received_at, booked_at, digest, head, *rest = row
     casino_id, table_id, rules_version, accounts, currencies, movements, amounts, figures, facts = rest
     return BookedEntry(
@@ -401,7 +416,7 @@ def _entry(row: Any) -> BookedEntry:  # noqa: ANN401  a row of `_READ` and the f
         head,
         lines=_lines(accounts, currencies, amounts, movements),
         attribution=Attribution(casino_id, table_id, rules_version),
-        figures=tuple(figures),
+        figures=() if figures is None else tuple(_TEXTS.load(figures.encode())),
         facts=_facts(facts),
     )
 

@@ -44,7 +44,7 @@ def recorded(entry: BookedEntry, round_: RoundDocuments, jackpot: Jackpot) -> En
     of, step = round_.round, entry.step or 0
     return Entry(
         book=entry.book,
-        kind=EntryKind(entry.kind),
+        kind=entry.known_kind,
         principal=entry.principal,
         received_at=entry.received_at,
         facts=entry.facts,

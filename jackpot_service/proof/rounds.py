@@ -101,15 +101,16 @@ def state_is_what_its_entries_make(round_: RoundDocuments, _jackpot: Jackpot) ->
     """No bet comes after a closing, and nothing after a result or a cancellation; each entry stores its facts."""
     state = RoundState.OPEN
     for entry in round_.entries:
-        kind = EntryKind(entry.kind)
+        kind = entry.known_kind
         if kind in COMES_AFTER and state not in COMES_AFTER[kind]:
             yield _mismatch(Code.ROUND_ENDING, round_, f"step {entry.step}, a {kind}, came when it was {state}")
         state = STATE_AFTER.get(kind) or state
     if round_.round.state is not state:
         yield _mismatch(Code.ROUND_STATE, round_, f"{round_.round.state}, its entries make it {state}")
     for entry in round_.entries:
-        expected = RECORDED_BY.get(EntryKind(entry.kind))
-        stored = entry.facts.keys() - MAY_RECORD.get(EntryKind(entry.kind), frozenset())
+        kind = entry.known_kind
+        expected = RECORDED_BY.get(kind)
+        stored = entry.facts.keys() - MAY_RECORD.get(kind, frozenset())
         if expected is not None and stored != expected:
             detail = f"step {entry.step}, a {entry.kind}, stores {sorted(entry.facts)}, not {sorted(expected)}"
             yield _mismatch(Code.ROUND_ENDING, round_, detail)
