@@ -36,9 +36,12 @@ BUSY_CLASS: Final = "53"
 READ_ONLY_STATE: Final = "25006"
 
 _SHARD: Final = re.compile(r"_\d{6,}$")
+"""The number of a shard, which ends the names of its table and its constraints where tables are distributed."""
 
-NOT_AHEAD: Final = "booked_at_not_ahead"
-"""The database's name for the law that no stripe's time moves far ahead of its clock: see `0004_laws/clock.sql`."""
+_LIES_AHEAD: Final = ": that lies ahead"
+"""The last words of the law that no stripe's time moves far ahead of the database's clock: `0004_laws/clock.sql`."""
+
+_DEFAULT_PARTITION: Final = "bets_default"
 
 
 class Busy(Unavailable, code="busy", title="The ledger is busy"):
@@ -64,7 +67,7 @@ def raise_unless_retryable(error: Exception, attempt: int, *, note: Callable[[Ex
         raise ClockSkew(message) from error
     is_lost_race = (
         state in RETRYABLE_STATES
-        or _raced_key(error) in RACED_KEYS
+        or _met_raced_key(error)
         or _met_new_partition(error)
         or _met_changed_stripe(error)
     )
@@ -99,16 +102,16 @@ def _cause(error: Exception) -> BaseException | None:
     return error.orig if isinstance(error, DBAPIError) else error
 
 
-def _raced_key(error: Exception) -> str | None:
-    """The unique key that an error speaks of, if it is a violation of one."""
+def _met_raced_key(error: Exception) -> bool:
+    """Whether somebody else wrote a key first that two may write in good faith."""
     cause = _cause(error)
-    return _plain(cause.diag.constraint_name) if isinstance(cause, psycopg.errors.UniqueViolation) else None
+    return isinstance(cause, psycopg.errors.UniqueViolation) and not RACED_KEYS.isdisjoint(_names(cause))
 
 
 def _is_ahead(error: Exception) -> bool:
     """Whether the database refused to move a stripe's time ahead of its own clock."""
     cause = _cause(error)
-    return isinstance(cause, psycopg.errors.CheckViolation) and cause.diag.constraint_name == NOT_AHEAD
+    return isinstance(cause, psycopg.errors.CheckViolation) and _said(cause).endswith(_LIES_AHEAD)
 
 
 def _met_new_partition(error: Exception) -> bool:
@@ -120,7 +123,12 @@ def _met_new_partition(error: Exception) -> bool:
     cause = _cause(error)
     if not isinstance(cause, psycopg.errors.CheckViolation):
         return False
-    return cause.diag.table_name is not None and cause.diag.constraint_name is None
+    names = _names(cause)
+    return _DEFAULT_PARTITION in names and cause.diag.constraint_name is None and not any(map(_is_of_check, names))
+
+
+def _is_of_check(name: str) -> bool:
+    return name.startswith("ck_")
 
 
 def _met_changed_stripe(error: Exception) -> bool:
@@ -130,14 +138,22 @@ def _met_changed_stripe(error: Exception) -> bool:
     Then it gives the entries no `seq`; the next attempt sees why.
     """
     cause = _cause(error)
-    if not isinstance(cause, psycopg.errors.NotNullViolation):
-        return False
-    return (_plain(cause.diag.table_name), cause.diag.column_name) == ("entries", "seq")
+    return isinstance(cause, psycopg.errors.NotNullViolation) and {"entries", "seq"} <= _names(cause)
 
 
-def _plain(name: str | None) -> str | None:
-    """A table or a constraint without the number of its shard, which it has where the tables are distributed."""
-    return None if name is None else _SHARD.sub("", name)
+def _names(error: psycopg.Error) -> frozenset[str]:
+    """
+    The table, the column and the constraint that an error speaks of, without the number of their shard.
+
+    Citus passes on what another machine said, in that machine's language, but not its fields: there all words count.
+    """
+    fields = (error.diag.table_name, error.diag.column_name, error.diag.constraint_name)
+    names = [name for name in fields if name is not None] or re.findall(r"\w+", _said(error))
+    return frozenset(_SHARD.sub("", name) for name in names)
+
+
+def _said(error: psycopg.Error) -> str:
+    return error.diag.message_primary or ""
 
 
 def is_connection_lost(error: Exception) -> bool:
