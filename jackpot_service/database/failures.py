@@ -7,7 +7,7 @@ COMMIT: the answer is `OutcomeUnknown`, and the caller repeats the same ids.
 
 import re
 from collections.abc import Callable
-from typing import Final
+from typing import Final, TypeGuard
 
 import psycopg
 from sqlalchemy.exc import DBAPIError
@@ -66,10 +66,7 @@ def raise_unless_retryable(error: Exception, attempt: int, *, note: Callable[[Ex
         message = "This would have been booked more than two seconds ahead of the database's clock."
         raise ClockSkew(message) from error
     is_lost_race = (
-        state in RETRYABLE_STATES
-        or _met_raced_key(error)
-        or _met_new_partition(error)
-        or _met_changed_stripe(error)
+        state in RETRYABLE_STATES or _met_raced_key(error) or _met_new_partition(error) or _met_changed_stripe(error)
     )
     if is_lost_race and attempt < ATTEMPTS and may_retry:
         return
@@ -105,13 +102,13 @@ def _cause(error: Exception) -> BaseException | None:
 def _met_raced_key(error: Exception) -> bool:
     """Whether somebody else wrote a key first that two may write in good faith."""
     cause = _cause(error)
-    return isinstance(cause, psycopg.errors.UniqueViolation) and not RACED_KEYS.isdisjoint(_names(cause))
+    return _is_one(cause, psycopg.errors.UniqueViolation) and not RACED_KEYS.isdisjoint(_names(cause))
 
 
 def _is_ahead(error: Exception) -> bool:
     """Whether the database refused to move a stripe's time ahead of its own clock."""
     cause = _cause(error)
-    return isinstance(cause, psycopg.errors.CheckViolation) and _said(cause).endswith(_LIES_AHEAD)
+    return isinstance(cause, psycopg.errors.CheckViolation) and _message(cause).endswith(_LIES_AHEAD)
 
 
 def _met_new_partition(error: Exception) -> bool:
@@ -121,14 +118,10 @@ def _met_new_partition(error: Exception) -> bool:
     PostgreSQL says so by a violated check of that table without a name: a CHECK has one.
     """
     cause = _cause(error)
-    if not isinstance(cause, psycopg.errors.CheckViolation):
+    if not _is_one(cause, psycopg.errors.CheckViolation) or cause.diag.constraint_name is not None:
         return False
     names = _names(cause)
-    return _DEFAULT_PARTITION in names and cause.diag.constraint_name is None and not any(map(_is_of_check, names))
-
-
-def _is_of_check(name: str) -> bool:
-    return name.startswith("ck_")
+    return _DEFAULT_PARTITION in names and not any(name.startswith("ck_") for name in names)
 
 
 def _met_changed_stripe(error: Exception) -> bool:
@@ -141,6 +134,11 @@ def _met_changed_stripe(error: Exception) -> bool:
     return isinstance(cause, psycopg.errors.NotNullViolation) and {"entries", "seq"} <= _names(cause)
 
 
+def _is_one(error: BaseException | None, kind: type[psycopg.Error]) -> TypeGuard[psycopg.Error]:
+    """Whether an error may be of a kind: of rows that it copies to another machine Citus says only that it failed."""
+    return isinstance(error, kind | psycopg.errors.InternalError_)
+
+
 def _names(error: psycopg.Error) -> frozenset[str]:
     """
     The table, the column and the constraint that an error speaks of, without the number of their shard.
@@ -148,11 +146,11 @@ def _names(error: psycopg.Error) -> frozenset[str]:
     Citus passes on what another machine said, in that machine's language, but not its fields: there all words count.
     """
     fields = (error.diag.table_name, error.diag.column_name, error.diag.constraint_name)
-    names = [name for name in fields if name is not None] or re.findall(r"\w+", _said(error))
+    names = [name for name in fields if name is not None] or re.findall(r"\w+", _message(error))
     return frozenset(_SHARD.sub("", name) for name in names)
 
 
-def _said(error: psycopg.Error) -> str:
+def _message(error: psycopg.Error) -> str:
     return error.diag.message_primary or ""
 
 
