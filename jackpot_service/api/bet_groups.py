@@ -13,6 +13,7 @@ import sqlalchemy
 
 from jackpot_service.api.asgi import by_thread
 from jackpot_service.database.async_executor import AsyncExecutor, NeedsThread
+from jackpot_service.database.distribution import is_distributed
 from jackpot_service.database.failures import HeldUp
 from jackpot_service.database.fair_queue import Path
 from jackpot_service.database.groups import Grouping
@@ -135,7 +136,9 @@ class BetGroups:
             raise NeedsThread  # It compares the clocks.
         with self._noted():
             return await self._async_executor.run(
-                lambda session: accept_group(session, commands, self._optimistic_settings)
+                lambda session: accept_group(
+                    session, commands, self._optimistic_settings, may_expect=not is_distributed(session)
+                )
             )
 
 

@@ -7,7 +7,7 @@ COMMIT: the answer is `OutcomeUnknown`, and the caller repeats the same ids.
 
 import re
 from collections.abc import Callable
-from typing import Final
+from typing import Final, TypeGuard
 
 import psycopg
 from sqlalchemy.exc import DBAPIError
@@ -36,9 +36,12 @@ BUSY_CLASS: Final = "53"
 READ_ONLY_STATE: Final = "25006"
 
 _SHARD: Final = re.compile(r"_\d{6,}$")
+"""The number of a shard, which ends the names of its table and its constraints where tables are distributed."""
 
-NOT_AHEAD: Final = "booked_at_not_ahead"
-"""The database's name for the law that no stripe's time moves far ahead of its clock: see `0004_laws/clock.sql`."""
+_LIES_AHEAD: Final = ": that lies ahead"
+"""The last words of the law that no stripe's time moves far ahead of the database's clock: `0004_laws/clock.sql`."""
+
+_DEFAULT_PARTITION: Final = "bets_default"
 
 
 class Busy(Unavailable, code="busy", title="The ledger is busy"):
@@ -63,10 +66,7 @@ def raise_unless_retryable(error: Exception, attempt: int, *, note: Callable[[Ex
         message = "This would have been booked more than two seconds ahead of the database's clock."
         raise ClockSkew(message) from error
     is_lost_race = (
-        state in RETRYABLE_STATES
-        or _raced_key(error) in RACED_KEYS
-        or _met_new_partition(error)
-        or _met_changed_stripe(error)
+        state in RETRYABLE_STATES or _met_raced_key(error) or _met_new_partition(error) or _met_changed_stripe(error)
     )
     if is_lost_race and attempt < ATTEMPTS and may_retry:
         return
@@ -99,16 +99,16 @@ def _cause(error: Exception) -> BaseException | None:
     return error.orig if isinstance(error, DBAPIError) else error
 
 
-def _raced_key(error: Exception) -> str | None:
-    """The unique key that an error speaks of, if it is a violation of one."""
+def _met_raced_key(error: Exception) -> bool:
+    """Whether somebody else wrote a key first that two may write in good faith."""
     cause = _cause(error)
-    return _plain(cause.diag.constraint_name) if isinstance(cause, psycopg.errors.UniqueViolation) else None
+    return _is_one(cause, psycopg.errors.UniqueViolation) and not RACED_KEYS.isdisjoint(_names(cause))
 
 
 def _is_ahead(error: Exception) -> bool:
     """Whether the database refused to move a stripe's time ahead of its own clock."""
     cause = _cause(error)
-    return isinstance(cause, psycopg.errors.CheckViolation) and cause.diag.constraint_name == NOT_AHEAD
+    return isinstance(cause, psycopg.errors.CheckViolation) and _message(cause).endswith(_LIES_AHEAD)
 
 
 def _met_new_partition(error: Exception) -> bool:
@@ -118,9 +118,10 @@ def _met_new_partition(error: Exception) -> bool:
     PostgreSQL says so by a violated check of that table without a name: a CHECK has one.
     """
     cause = _cause(error)
-    if not isinstance(cause, psycopg.errors.CheckViolation):
+    if not _is_one(cause, psycopg.errors.CheckViolation) or cause.diag.constraint_name is not None:
         return False
-    return cause.diag.table_name is not None and cause.diag.constraint_name is None
+    names = _names(cause)
+    return _DEFAULT_PARTITION in names and not any(name.startswith("ck_") for name in names)
 
 
 def _met_changed_stripe(error: Exception) -> bool:
@@ -130,14 +131,27 @@ def _met_changed_stripe(error: Exception) -> bool:
     Then it gives the entries no `seq`; the next attempt sees why.
     """
     cause = _cause(error)
-    if not isinstance(cause, psycopg.errors.NotNullViolation):
-        return False
-    return (_plain(cause.diag.table_name), cause.diag.column_name) == ("entries", "seq")
+    return isinstance(cause, psycopg.errors.NotNullViolation) and {"entries", "seq"} <= _names(cause)
 
 
-def _plain(name: str | None) -> str | None:
-    """A table or a constraint without the number of its shard, which it has where the tables are distributed."""
-    return None if name is None else _SHARD.sub("", name)
+def _is_one(error: BaseException | None, kind: type[psycopg.Error]) -> TypeGuard[psycopg.Error]:
+    """Whether an error may be of a kind: of rows that it copies to another machine Citus says only that it failed."""
+    return isinstance(error, kind | psycopg.errors.InternalError_)
+
+
+def _names(error: psycopg.Error) -> frozenset[str]:
+    """
+    The table, the column and the constraint that an error speaks of, without the number of their shard.
+
+    Citus passes on what another machine said, in that machine's language, but not its fields: there all words count.
+    """
+    fields = (error.diag.table_name, error.diag.column_name, error.diag.constraint_name)
+    names = [name for name in fields if name is not None] or re.findall(r"\w+", _message(error))
+    return frozenset(_SHARD.sub("", name) for name in names)
+
+
+def _message(error: psycopg.Error) -> str:
+    return error.diag.message_primary or ""
 
 
 def is_connection_lost(error: Exception) -> bool:

@@ -89,6 +89,12 @@ _FUNCTIONS_OF_ROWS: Final = text(
     """
 )
 
+# Rows that are there already are copied, not written: on each machine, as this one sends its settings on.
+_WITHOUT_TRIGGERS: Final = (
+    "SET LOCAL citus.propagate_set_commands = 'local'",
+    "SET LOCAL session_replication_role = replica",
+)
+
 _TRIGGERS: Final = text("SELECT tgname, tgrelid::regclass::text FROM pg_trigger WHERE NOT tgisinternal")
 
 
@@ -167,6 +173,8 @@ def _missing(session: sqlalchemy.Connection) -> frozenset[str]:
 
 
 def _place(session: sqlalchemy.Connection, missing: frozenset[str]) -> None:
+    for setting in _WITHOUT_TRIGGERS:
+        session.exec_driver_sql(setting)
     functions = session.execute(_FUNCTIONS_OF_ROWS).all()
     for signature, _ in functions:
         session.exec_driver_sql(f"DROP FUNCTION {signature}")

@@ -1,9 +1,12 @@
 """What an error of the database means does not depend on which machine says it: a shard's names end in its number."""
 
+from typing import Final
+
 import psycopg
 import pytest
 
 from jackpot_service.database import failures
+from jackpot_service.database.clocks import ClockSkew
 from tests.support.logins import owner_conninfo
 
 NOT_NULL = "CREATE TEMPORARY TABLE {name} (seq bigint NOT NULL)"
@@ -37,3 +40,57 @@ def _twice(database_url: str, name: str) -> psycopg.Error:
         with pytest.raises(psycopg.errors.UniqueViolation) as violated:
             owner.execute("INSERT INTO t VALUES (1), (1)")
     return violated.value
+
+
+PASSED_ON: Final = (
+    ("unique_violation", 'duplicate key value violates unique constraint "pk_rounds_102677"'),
+    ("unique_violation", "doppelter Schlüsselwert verletzt Unique-Constraint »uq_rounds_ids_102677«"),
+    ("not_null_violation", 'null value in column "seq" of relation "entries_102089" violates not-null constraint'),
+    ("check_violation", 'new row for relation "bets_default_102089" violates partition constraint'),
+    ("internal_error", 'new row for relation "bets_default_102089" violates partition constraint'),
+    ("internal_error", 'duplicate key value violates unique constraint "uq_rounds_ids_102677"'),
+)
+"""
+What Citus says of an error of another machine: its text, and neither table nor constraint.
+
+Of rows that it copies there it does not say the kind of the error either.
+"""
+
+PASSED_ON_OTHERS: Final = (
+    ("internal_error", 'duplicate key value violates unique constraint "pk_bets_102677"'),
+    ("internal_error", 'new row for relation "bets_default_102089" violates check constraint "ck_bets_stake_102089"'),
+    ("unique_violation", 'duplicate key value violates unique constraint "pk_bets_102677"'),
+    ("not_null_violation", 'null value in column "seq" of relation "stripes_102089" violates not-null constraint'),
+    ("not_null_violation", 'null value in column "kind" of relation "entries_102089" violates not-null constraint'),
+    ("check_violation", 'new row for relation "bets_default_102089" violates check constraint "ck_bets_stake_102089"'),
+    ("check_violation", 'new row for relation "stripes_102089" violates partition constraint'),
+)
+
+
+@pytest.mark.parametrize(("state", "message"), PASSED_ON)
+def test_what_another_machine_said_is_tried_again_as_well(database_url: str, state: str, message: str) -> None:
+    failures.raise_unless_retryable(_error_with(database_url, state, message), attempt=1)
+
+
+@pytest.mark.parametrize(("state", "message"), PASSED_ON_OTHERS)
+def test_what_else_another_machine_said_is_not(database_url: str, state: str, message: str) -> None:
+    error = _error_with(database_url, state, message)
+    with pytest.raises(type(error)):
+        failures.raise_unless_retryable(error, attempt=1)
+
+
+def test_another_machine_says_too_that_a_clock_is_ahead(database_url: str) -> None:
+    refused = _error_with(
+        database_url, "check_violation", "stripe 3 of live is not moved to 2027-01-01: that lies ahead"
+    )
+    with pytest.raises(ClockSkew):
+        failures.raise_unless_retryable(refused, attempt=1)
+
+
+def _error_with(database_url: str, state: str, message: str) -> psycopg.Error:
+    with (
+        psycopg.connect(owner_conninfo(database_url)) as owner,
+        pytest.raises(psycopg.Error) as raised,
+    ):
+        owner.execute(f"DO $$ BEGIN RAISE EXCEPTION '{message}' USING ERRCODE = '{state}'; END $$".encode())
+    return raised.value

@@ -9,6 +9,7 @@ import pytest
 from psycopg import sql
 from sqlalchemy import NullPool, create_engine
 
+from jackpot_service.database.distribution import DISTRIBUTION, Inliner
 from jackpot_service.database.embedded import Cluster
 from tests.distribution import story
 from tests.support import catalogues
@@ -46,11 +47,12 @@ def catalogue(owner: psycopg.Connection[Any]) -> Catalogue:
 
 @pytest.fixture(scope="session")
 def sent(cluster: Cluster, administrator: psycopg.Connection[Any], recorded_url: str) -> Sequence[Sent]:
-    """Every statement that the service sent in the story, with the part of it."""
+    """Every statement that the service sent in the story as if it were on several machines, with the part of it."""
     with recording(administrator, cluster, recorded_url) as recorder:
         world = World(recorded_url)
         owners = create_engine(owner_url(recorded_url), poolclass=NullPool)
         world.books = Books(owners)
+        world.engine.get_execution_options()[DISTRIBUTION]._inliner = Inliner({})
         try:
             for name, play in story.PARTS.items():
                 with recorder.part(name):

@@ -27,7 +27,7 @@ from tests.support.walking import walk
 from tests.support.world import LIVE, World
 
 NEW_ROUNDS: Final = 6
-"""After so many the service expects that the next is new too, and sends other statements."""
+"""After so many the service of one machine expects that the next is new too, and does not ask before it writes."""
 
 
 def _open(world: World) -> None:

@@ -1,13 +1,42 @@
 """`jackpot db distribute` where there is no Citus: it says what it needs, and changes nothing."""
 
+from typing import Final
+
 import pytest
 
-from jackpot_service.database.connections import create_owners_engine
+from jackpot_service.config.settings import Config
+from jackpot_service.database.connections import create_engine, create_owners_engine
 from jackpot_service.database.tables import TABLES, Placement
 from jackpot_service.schema import distribute as distribute_
 from jackpot_service.schema import migrate
 from jackpot_service.schema.distribute import NotDistributable, distribute
+from tests.support import everything
 from tests.support.logins import owner_url
+from tests.support.reading import Books
+
+COPYING: Final = """
+CREATE FUNCTION copy_rows(name text) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    stated text := current_setting('session_replication_role');
+    is_sent_on boolean := current_setting('citus.propagate_set_commands', true) = 'local';
+BEGIN
+    EXECUTE 'CREATE TEMPORARY TABLE copied AS TABLE ' || name;
+    PERFORM set_config('session_replication_role', 'replica', true);
+    EXECUTE 'DELETE FROM ' || name;
+    PERFORM set_config('session_replication_role', CASE WHEN is_sent_on THEN stated ELSE 'origin' END, true);
+    EXECUTE 'INSERT INTO ' || name || ' TABLE copied';
+    PERFORM set_config('session_replication_role', stated, true);
+    DROP TABLE copied;
+END $$;
+CREATE FUNCTION create_reference_table(name text) RETURNS void LANGUAGE sql AS 'SELECT copy_rows(name)';
+CREATE FUNCTION create_distributed_table(name text, by text, colocate_with text) RETURNS void LANGUAGE sql
+AS 'SELECT copy_rows(name)';
+"""
+"""
+What Citus does with the rows of a table that it places: inserts them anew, elsewhere.
+
+What the session said of its triggers is said there too if Citus sends the settings of a transaction on.
+"""
 
 
 def test_tables_of_one_machine_stay_where_they_are(database_url: str) -> None:
@@ -46,3 +75,20 @@ def test_tables_are_placed_after_those_that_they_refer_to(database_url: str) -> 
     assert any(table in names and named in names for table, named in references)
     for table, named in references:
         assert not {table, named} <= set(names) or names.index(named) < names.index(table)
+
+
+def test_rows_that_are_there_are_copied_as_they_are(database_url: str) -> None:
+    """Triggers would judge each as if it were new, and write an open award down again."""
+    service = create_engine(Config(), database_url)
+    everything.write(service)
+    service.dispose()
+    engine = create_owners_engine(owner_url(database_url), lock_timeout_ms=1000)
+    books = Books(engine)
+    placed = [name for name, table in TABLES.items() if table.placement is not Placement.LOCAL]
+    before = {name: sorted(map(str, books.rows(f"TABLE {name}"))) for name in placed}
+    with engine.begin() as session:
+        session.exec_driver_sql(COPYING)
+        distribute_._place(session, frozenset(placed))
+
+    assert {name for name, rows in before.items() if not rows} <= {"emergency_switches"}
+    assert {name: sorted(map(str, books.rows(f"TABLE {name}"))) for name in placed} == before

@@ -36,6 +36,7 @@ class Rule(StrEnum):
     CONFLICT = "no ON CONFLICT on a reference table"
     LOCKED = "no row of a reference table is locked by FOR"
     MIXED = "no level reads a local table with a distributed one"
+    SETTING = "no statement that reads a jackpot's rows leaves a setting: it would stay on the machine that has them"
     UNKNOWN = "the checker knows each table, and each kind of statement"
 
 
@@ -89,6 +90,8 @@ _WITHOUT_ROWS: Final = (
     nodes.ClosePortalStmt,
     nodes.DiscardStmt,
 )
+
+_LEAVES_A_SETTING: Final = "set_config"
 
 _SYSTEM: Final = {"pg_catalog", "information_schema"}
 
@@ -146,9 +149,13 @@ class _Check:
             self.breaches.add(Breach(Rule.UNKNOWN, type(statement).__name__))
 
     def calls(self, statement: Any) -> None:
-        """Check the functions that stand anywhere in a statement and read a jackpot's rows."""
+        """Check the functions that stand anywhere in a statement: what they read of a jackpot, and what they leave."""
+        tables = {node.relname for node in _all_nodes(statement) if isinstance(node, nodes.RangeVar)}
+        reads_rows = any(self._placement(table) is Placement.DISTRIBUTED for table in tables)
         for call in _all_nodes(statement):
             name = str(call.funcname[-1].sval) if isinstance(call, nodes.FuncCall) else ""
+            if name == _LEAVES_A_SETTING and reads_rows:
+                self.breaches.add(Breach(Rule.SETTING, name))
             place = self._catalogue.relations.get(name)
             if place is not None and (len(call.args or ()) <= place or not self._note(call.args[place])):
                 self.breaches.add(Breach(Rule.UNRESTRICTED, name))
