@@ -36,9 +36,7 @@ from jackpot_service.proof.decoding import Decoder
 
 PAGE = 750
 """
-How many rounds are in memory at a time, with everything of theirs.
-
-With a third of it a proof takes a twentieth more time: there are ten questions for each page.
+How many rounds are in memory at a time, with everything of theirs. There are ten questions for each page.
 """
 
 MOST_BETS = 5000
