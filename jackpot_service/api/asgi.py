@@ -53,6 +53,10 @@ def _nothing() -> None:
     pass
 
 
+def _no_thread(_is_report: bool) -> None:  # noqa: FBT001  as `Presence` calls it
+    pass
+
+
 class Presence:
     """
     Whether a caller is still there, which the server notes and a call that waits may look at from its thread.
@@ -61,36 +65,40 @@ class Presence:
     still read an answer.
 
     A caller that listens or waits says so by `listen`. Until it is answered, its connection is one of the listeners'.
-    One whom a thread answers says so by `occupy_thread`: that is more work than the event loop has with a call.
+    One whom a thread answers says so by `occupy_thread`: that is more work than the event loop has with a call, and a
+    report is still more.
     `when_left` is called once, on the loop, when the caller leaves.
     """
 
     __slots__ = ("_listen", "_occupy_thread", "has_left", "when_left")
 
     def __init__(
-        self, listen: Callable[[], object] | None = None, occupy_thread: Callable[[], object] | None = None
+        self, listen: Callable[[], object] | None = None, occupy_thread: Callable[[bool], object] | None = None
     ) -> None:
         self.has_left = False
         self.when_left: Callable[[], object] = _nothing
         self._listen = listen or _nothing
-        self._occupy_thread = occupy_thread or _nothing
+        self._occupy_thread = occupy_thread or _no_thread
 
     def listen(self) -> None:
         """Let the server know that the caller listens from now on."""
         self._listen()
 
-    def occupy_thread(self) -> None:
+    def occupy_thread(self, *, is_report: bool) -> None:
         """Let the server know that a thread answers the call."""
-        self._occupy_thread()
+        self._occupy_thread(is_report)
 
     def leave(self) -> None:
         """Note that the caller has left."""
         self.has_left = True
         # Else the server's connection and this would hold each other until collected.
-        self._listen = self._occupy_thread = _nothing
+        self._listen, self._occupy_thread = _nothing, _no_thread
         when_left, self.when_left = self.when_left, _nothing
         when_left()
 
+
+REPORTS: Final = "/v1/reports"
+"""Where all reports are."""
 
 REQUEST_ID: Final = "X-Request-Id"
 

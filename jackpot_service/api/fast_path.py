@@ -26,6 +26,7 @@ from werkzeug.exceptions import HTTPException
 from jackpot_service.api import asgi
 from jackpot_service.api.asgi import (
     PRESENCE,
+    REPORTS,
     REQUEST_ID,
     InThreads,
     Presence,
@@ -192,7 +193,7 @@ class FastPath:
             except Exception as error:  # noqa: BLE001  whatever it is, it is answered as a problem
                 answered = _refused(error, scope)
             if answered is None:
-                _presence_of(scope).occupy_thread()
+                _presence_of(scope).occupy_thread(is_report=scope["path"].startswith(f"{REPORTS}/"))
                 await self._flask(
                     scope,
                     receive,

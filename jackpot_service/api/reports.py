@@ -11,6 +11,7 @@ import flask
 from marshmallow import ValidationError, fields, validate
 
 from jackpot_service.api import report_files
+from jackpot_service.api.asgi import REPORTS as PATH
 from jackpot_service.api.reading import at_replica, note_fresh, reads_of_call
 from jackpot_service.api.refusals import WRITING, refused_with
 from jackpot_service.api.request_context import Blueprint, answer, context, look, now, principal, report_place
@@ -37,7 +38,7 @@ FILES = {
 }
 """The formats of a report besides JSON."""
 
-blueprint = Blueprint("reports", __name__, url_prefix="/v1/reports", description="Figures of the books as of any time.")
+blueprint = Blueprint("reports", __name__, url_prefix=PATH, description="Figures of the books as of any time.")
 
 
 class Groupings(ReadField[tuple[By, ...]]):

@@ -109,7 +109,8 @@ def create_engine(config: Config, url: str) -> sqlalchemy.Engine:
         connect_args=_connect_args(url, options),
     )
     silence_s = min(config.statement_timeout_ms / 1000 + SPARE_S, config.request_timeout_s)
-    clock, hosts, distribution = DatabaseClock(), Hosts(), Distribution()
+    hosts = Hosts(outages.shared_instants(f"{url} {silence_s}"))
+    clock, distribution = DatabaseClock(), Distribution()
     event.listen(engine, "do_connect", _Connecting(hosts, silence_s=silence_s))
     event.listen(engine, "connect", partial(_look, clock, distribution))
     event.listen(engine, "connect", _keep_notices)
@@ -202,9 +203,9 @@ def _keep_notices(connection: psycopg.Connection[Any], record: Any) -> None:  # 
 
 @dataclass(eq=False)
 class Hosts:
-    """The hosts of one database, and the look-ups of their names."""
+    """The hosts of one database, by the instants of their outages, and the look-ups of their names."""
 
-    _outages: "memoryview[float]" = field(default_factory=outages.all_instants)
+    _outages: "memoryview[float]" = field(default_factory=outages.unshared_instants)
     _known: dict[tuple[str | None, str | None], Host] = field(default_factory=dict)
     _looking_up: dict[Host, "_LookUp"] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -246,8 +247,8 @@ class Hosts:
             own = {"host": _nth(names, number), "hostaddr": _nth(addresses, number)}
             own["port"] = _nth(ports, 0 if len(ports) == 1 else number)
             name = own["hostaddr"] or own["host"]
-            key = (name, own["port"])
-            host = self._known.setdefault(key, Host(*key, outages=outages.host_instants(self._outages, *key)))
+            known_by = outages.host_instants(self._outages, number)
+            host = self._known.setdefault((name, own["port"]), Host(name, own["port"], known_by))
             yield host, {**parameters, **own}
 
 
@@ -291,7 +292,7 @@ def connect(hosts: Hosts, parameters: Parameters) -> BoundedConnection:
         left = deadlines.left_s()
         share = longest_s if left is None else min(longest_s, max(left, deadlines.LEAST_S) / (len(attempts) - number))
         try:
-            return _connected(hosts, host, own, share)
+            return _connected(hosts, host, own, share, is_patient=share > longest_s / len(attempts) / 2)
         except psycopg.OperationalError as error:
             errors.append(error)
     if len(errors) == 1:
@@ -300,7 +301,10 @@ def connect(hosts: Hosts, parameters: Parameters) -> BoundedConnection:
     raise type(errors[-1])(message, pgconn=errors[-1].pgconn) from None
 
 
-def _connected(hosts: Hosts, host: Host, parameters: Parameters, longest_s: float) -> BoundedConnection:
+def _connected(
+    hosts: Hosts, host: Host, parameters: Parameters, longest_s: float, *, is_patient: bool
+) -> BoundedConnection:
+    """Connect to a host. A call that waits for a moment only, for want of time, knows nothing of it afterwards."""
     began = time.monotonic()
     addresses = hosts.addresses(host, longest_s=longest_s)
     for number, address in enumerate(addresses):
@@ -311,7 +315,7 @@ def _connected(hosts: Hosts, host: Host, parameters: Parameters, longest_s: floa
         except psycopg.OperationalError as error:
             if number < len(addresses) - 1:
                 continue
-            if isinstance(error, DeadlinePassed):
+            if isinstance(error, DeadlinePassed) and is_patient:
                 host.fell_silent()
             raise
         host.answered_at = time.monotonic()

@@ -234,7 +234,7 @@ class Host:
 
     name: str | None
     port: str | None
-    outages: "memoryview[float]" = field(default_factory=outages.unshared_instants)
+    outages: "memoryview[float]" = field(default_factory=lambda: outages.host_instants(outages.unshared_instants(), 0))
     answered_at: float = 0.0
 
     @property

@@ -135,8 +135,14 @@ def _met_changed_stripe(error: Exception) -> bool:
 
 
 def _is_one(error: BaseException | None, kind: type[psycopg.Error]) -> TypeGuard[psycopg.Error]:
-    """Whether an error may be of a kind: of rows that it copies to another machine Citus says only that it failed."""
-    return isinstance(error, kind | psycopg.errors.InternalError_)
+    """
+    Whether an error may be of a kind: of rows that it copies to another machine Citus says only that it failed.
+
+    Such an error names a shard. One of this machine that does not is what it says: an index is damaged, for example.
+    """
+    if isinstance(error, psycopg.errors.InternalError_):
+        return any(_SHARD.search(word) for word in re.findall(r"\w+", _message(error)))
+    return isinstance(error, kind)
 
 
 def _names(error: psycopg.Error) -> frozenset[str]:

@@ -7,46 +7,52 @@ another worker has found silent.
 
 import mmap
 import os
+from hashlib import sha256
 from pathlib import Path
 from typing import Final
-from zlib import crc32
 
 import structlog
 
 from jackpot_service.telemetry import counters
 
-MOST_HOSTS: Final = 256
-"""Two hosts may share a place. Then more connections are made anew than need be, and nothing else happens."""
+MOST_HOSTS: Final = 32
+"""Of a URL; those beyond share their instants with the first ones."""
 
 _INSTANTS: Final = 2
+"""When a host fell silent, and when its connections were abandoned: see `deadlines.Host`."""
 
 _SIZE: Final = MOST_HOSTS * _INSTANTS * 8
 
 log = structlog.get_logger()
 
 
-def all_instants() -> "memoryview[float]":
-    """Return the instants of all hosts: shared with the other processes of the service, if it has any."""
-    return memoryview(_shared() or bytearray(_SIZE)).cast("d")
+def shared_instants(url: str) -> "memoryview[float]":
+    """
+    Return the instants of a URL's hosts, as seconds of the steady clock, which all processes of a machine have.
 
-
-def host_instants(instants: "memoryview[float]", name: str | None, port: str | None) -> "memoryview[float]":
-    """Return the two instants of a host, in seconds of the steady clock, which the machine's processes share."""
-    place = crc32(f"{name}:{port}".encode()) % MOST_HOSTS * _INSTANTS
-    return instants[place : place + _INSTANTS]
+    Processes of the service that ask for the same share them. A host may be silent for one that waits for a moment, and
+    not for another: so `url` is to say, besides the URL, how long somebody waits.
+    """
+    return memoryview(_shared(sha256(url.encode()).hexdigest()) or bytearray(_SIZE)).cast("d")
 
 
 def unshared_instants() -> "memoryview[float]":
-    """Return two instants that no other process knows."""
-    return memoryview(bytearray(_INSTANTS * 8)).cast("d")
+    """Return instants that no other process knows."""
+    return memoryview(bytearray(_SIZE)).cast("d")
 
 
-def _shared() -> mmap.mmap | None:
+def host_instants(instants: "memoryview[float]", number: int) -> "memoryview[float]":
+    """Return the instants of one host: of the number that it has in its URL, from 0 on."""
+    place = number % MOST_HOSTS * _INSTANTS
+    return instants[place : place + _INSTANTS]
+
+
+def _shared(name: str) -> mmap.mmap | None:
     directory = os.environ.get(counters.DIRECTORY)
     if directory is None:
         return None
     try:
-        file = os.open(Path(directory) / "outages", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        file = os.open(Path(directory) / f"outages-{name}", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
             # Where memory is full, this fails; to write to a file that has no room yet would end the process.
             os.posix_fallocate(file, 0, _SIZE)

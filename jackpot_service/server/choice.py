@@ -10,12 +10,16 @@ from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 from jackpot_service.server.board import State
+from jackpot_service.server.clients import MOST_CONNECTIONS
 
 FEW: Final = 128
 """Connections. A worker that has more gets none back: a thousand displays are not for one worker."""
 
 FULL: Final = 128 * 1024
 """Bytes in hand: of sixty requests with a bet each, or of eleven with a hundred bets each."""
+
+MANY: Final = MOST_CONNECTIONS - FEW
+"""Connections. A worker that has so many gets none: soon it would have to cut one for each."""
 
 EVEN: Final = 3 / 4
 """A worker that has so much of what another has in hand is left as it is: both numbers go up and down by themselves."""
@@ -40,7 +44,8 @@ def next_move(mine: int, states: Mapping[int, State]) -> Move | None:
         return None
     if me.in_hand < FULL:
         return _move_back(mine, states)
-    least = min(states, key=lambda number: states[number].in_hand)
+    with_room = [number for number, state in states.items() if state.connections < MANY]
+    least = min(with_room, key=lambda number: states[number].in_hand, default=mine)
     if states[least].in_hand > EVEN * me.in_hand:
         return None
     half = int((me.in_hand - states[least].in_hand) / part_of(me) / 2)

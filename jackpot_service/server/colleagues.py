@@ -90,7 +90,9 @@ class Colleagues:
         self._offers.take_back_all()
 
     def close(self) -> None:
-        """Be no colleague."""
+        """Be no colleague, also if it was not said before that this worker leaves."""
+        self._looking.cancel()
+        self._path(self._board.number).unlink(missing_ok=True)
         self._loop.remove_reader(self._socket)
         self._socket.close()
         self._board.close()
@@ -128,9 +130,11 @@ class Colleagues:
             return
         for _ in range(MOST_A_TURN):
             try:
-                message, files, _, _ = socket.recv_fds(self._socket, _MESSAGE.size, 2, socket.MSG_CMSG_CLOEXEC)
+                message, files, _, _ = socket.recv_fds(self._socket, _MESSAGE.size, 2)
             except BlockingIOError:
                 return
+            for file in files:
+                os.set_inheritable(file, False)  # noqa: FBT003  `recv_fds` drops its flags.
             connection, token = (*files, -1, -1)[:2]  # Some are missing where this worker may open no more.
             if token >= 0 and take(token):
                 self._in_hand += _MESSAGE.unpack(message)[0]

@@ -8,7 +8,7 @@ import structlog
 from jackpot_service.server.clients import MOST_CONNECTIONS
 
 OF_ITS_OWN: Final = 124
-"""Files of a worker that are no connection of a client: the database's, the log, counters."""
+"""Files of a worker that are no connection of a client: the database's, the log, counters, what it offers to others."""
 
 log = structlog.get_logger()
 

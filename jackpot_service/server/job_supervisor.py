@@ -29,7 +29,11 @@ log = structlog.get_logger()
 
 @contextmanager
 def job_runner() -> Iterator[None]:
-    """Keep a runner while the block runs; it reads the environment, where the database's URL has to be."""
+    """
+    Keep a runner while the block runs; it reads the environment, where the database's URL has to be.
+
+    The runner never takes signals that the caller has blocked: those of terminals are.
+    """
     keeper = _Keeper()
     keeper.start()
     try:
@@ -48,7 +52,6 @@ class _Keeper(threading.Thread):
         self._process: subprocess.Popen[bytes] | None = None
 
     def run(self) -> None:
-        signal.pthread_sigmask(signal.SIG_BLOCK, OF_TERMINALS)  # Of this thread, and so of the processes it starts.
         pause_s = FIRST_PAUSE_S
         while (process := self._start_runner()) is not None:
             with process:  # The pipe is closed when it has ended.

@@ -10,7 +10,7 @@ from typing import Final
 LONGEST_OFFER_S: Final = 0.25
 """A worker that has not taken a connection by then is stopped, stuck or gone. The client waits meanwhile."""
 
-MOST_OFFERS: Final = 16
+MOST_OFFERS: Final = 8
 """Connections at a time; each needs two files more while it is offered."""
 
 _UNTAKEN: Final = 2**64 - 2

@@ -47,6 +47,9 @@ WEIGHT_OF_A_REQUEST: Final = 2048
 WEIGHT_IN_A_THREAD: Final = 16 * 1024
 """The same of a request that a thread answers; eight at a time are enough for a worker."""
 
+WEIGHT_OF_A_REPORT: Final = 48 * 1024
+"""The same of a report. A worker has three places for reports by default: whose fourth is refused is full."""
+
 SHORTEST_SLEEP_S: Final = 1e-5
 """The kernel runs another process meanwhile."""
 
@@ -216,9 +219,9 @@ class Connection(HttpToolsProtocol):
         self._clients.listen(self)
         self._weigh(0)
 
-    def _occupy_thread(self) -> None:
+    def _occupy_thread(self, is_report: bool) -> None:  # noqa: FBT001  `Presence` names it
         if self._is_busy():
-            self._weigh(max(self._in_hand, WEIGHT_IN_A_THREAD))
+            self._weigh(max(self._in_hand, WEIGHT_OF_A_REPORT if is_report else WEIGHT_IN_A_THREAD))
 
     # Called by the worker.
 

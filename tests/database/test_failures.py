@@ -57,6 +57,7 @@ Of rows that it copies there it does not say the kind of the error either.
 """
 
 PASSED_ON_OTHERS: Final = (
+    ("internal_error", 'right sibling 9 of block 7 is not next child 8 of block 3 in index "pk_rounds"'),
     ("internal_error", 'duplicate key value violates unique constraint "pk_bets_102677"'),
     ("internal_error", 'new row for relation "bets_default_102089" violates check constraint "ck_bets_stake_102089"'),
     ("unique_violation", 'duplicate key value violates unique constraint "pk_bets_102677"'),

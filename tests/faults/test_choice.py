@@ -1,7 +1,7 @@
 """Which worker should have a connection: one takes all until it is full, and nothing goes to and fro."""
 
 from jackpot_service.server.board import State
-from jackpot_service.server.choice import FEW, FULL, Move, next_move, part_of
+from jackpot_service.server.choice import FEW, FULL, MANY, Move, next_move, part_of
 
 IDLE = State(0, 0.0)
 SMALL = State(40, FULL / 10)
@@ -14,6 +14,12 @@ def test_a_full_worker_passes_on_half_of_what_it_has_more_and_no_other_passes_on
     assert next_move(0, {0: SMALL, 1: IDLE}) is None
     assert next_move(0, {0: LARGE}) is None
     assert next_move(0, {0: State(1, FULL * 2), 1: IDLE}) is None  # One connection is nothing to share.
+
+
+def test_nothing_passes_to_a_worker_that_would_have_to_cut_others_for_it() -> None:
+    assert next_move(0, {0: LARGE, 1: State(MANY, 0.0)}) is None
+    assert next_move(0, {0: LARGE, 1: State(MANY, 0.0), 2: SMALL}) == next_move(0, {0: LARGE, 2: SMALL})
+    assert next_move(0, {0: State(MANY, FULL * 2.0), 1: State(MANY, 0.0)}) is None
 
 
 def test_between_workers_that_have_about_as_much_nothing_passes() -> None:

@@ -22,6 +22,7 @@ from jackpot_service.server.protocol import (
     LONGEST_REQUEST_S,
     PIECE,
     WEIGHT_IN_A_THREAD,
+    WEIGHT_OF_A_REPORT,
     WEIGHT_OF_A_REQUEST,
     Connection,
 )
@@ -259,8 +260,10 @@ def test_a_call_that_a_thread_answers_weighs_more_and_one_that_listens_nothing()
     async def test() -> None:
         async with served() as served_:
             await served_.send(GET)
-            served_.presence.occupy_thread()
+            served_.presence.occupy_thread(is_report=False)
             assert served_.clients.in_hand == WEIGHT_IN_A_THREAD
+            served_.presence.occupy_thread(is_report=True)
+            assert served_.clients.in_hand == WEIGHT_OF_A_REPORT
             served_.presence.listen()
             assert served_.clients.in_hand == 0
             served_.may_answer.set()

@@ -17,10 +17,12 @@ from jackpot_service.proof.decoding import Decoder
 from tests.support import summing
 
 _ENTRY = """
-UPDATE entries SET digest = :digest, head = :head, accounts = :accounts, currencies = :currencies, amounts = :amounts,
+UPDATE entries SET digest = :digest, accounts = :accounts, currencies = :currencies, amounts = :amounts,
                    movements = :movements, figures = CAST(CAST(:figures AS text[]) AS figure[])
 WHERE jackpot_id = :book AND stripe_no = :stripe_no AND seq = :seq
 """
+
+_HEAD = "UPDATE entries SET head = :head WHERE jackpot_id = :book AND stripe_no = :stripe_no AND seq = :seq"
 
 _STRIPE = """
 UPDATE stripes SET head = :head,
@@ -75,14 +77,14 @@ def _rechain(session: Session, forged: BookedEntry, *, moved: Pools) -> None:
     head = digests.first_head(forged.book, forged.stripe_no)
     head = head if before is None or before.seq != forged.seq - 1 else before.head
     place = {"book": forged.book, "stripe_no": forged.stripe_no}
+    columns: dict[str, Any] = dict(
+        zip(("accounts", "currencies", "amounts", "movements"), map(list, zip(*forged.lines, strict=True)), strict=True)
+    )
+    columns |= {"digest": forged.digest, "figures": list(forged.figures)}
+    _run(session, _ENTRY, {**place, "seq": forged.seq, **columns})
     for entry in (forged, *after):
         head = digests.next_head(head, entry.digest, entry.booked_at)
-        accounts, currencies, amounts, movements = (
-            map(list, zip(*entry.lines, strict=True)) if entry.lines else ([],) * 4
-        )
-        columns = {"accounts": accounts, "currencies": currencies, "amounts": amounts, "movements": movements}
-        columns["figures"] = list(entry.figures)
-        _run(session, _ENTRY, {**place, "seq": entry.seq, "digest": entry.digest, "head": head, **columns})
+        _run(session, _HEAD, {**place, "seq": entry.seq, "head": head})
     pools = {
         "meter_players": moved.meter_players,
         "meter_house": moved.meter_house,
