@@ -6,6 +6,7 @@ from typing import Any
 import psycopg
 import pytest
 
+from jackpot_service.database import distribution
 from jackpot_service.database.tables import Placement
 from tests.distribution.exemptions import FUNCTIONS, PROCEDURES, VIEWS
 from tests.support import catalogues
@@ -95,6 +96,14 @@ def test_functions_that_the_checker_does_not_read_name_no_more_distributed_table
         for name, (body, _) in catalogues.functions(owner, "plpgsql").items()
     }
     assert {name: tables for name, tables in named.items() if tables} == PROCEDURES
+
+
+def test_no_procedure_reads_from_a_function_that_reads_tables(owner: Owner) -> None:
+    """Nobody puts a body in place of a call there, and Citus finds no rows."""
+    calls = re.compile(rf"(FROM|JOIN|LATERAL) ({'|'.join(distribution._functions(owner))})\(")
+    procedures = catalogues.functions(owner, "plpgsql")
+
+    assert {name for name, (body, _) in procedures.items() if calls.search(body)} == set()
 
 
 def _breaking(owner: Owner, catalogue: Catalogue) -> dict[str, set[Breach]]:

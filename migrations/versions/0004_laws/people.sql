@@ -226,7 +226,14 @@ BEGIN
         SELECT FROM awards AS a
         JOIN rounds AS r ON r.jackpot_id = a.jackpot_id AND r.round_key = a.round_key
         JOIN bets AS b ON b.jackpot_id = a.jackpot_id AND b.round_key = a.round_key AND b.bet_id = a.bet_id
-        JOIN LATERAL withholding_rule_of(r.casino_id, a.currency, r.opened_at) AS rule ON true
+        -- As in withholding_rule_of: on several machines a call within a function is not replaced by its body.
+        JOIN LATERAL (
+            SELECT known.*
+            FROM withholding_rules AS known
+            WHERE known.casino_id = r.casino_id AND known.currency = a.currency AND known.in_force_from <= r.opened_at
+            ORDER BY known.version DESC
+            LIMIT 1
+        ) AS rule ON true
         WHERE a.jackpot_id = NEW.jackpot_id AND a.round_key = NEW.round_key AND a.bet_id = NEW.bet_id
           AND a.tier = NEW.tier AND a.correction = NEW.correction
           AND withheld <= withholding_due(rule, a.amount_minor, b.stake_minor)
