@@ -15,14 +15,14 @@ MOST_WORKERS: Final = 128
 SILENT_AFTER_S: Final = 0.5
 """A worker that has not said for so long what it does is passed over: it is stopped, stuck or gone."""
 
-_SEEN: Final = struct.Struct("ddd")
+_POSTED: Final = struct.Struct("ddd")
 
 
 class State(NamedTuple):
     """
     How many connections a worker has, and the bytes of the requests that it has not answered.
 
-    The bytes are a mean of the last moments. A request weighs as many more as it costs without its body.
+    The bytes are a mean of the last moments. Each request counts 2 KiB more than its body.
     """
 
     connections: int
@@ -40,8 +40,8 @@ class Board:
     def __init__(self, directory: Path) -> None:
         self._file = os.open(directory / "board", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         # Where memory is full, this fails; to write to a file that has no room yet would end the process.
-        os.posix_fallocate(self._file, 0, MOST_WORKERS * _SEEN.size)
-        self._memory = mmap.mmap(self._file, MOST_WORKERS * _SEEN.size)
+        os.posix_fallocate(self._file, 0, MOST_WORKERS * _POSTED.size)
+        self._memory = mmap.mmap(self._file, MOST_WORKERS * _POSTED.size)
         self.number = self._free_number()
 
     def _free_number(self) -> int:
@@ -56,7 +56,7 @@ class Board:
 
     def post(self, state: State, *, now: float) -> None:
         """Say what this worker does. `now` is of the monotonic clock, which all processes of the machine share."""
-        _SEEN.pack_into(self._memory, self.number * _SEEN.size, now, *state)
+        _POSTED.pack_into(self._memory, self.number * _POSTED.size, now, *state)
 
     def leave(self) -> None:
         """Say that this worker takes no more."""
@@ -66,7 +66,7 @@ class Board:
         """Return what each worker does that was heard of lately, by its number."""
         return {
             number: State(int(connections), in_hand)
-            for number, (heard_at, connections, in_hand) in enumerate(_SEEN.iter_unpack(self._memory))
+            for number, (heard_at, connections, in_hand) in enumerate(_POSTED.iter_unpack(self._memory))
             if heard_at and now - heard_at < SILENT_AFTER_S
         }
 

@@ -53,7 +53,7 @@ class Clients:
         self._new: dict[Client, None] = {}
         self._waited_for: dict[Client, None] = {}
         self.in_hand = 0
-        """The bytes of the requests that have no answer yet; each weighs as many more as it costs without its body."""
+        """The bytes of the requests that have no answer yet; each counts 2 KiB more than its body."""
 
     def __len__(self) -> int:
         return len(self._all)

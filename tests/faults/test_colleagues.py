@@ -90,7 +90,7 @@ def batch(table: int, number: int) -> bytes:
 
 
 class Playing:
-    """Table servers that send one large batch after another, and impatient clients beside them."""
+    """Table servers that send one large batch after another, and clients that send two requests at a time."""
 
     def __init__(self, service: Service, key: str) -> None:
         self.service = service
