@@ -33,6 +33,9 @@ BUSY_STATES: Final = frozenset({"57P03", "58030"})
 BUSY_CLASS: Final = "53"
 """Starting up, a disk that fails, short of resources: the server said no; the caller should wait."""
 
+ENDED_STATES: Final = frozenset({"25P03", "25P04", "57P01", "57P02", "57P04", "57P05"})
+"""The server ended the connection: it ends itself, the database was dropped, or the connection was idle for long."""
+
 READ_ONLY_STATE: Final = "25006"
 
 _SHARD: Final = re.compile(r"_\d{6,}$")
@@ -163,6 +166,6 @@ def _message(error: psycopg.Error) -> str:
 def is_connection_lost(error: Exception) -> bool:
     """Whether the connection itself failed: without a SQLSTATE, or with one that says the server ended it."""
     cause = _cause(error)
-    if not isinstance(cause, psycopg.OperationalError | psycopg.InterfaceError):
-        return False
-    return cause.sqlstate is None or cause.sqlstate.startswith("08") or cause.sqlstate in {"57P01", "57P02", "25P03"}
+    if isinstance(cause, psycopg.Error) and cause.sqlstate is not None:
+        return cause.sqlstate.startswith("08") or cause.sqlstate in ENDED_STATES
+    return isinstance(cause, psycopg.OperationalError | psycopg.InterfaceError)

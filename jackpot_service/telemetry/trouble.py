@@ -19,12 +19,15 @@ NO_ROOM_FOR_S: Final = 5.0
 _KINDS: Final = {
     "25006": "not-writable",
     "25P03": "connection-lost",
+    "25P04": "connection-lost",
     "53100": "disk-full",
     "55P03": "held-up",
     "57014": "cancelled",
     "57P01": "connection-lost",
     "57P02": "connection-lost",
     "57P03": "no-connection",
+    "57P04": "connection-lost",
+    "57P05": "connection-lost",
     "58030": "disk-full",
 }
 """The meaning of a SQLSTATE here; 58030 is a disk that fails, after which nothing can be written either."""

@@ -1,5 +1,6 @@
 """What an error of the database means does not depend on which machine says it: a shard's names end in its number."""
 
+import select
 from typing import Final
 
 import psycopg
@@ -7,6 +8,8 @@ import pytest
 
 from jackpot_service.database import failures
 from jackpot_service.database.clocks import ClockSkew
+from jackpot_service.database.failures import Busy
+from jackpot_service.telemetry import trouble
 from tests.support.logins import owner_conninfo
 
 NOT_NULL = "CREATE TEMPORARY TABLE {name} (seq bigint NOT NULL)"
@@ -95,3 +98,18 @@ def _error_with(database_url: str, state: str, message: str) -> psycopg.Error:
     ):
         owner.execute(f"DO $$ BEGIN RAISE EXCEPTION '{message}' USING ERRCODE = '{state}'; END $$".encode())
     return raised.value
+
+
+@pytest.mark.parametrize("after", ["idle_in_transaction_session_timeout", "idle_session_timeout"])
+def test_a_connection_that_the_database_ended_for_idleness_is_lost(database_url: str, after: str) -> None:
+    """The service itself may be suspended for a minute, amid a transaction."""
+    with psycopg.connect(owner_conninfo(database_url), autocommit=after == "idle_session_timeout") as owner:
+        owner.execute(f"SET {after} = 1".encode())
+        select.select([owner.fileno()], [], [])
+        with pytest.raises(psycopg.Error) as ended:
+            owner.execute("SELECT")
+        assert failures.is_connection_lost(ended.value)
+        assert trouble.kind_of(ended.value) == "connection-lost"
+        failures.raise_unless_retryable(ended.value, attempt=1)
+        with pytest.raises(Busy):
+            failures.raise_unless_retryable(ended.value, attempt=2)

@@ -1,5 +1,6 @@
 """What `transact` makes of each failure: refused, tried again, busy, or unknown; always against the real database."""
 
+import select
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -12,7 +13,7 @@ from sqlalchemy.exc import DBAPIError
 
 from jackpot_service.app import create_app
 from jackpot_service.database.failures import ATTEMPTS, Busy
-from jackpot_service.database.transactions import Session, transact
+from jackpot_service.database.transactions import Session, driver_connection, transact
 from jackpot_service.domain.errors import Refused
 from tests.faults.scratch import CONFIG, LONGEST_WAIT_S, Act, Database, nothing, pid_of, sleep, sleep_in_pipeline
 
@@ -67,6 +68,21 @@ def test_pooled_connections_that_all_ended_cost_one_more_attempt(database: Datab
         database.terminate(pid)
     assert transact(engine, Act(1, nothing)) == "done"
     assert database.ids() == [1]
+
+
+def test_a_connection_that_was_idle_for_too_long_in_its_transaction_is_replaced(database: Database) -> None:
+    """As when the service is suspended for a minute: the act is done once, by a connection that the pool opens."""
+
+    def fall_asleep(session: Session) -> None:
+        session.execute(text("SET LOCAL idle_in_transaction_session_timeout = 1"))
+        select.select([driver_connection(session).fileno()], [], [])
+        session.execute(text("SELECT 1"))
+
+    engine = database.engine()
+    act = Act(1, fall_asleep)
+    assert transact(engine, act) == "done"
+    assert (act.calls, database.ids()) == (2, [1])
+    assert transact(engine, nothing) is None
 
 
 # --- Races and waits ------------------------------------------------------------------------------------------------
