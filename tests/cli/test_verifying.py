@@ -204,7 +204,8 @@ def test_in_a_pipe_it_says_a_line_now_and_then(
     assert ended.ok() == quiet.ok()
     *_, last = ended.err.splitlines()
     assert re.fullmatch(
-        r"looks at entries, now of live: ([\d,]+) of \1 \(100 %\), [\d,]+/s, (0 s left|no telling how long it takes)", last
+        r"looks at entries, now of live: ([\d,]+) of \1 \(100 %\), [\d,]+/s, (0 s left|no telling how long it takes)",
+        last,
     )
 
 

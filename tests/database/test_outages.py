@@ -89,7 +89,7 @@ def test_hosts_beyond_those_with_instants_of_their_own_share_them(monkeypatch: p
 
 @pytest.mark.usefixtures("shared")
 def test_the_watch_of_a_replica_is_impatient_and_knows_by_itself(database_url: str) -> None:
-    booking, booking_elsewhere, watching = (
+    booking, booking_elsewhere, watching = engines = tuple(
         create_engine(replace(Config(), request_timeout_s=longest_s), database_url)
         for longest_s in (10, 10, LONGEST_LOOK_S)
     )
@@ -98,6 +98,8 @@ def test_the_watch_of_a_replica_is_impatient_and_knows_by_itself(database_url: s
         assert not is_suspect(session)
         abandon_connections(booking_elsewhere, since=time.monotonic())
         assert is_suspect(session)
+    for engine in engines:
+        engine.dispose()
 
 
 @pytest.mark.parametrize("has_time", [False, True])
