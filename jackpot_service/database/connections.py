@@ -109,7 +109,7 @@ def create_engine(config: Config, url: str) -> sqlalchemy.Engine:
         connect_args=_connect_args(url, options),
     )
     silence_s = min(config.statement_timeout_ms / 1000 + SPARE_S, config.request_timeout_s)
-    hosts = Hosts(outages.shared_instants(f"{url} {silence_s}"))
+    hosts = Hosts(outages.shared_instants(url, silence_s=silence_s))
     clock, distribution = DatabaseClock(), Distribution()
     event.listen(engine, "do_connect", _Connecting(hosts, silence_s=silence_s))
     event.listen(engine, "connect", partial(_look, clock, distribution))
@@ -203,7 +203,7 @@ def _keep_notices(connection: psycopg.Connection[Any], record: Any) -> None:  # 
 
 @dataclass(eq=False)
 class Hosts:
-    """The hosts of one database, by the instants of their outages, and the look-ups of their names."""
+    """The hosts of one database, when each had an outage, and the look-ups of their names."""
 
     _outages: "memoryview[float]" = field(default_factory=outages.unshared_instants)
     _known: dict[tuple[str | None, str | None], Host] = field(default_factory=dict)
@@ -304,7 +304,7 @@ def connect(hosts: Hosts, parameters: Parameters) -> BoundedConnection:
 def _connected(
     hosts: Hosts, host: Host, parameters: Parameters, longest_s: float, *, is_patient: bool
 ) -> BoundedConnection:
-    """Connect to a host. A call that waits for a moment only, for want of time, knows nothing of it afterwards."""
+    """Connect to a host. One that does not answer is noted as silent only by a call that had time to wait for it."""
     began = time.monotonic()
     addresses = hosts.addresses(host, longest_s=longest_s)
     for number, address in enumerate(addresses):

@@ -26,14 +26,14 @@ _SIZE: Final = MOST_HOSTS * _INSTANTS * 8
 log = structlog.get_logger()
 
 
-def shared_instants(url: str) -> "memoryview[float]":
+def shared_instants(url: str, *, silence_s: float) -> "memoryview[float]":
     """
     Return the instants of a URL's hosts, as seconds of the steady clock, which all processes of a machine have.
 
-    Processes of the service that ask for the same share them. A host may be silent for one that waits for a moment, and
-    not for another: so `url` is to say, besides the URL, how long somebody waits.
+    Processes of the service share them if they come by the same URL, and find a host silent after as many seconds. A
+    process that waits for a moment only must not speak for those that wait longer.
     """
-    return memoryview(_shared(sha256(url.encode()).hexdigest()) or bytearray(_SIZE)).cast("d")
+    return memoryview(_shared(sha256(f"{url} {silence_s}".encode()).hexdigest()) or bytearray(_SIZE)).cast("d")
 
 
 def unshared_instants() -> "memoryview[float]":

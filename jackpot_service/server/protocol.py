@@ -48,7 +48,7 @@ WEIGHT_IN_A_THREAD: Final = 16 * 1024
 """The same of a request that a thread answers; eight at a time are enough for a worker."""
 
 WEIGHT_OF_A_REPORT: Final = 48 * 1024
-"""The same of a report. A worker has three places for reports by default: whose fourth is refused is full."""
+"""The same of a report. A worker that makes three, as many as it takes by default, is full."""
 
 SHORTEST_SLEEP_S: Final = 1e-5
 """The kernel runs another process meanwhile."""

@@ -78,7 +78,12 @@ def serve(url: str, *, host: str, port: int, workers: int, jobs: bool = True) ->
     config = Config.from_environment(os.environ)
     logs.configure(config.log_level)
     logs.configure_libraries(config.log_level)
-    with terminals_wait(), bound(host, port) as listener, counters.shared(), job_runner() if jobs else nullcontext():
+    with (
+        terminal_signals_held(),
+        bound(host, port) as listener,
+        counters.shared(),
+        job_runner() if jobs else nullcontext(),
+    ):
         supervisor = Supervisor(settings(workers), [listener])
         supervisor.run()
     if supervisor.failure is not None:
@@ -86,9 +91,9 @@ def serve(url: str, *, host: str, port: int, workers: int, jobs: bool = True) ->
 
 
 @contextmanager
-def terminals_wait() -> Iterator[None]:
+def terminal_signals_held() -> Iterator[None]:
     """
-    Have signals of terminals wait, but where the supervisor takes them: everything else that began ends in order too.
+    Hold signals of terminals back until the supervisor takes them, so that all that has begun ends in order.
 
     Workers are born with these signals blocked, and leave it so.
     """

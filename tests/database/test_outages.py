@@ -20,7 +20,7 @@ PARAMETERS = {"host": "leader,standby", "port": "5432"}
 
 
 def hosts_of_a_process(url: str = URL) -> tuple[Hosts, Host, Host]:
-    hosts = Hosts(outages.shared_instants(url))
+    hosts = Hosts(outages.shared_instants(url, silence_s=10))
     (leader, _), (standby, _) = hosts.in_order(PARAMETERS)
     return hosts, leader, standby
 
@@ -53,6 +53,19 @@ def test_connections_that_one_process_lost_are_abandoned_by_the_others_and_only_
     opened_anew_at = time.monotonic()
     elsewhere.abandon_connections(since=began)
     assert not leader_elsewhere.may_have_lost(opened_anew_at)
+
+
+def test_many_who_lose_their_connections_at_once_abandon_none_that_is_new() -> None:
+    hosts = Hosts()
+    ((host, _),) = hosts.in_order({})
+    began = time.monotonic()
+    hosts.abandon_connections(since=began)
+    opened_at = time.monotonic()
+    hosts.abandon_connections(since=began)
+    assert not host.may_have_lost(opened_at)
+    assert host.may_have_lost(began)
+    hosts.abandon_connections(since=time.monotonic())
+    assert host.may_have_lost(opened_at)
 
 
 @pytest.mark.usefixtures("shared")

@@ -190,19 +190,6 @@ def test_a_connection_that_another_lost_is_not_used_again_when_it_comes_back(dat
     assert engine.pool is pool
 
 
-def test_many_who_lose_their_connections_at_once_abandon_none_that_is_new() -> None:
-    hosts = Hosts()
-    ((host, _),) = hosts.in_order({})
-    began = time.monotonic()
-    hosts.abandon_connections(since=began)
-    opened_at = time.monotonic()
-    hosts.abandon_connections(since=began)
-    assert not host.may_have_lost(opened_at)
-    assert host.may_have_lost(began)
-    hosts.abandon_connections(since=time.monotonic())
-    assert host.may_have_lost(opened_at)
-
-
 def test_a_call_that_is_over_asks_nothing_more_and_keeps_its_connection(
     database: Database, engine: sqlalchemy.Engine
 ) -> None:
