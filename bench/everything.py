@@ -9,6 +9,7 @@ from bench.targets import COMPARED_CONNECTIONS
 INGEST_SIZES = (1, 7, 100, 1000)
 INGEST_CONNECTIONS = (1, 8, COMPARED_CONNECTIONS)
 INGEST_REPEATS = 3
+LATENCY_REPEATS = 3
 FLUSHES = 5
 
 
@@ -17,7 +18,7 @@ def measurements(seconds: float) -> tuple[Measurement, ...]:
     ingest_plan = ingest.Plan(INGEST_SIZES, INGEST_CONNECTIONS, seconds)
     return (
         repeated(partial(ingest.measure, plan=ingest_plan), repeats=INGEST_REPEATS),
-        partial(latency.measure, plan=latency.Plan(3 * seconds)),
+        repeated(partial(latency.measure, plan=latency.Plan(seconds)), repeats=LATENCY_REPEATS),
         partial(hits.measure, plan=hits.Plan(6 * seconds)),
         partial(flush.measure, plan=flush.Plan(FLUSHES)),
         partial(meters.measure, plan=meters.Plan(seconds)),

@@ -14,11 +14,14 @@ from functools import partial
 import httpx
 import orjson
 import psutil
+import psycopg
 import pytest
 import sqlalchemy
 
+from jackpot_service.app import shares_of
+from jackpot_service.config.settings import Config
 from jackpot_service.database.transactions import transact
-from jackpot_service.domain.principals import SYSTEM_OPERATOR
+from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
 from jackpot_service.server.board import SILENT_AFTER_S
 from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.keys import create_key
@@ -27,6 +30,7 @@ from tests.faults.processes import LONGEST_WAIT_S, all_workers, wait_until
 from tests.faults.service import HOST, Service
 from tests.faults.wire import Wire
 from tests.races import scene
+from tests.support.logins import owner_conninfo
 
 pytestmark = pytest.mark.long
 
@@ -76,6 +80,55 @@ def test_connections_that_ask_little_are_all_at_one_worker(service: Service) -> 
         clients = [stack.enter_context(Wire(service)) for _ in range(20)]
         wait_until(lambda: all_answered(clients) and connections(service) == [20, 0])
         assert all_answered(clients)
+
+
+REPORT = "/v1/reports/trial-balance"
+WAITING_FOR_LOCKS = """
+    SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'
+"""
+
+
+@contextmanager
+def asking_for_reports(service: Service, key: str, clients: int) -> Iterator[list[int]]:
+    """Have so many clients, who are all at one worker, ask for a report again and again; keeps the answers."""
+    answers: list[int] = []
+    begin, stop = threading.Event(), threading.Event()
+
+    def ask() -> None:
+        with httpx.Client(base_url=service.base_url, trust_env=False, timeout=LONGEST_WAIT_S) as client:
+            while not stop.is_set():
+                if begin.is_set():
+                    answers.append(client.get(REPORT, headers={"Authorization": f"Bearer {key}"}).status_code)
+                else:
+                    assert client.get("/healthz").status_code == httpx.codes.OK
+                time.sleep(0.05)
+
+    with ThreadPoolExecutor(clients) as threads:
+        running = [threads.submit(ask) for _ in range(clients)]
+        try:
+            wait_until(lambda: connections(service) == [clients, 0])
+            begin.set()
+            yield answers
+        finally:
+            stop.set()
+        for each in running:
+            each.result()
+
+
+@pytest.mark.usefixtures("key")
+def test_reports_that_one_worker_refuses_are_made_by_the_other(service: Service, engine: sqlalchemy.Engine) -> None:
+    all_workers(service)
+    of_a_worker = shares_of(Config().pool_size).reports
+    act = Act(SYSTEM_OPERATOR, scene.now())
+    key = transact(engine, partial(create_key, act=act, principal=Principal("finance", Role.FINANCE))).whole
+    owner = owner_conninfo(service.url)
+    with psycopg.connect(owner) as holder, psycopg.connect(owner, autocommit=True) as watcher:
+        holder.execute("LOCK TABLE stripes IN ACCESS EXCLUSIVE MODE")
+        with asking_for_reports(service, key, 3 * of_a_worker) as answers:
+            wait_until(lambda: watcher.execute(WAITING_FOR_LOCKS).rowcount > of_a_worker)
+            holder.rollback()
+            wait_until(lambda: httpx.codes.OK in answers)
+    assert set(answers) <= {httpx.codes.OK, httpx.codes.SERVICE_UNAVAILABLE}
 
 
 def batch(table: int, number: int) -> bytes:
