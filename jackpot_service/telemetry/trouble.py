@@ -50,7 +50,7 @@ _COPIED: Final = (
     (re.compile(r"could not (extend|write to) file .*: No space left on device$"), "53100"),
 )
 """
-What PostgreSQL says of rows that Citus copies to another machine, and the SQLSTATE that Citus does not pass on.
+PostgreSQL's words about rows that Citus copies to another machine, and the SQLSTATE that Citus does not pass on.
 
 `jackpot db distribute` has the machines speak English to the service.
 """
@@ -117,8 +117,8 @@ def sqlstate(cause: BaseException | None) -> str | None:
     if not isinstance(cause, psycopg.Error):
         return None
     if isinstance(cause, psycopg.errors.InternalError_):
-        said = cause.diag.message_primary or ""
-        return next((state for sentence, state in _COPIED if sentence.match(said)), cause.sqlstate)
+        message = cause.diag.message_primary or ""
+        return next((state for sentence, state in _COPIED if sentence.match(message)), cause.sqlstate)
     return cause.sqlstate
 
 
