@@ -127,6 +127,8 @@ def distribute(url: str) -> Sequence[Placed]:
     """
     Place each table as it is to stand, with the rows that it has; returns all of them.
 
+    Rows that were left on this machine are removed, and the service is answered in English from now on.
+
     Raises: NotDistributable; SchemaTooNew; RightsNotMade.
     """
     engine = create_owners_engine(url, lock_timeout_ms=migrate.LOCK_TIMEOUT_MS)
@@ -168,7 +170,10 @@ def _require_citus(session: sqlalchemy.Connection) -> None:
 
 def _require_idle(session: sqlalchemy.Connection) -> None:
     if session.scalar(_SERVICES, {"role": ROLE}):
-        message = "A service works on this database. Stop it: it would go on as if all stood on one machine."
+        message = (
+            "A service works on this database. Stop it while tables are placed, or rows removed that were left behind: "
+            "it would go on as if all stood on one machine, or wait."
+        )
         raise NotDistributable(message)
 
 
