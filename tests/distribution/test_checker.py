@@ -114,7 +114,11 @@ BAD: Final[Mapping[str, set[tuple[Rule, str]]]] = {
     "INSERT INTO rounds (round_key, jackpot_id) SELECT f.* FROM tables AS f": {(Rule.INSERTED, "rounds")},
     "INSERT INTO tables (table_id) SELECT casino_id FROM casinos": {(Rule.COPIED, "casinos")},
     "UPDATE tables SET casino_id = (SELECT max(casino_id) FROM casinos)": {(Rule.COPIED, "casinos")},
-    "WITH gone AS (DELETE FROM tables USING casinos RETURNING 1) SELECT 1": {(Rule.COPIED, "casinos")},
+    "WITH gone AS (DELETE FROM tables USING casinos RETURNING 1) SELECT 1": {
+        (Rule.COPIED, "casinos"),
+        (Rule.INSIDE, "tables"),
+    },
+    "WITH new AS (INSERT INTO tables (table_id) VALUES ($2)) SELECT 1": {(Rule.INSIDE, "tables")},
     "INSERT INTO jobs (job_id) SELECT bet_id FROM bets": {(Rule.UNRESTRICTED, "bets")},
     # Two jackpots.
     "SELECT * FROM rounds r, bets b WHERE r.jackpot_id = $1 AND b.jackpot_id = $3": {(Rule.ONE_JACKPOT, "2 jackpots")},

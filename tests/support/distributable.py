@@ -36,6 +36,7 @@ class Rule(StrEnum):
     CONFLICT = "no ON CONFLICT on a reference table"
     LOCKED = "no row of a reference table is locked by FOR"
     COPIED = "a change of a reference table reads no other: Citus would lock that, which the service may not"
+    INSIDE = "no part of a statement changes a reference table: the transaction would not see it on this machine"
     MIXED = "no level reads a local table with a distributed one"
     SETTING = "no statement that reads a jackpot's rows leaves a setting: it would stay on the machine that has them"
     UNKNOWN = "the checker knows each table, and each kind of statement"
@@ -178,6 +179,10 @@ class _Check:
         names = frozenset(cte.ctename for cte in clause.ctes)
         before = known
         for cte in clause.ctes:
+            if isinstance(cte.ctequery, _CHANGES):
+                changed = cte.ctequery.relation.relname
+                if self._placement(changed) is Placement.REFERENCE:
+                    self.breaches.add(Breach(Rule.INSIDE, changed))
             self.statement(cte.ctequery, known | names if clause.recursive else before)
             before |= {cte.ctename}
         return known | names
