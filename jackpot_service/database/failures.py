@@ -10,7 +10,6 @@ from collections.abc import Callable
 from typing import Final, TypeGuard
 
 import psycopg
-from sqlalchemy.exc import DBAPIError
 
 from jackpot_service.database import deadlines
 from jackpot_service.database.clocks import ClockSkew
@@ -93,24 +92,18 @@ def is_held_up(error: Exception) -> bool:
 
 def sqlstate(error: Exception) -> str | None:
     """Return the SQLSTATE of an error of the database, None if it has none."""
-    cause = _cause(error)
-    return cause.sqlstate if isinstance(cause, psycopg.Error) else None
-
-
-def _cause(error: Exception) -> BaseException | None:
-    """Return the driver's error, which SQLAlchemy may have wrapped."""
-    return error.orig if isinstance(error, DBAPIError) else error
+    return trouble.sqlstate(trouble.cause_of(error))
 
 
 def _met_raced_key(error: Exception) -> bool:
     """Whether somebody else wrote a key first that two may write in good faith."""
-    cause = _cause(error)
+    cause = trouble.cause_of(error)
     return _is_one(cause, psycopg.errors.UniqueViolation) and not RACED_KEYS.isdisjoint(_names(cause))
 
 
 def _is_ahead(error: Exception) -> bool:
     """Whether the database refused to move a stripe's time ahead of its own clock."""
-    cause = _cause(error)
+    cause = trouble.cause_of(error)
     return isinstance(cause, psycopg.errors.CheckViolation) and _message(cause).endswith(_LIES_AHEAD)
 
 
@@ -120,7 +113,7 @@ def _met_new_partition(error: Exception) -> bool:
 
     PostgreSQL says so by a violated check of that table without a name: a CHECK has one.
     """
-    cause = _cause(error)
+    cause = trouble.cause_of(error)
     if not _is_one(cause, psycopg.errors.CheckViolation) or cause.diag.constraint_name is not None:
         return False
     names = _names(cause)
@@ -133,7 +126,7 @@ def _met_changed_stripe(error: Exception) -> bool:
 
     Then it gives the entries no `seq`; the next attempt sees why.
     """
-    cause = _cause(error)
+    cause = trouble.cause_of(error)
     return isinstance(cause, psycopg.errors.NotNullViolation) and {"entries", "seq"} <= _names(cause)
 
 
@@ -165,7 +158,8 @@ def _message(error: psycopg.Error) -> str:
 
 def is_connection_lost(error: Exception) -> bool:
     """Whether the connection itself failed: without a SQLSTATE, or with one that says the server ended it."""
-    cause = _cause(error)
-    if isinstance(cause, psycopg.Error) and cause.sqlstate is not None:
-        return cause.sqlstate.startswith("08") or cause.sqlstate in ENDED_STATES
+    cause = trouble.cause_of(error)
+    state = trouble.sqlstate(cause)
+    if state is not None:
+        return state.startswith("08") or state in ENDED_STATES
     return isinstance(cause, psycopg.OperationalError | psycopg.InterfaceError)

@@ -95,6 +95,18 @@ _WITHOUT_TRIGGERS: Final = (
     "SET LOCAL session_replication_role = replica",
 )
 
+_LEFT: Final = text(
+    """
+    SELECT DISTINCT name
+    FROM pg_class, LATERAL (SELECT coalesce(pg_partition_root(oid), oid)::regclass::text AS name) AS root
+    WHERE relkind = 'r' AND pg_relation_size(oid) > 0 AND name = ANY (:placed)
+    """
+)
+
+_REMOVE_LEFT: Final = text("SELECT truncate_local_data_after_distributing_table(:name)")
+
+_THIS_DATABASE: Final = text("SELECT quote_ident(current_database())")
+
 _TRIGGERS: Final = text("SELECT tgname, tgrelid::regclass::text FROM pg_trigger WHERE NOT tgisinternal")
 
 
@@ -115,6 +127,8 @@ def distribute(url: str) -> Sequence[Placed]:
     """
     Place each table as it is to stand, with the rows that it has; returns all of them.
 
+    Rows that were left on this machine are removed, and the service is answered in English from now on.
+
     Raises: NotDistributable; SchemaTooNew; RightsNotMade.
     """
     engine = create_owners_engine(url, lock_timeout_ms=migrate.LOCK_TIMEOUT_MS)
@@ -127,6 +141,11 @@ def distribute(url: str) -> Sequence[Placed]:
         if missing:
             _require_idle(session)
             _place(session, missing)
+        left = _left(session)
+        if left:
+            _require_idle(session)
+            _remove(session, left)
+        _have_errors_in_english(session)
     role.make_rights(engine)  # Citus makes views anew, without rights.
     return [Placed(name, table.placement, name in missing) for name, table in sorted(TABLES.items())]
 
@@ -151,7 +170,10 @@ def _require_citus(session: sqlalchemy.Connection) -> None:
 
 def _require_idle(session: sqlalchemy.Connection) -> None:
     if session.scalar(_SERVICES, {"role": ROLE}):
-        message = "A service works on this database. Stop it: it would go on as if all stood on one machine."
+        message = (
+            "A service works on this database. Stop it while tables are placed, or rows removed that were left behind: "
+            "it would go on as if all stood on one machine, or wait."
+        )
         raise NotDistributable(message)
 
 
@@ -172,9 +194,13 @@ def _missing(session: sqlalchemy.Connection) -> frozenset[str]:
     return frozenset(missing)
 
 
-def _place(session: sqlalchemy.Connection, missing: frozenset[str]) -> None:
+def _without_triggers(session: sqlalchemy.Connection) -> None:
     for setting in _WITHOUT_TRIGGERS:
         session.exec_driver_sql(setting)
+
+
+def _place(session: sqlalchemy.Connection, missing: frozenset[str]) -> None:
+    _without_triggers(session)
     functions = session.execute(_FUNCTIONS_OF_ROWS).all()
     for signature, _ in functions:
         session.exec_driver_sql(f"DROP FUNCTION {signature}")
@@ -191,6 +217,24 @@ def _place(session: sqlalchemy.Connection, missing: frozenset[str]) -> None:
             session.execute(placing, {"name": name, "column": COLUMN, "first": first})
     for _, definition in functions:
         session.exec_driver_sql(definition)
+
+
+def _left(session: sqlalchemy.Connection) -> Sequence[str]:
+    """Name the tables of which rows are left on this machine from before they were placed: nobody sees them again."""
+    placed = [name for name, table in TABLES.items() if table.placement is not Placement.LOCAL]
+    return session.scalars(_LEFT, {"placed": placed}).all()
+
+
+def _remove(session: sqlalchemy.Connection, left: Sequence[str]) -> None:
+    _without_triggers(session)
+    for name in left:
+        session.execute(_REMOVE_LEFT, {"name": name})
+
+
+def _have_errors_in_english(session: sqlalchemy.Connection) -> None:
+    """Have each machine answer the service in English: of rows that are copied, words alone say why they were not."""
+    database = session.scalar(_THIS_DATABASE)
+    session.exec_driver_sql(f"ALTER ROLE {ROLE} IN DATABASE {database} SET lc_messages = 'C'")
 
 
 def _named(placement: Placement) -> Iterator[str]:

@@ -41,12 +41,26 @@ _SIGN_IN_REFUSED: Final = re.compile(
 
 _TOO_MANY: Final = re.compile(r"too many (clients|connections)|remaining connection slots")
 
+_COPIED: Final = (
+    (re.compile(r"deadlock detected$"), "40P01"),
+    (re.compile(r"canceling statement due to lock timeout$"), "55P03"),
+    (re.compile(r"canceling statement due to statement timeout$"), "57014"),
+    (re.compile(r"terminating connection due to administrator command$"), "57P01"),
+    (re.compile(r"cannot execute COPY FROM in a read-only transaction$"), "25006"),
+    (re.compile(r"could not (extend|write to) file .*: No space left on device$"), "53100"),
+)
+"""
+PostgreSQL's words about rows that Citus copies to another machine, and the SQLSTATE that Citus does not pass on.
+
+`jackpot db distribute` has the machines speak English to the service.
+"""
+
 _seldom = Seldom()
 
 
 def note(error: Exception) -> None:
     """Count and log an error of the database, by its kind."""
-    cause = _cause(error)
+    cause = cause_of(error)
     kind = kind_of(cause)
     _note(kind, cause)
     if kind == "disk-full":
@@ -55,13 +69,13 @@ def note(error: Exception) -> None:
 
 def note_of_replica(error: Exception) -> None:
     """Log an error of a replica: bets wait for none, and how its readings end is counted where they are asked."""
-    cause = _cause(error)
+    cause = cause_of(error)
     _log("replica-trouble", kind_of(cause), cause)
 
 
 def note_outcome_unknown(error: Exception) -> None:
     """Count and log a connection that broke in COMMIT; a full disk can be why."""
-    cause = _cause(error)
+    cause = cause_of(error)
     if kind_of(cause) == "disk-full":
         note(error)
     _note("outcome-unknown", cause)
@@ -78,8 +92,9 @@ def kind_of(cause: BaseException | None) -> str:
         return "pool-exhausted"
     if not isinstance(cause, psycopg.Error):
         return "unexpected"
-    if cause.sqlstate is not None:
-        return _KINDS.get(cause.sqlstate) or _KINDS_OF_CLASS.get(cause.sqlstate[:2], "unexpected")
+    state = sqlstate(cause)
+    if state is not None:
+        return _KINDS.get(state) or _KINDS_OF_CLASS.get(state[:2], "unexpected")
     if isinstance(cause, psycopg.errors.ConnectionTimeout) or cause.pgconn is not None:
         return _kind_of_refusal(str(cause))
     return "connection-lost" if isinstance(cause, psycopg.OperationalError | psycopg.InterfaceError) else "unexpected"
@@ -92,8 +107,19 @@ def _kind_of_refusal(sentence: str) -> str:
     return "too-few-resources" if _TOO_MANY.search(sentence) else "no-connection"
 
 
-def _cause(error: Exception) -> BaseException | None:
+def cause_of(error: Exception) -> BaseException | None:
+    """Return the driver's error, which SQLAlchemy may have wrapped."""
     return error.orig if isinstance(error, sqlalchemy.exc.DBAPIError) else error
+
+
+def sqlstate(cause: BaseException | None) -> str | None:
+    """Return the SQLSTATE of a driver's error, None if it has none; that of copied rows by what is said of them."""
+    if not isinstance(cause, psycopg.Error):
+        return None
+    if isinstance(cause, psycopg.errors.InternalError_):
+        message = cause.diag.message_primary or ""
+        return next((state for sentence, state in _COPIED if sentence.match(message)), cause.sqlstate)
+    return cause.sqlstate
 
 
 def _note(kind: str, cause: BaseException | None) -> None:
@@ -102,6 +128,5 @@ def _note(kind: str, cause: BaseException | None) -> None:
 
 
 def _log(event: str, kind: str, cause: BaseException | None) -> None:
-    sqlstate = cause.sqlstate if isinstance(cause, psycopg.Error) else None
     detail = str(cause).partition("\n")[0]
-    _seldom.warning(event, about=kind, kind=kind, sqlstate=sqlstate, detail=detail)
+    _seldom.warning(event, about=kind, kind=kind, sqlstate=sqlstate(cause), detail=detail)

@@ -83,6 +83,42 @@ def test_what_else_another_machine_said_is_not(database_url: str, state: str, me
         failures.raise_unless_retryable(error, attempt=1)
 
 
+COPIED: Final = {
+    "deadlock detected": None,
+    "canceling statement due to lock timeout": "held-up",
+    "canceling statement due to statement timeout": "cancelled",
+    "terminating connection due to administrator command": "connection-lost",
+    "cannot execute COPY FROM in a read-only transaction": "not-writable",
+    'could not extend file "base/19609/20310": No space left on device': "disk-full",
+}
+"""What Citus says, without a SQLSTATE, where rows could not be copied to another machine; and the kind of trouble."""
+
+
+@pytest.mark.parametrize(("message", "kind"), COPIED.items())
+def test_rows_that_could_not_be_copied_are_no_fault_of_the_service(
+    database_url: str, message: str, kind: str | None
+) -> None:
+    error = _error_with(database_url, "internal_error", message)
+    noted: list[str] = []
+    with pytest.raises(Busy):
+        failures.raise_unless_retryable(
+            error, attempt=failures.ATTEMPTS, note=lambda noted_error: noted.append(trouble.kind_of(noted_error))
+        )
+    assert noted == ([] if kind is None else [kind])
+
+
+def test_a_deadlock_of_rows_that_are_copied_is_tried_again(database_url: str) -> None:
+    error = _error_with(database_url, "internal_error", "deadlock detected")
+    failures.raise_unless_retryable(error, attempt=failures.ATTEMPTS - 1)
+
+
+@pytest.mark.parametrize("message", ["no deadlock detected", "deadlock detected in index pk_bets"])
+def test_words_of_it_alone_are_not(database_url: str, message: str) -> None:
+    error = _error_with(database_url, "internal_error", message)
+    with pytest.raises(psycopg.errors.InternalError_):
+        failures.raise_unless_retryable(error, attempt=1)
+
+
 def test_another_machine_says_too_that_a_clock_is_ahead(database_url: str) -> None:
     refused = _error_with(
         database_url, "check_violation", "stripe 3 of live is not moved to 2027-01-01: that lies ahead"

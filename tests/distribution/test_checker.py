@@ -112,6 +112,13 @@ BAD: Final[Mapping[str, set[tuple[Rule, str]]]] = {
     "INSERT INTO rounds DEFAULT VALUES": {(Rule.INSERTED, "rounds")},
     "INSERT INTO rounds (jackpot_id) SELECT $1 UNION ALL SELECT jackpot_id FROM tables": {(Rule.INSERTED, "rounds")},
     "INSERT INTO rounds (round_key, jackpot_id) SELECT f.* FROM tables AS f": {(Rule.INSERTED, "rounds")},
+    "INSERT INTO tables (table_id) SELECT casino_id FROM casinos": {(Rule.COPIED, "casinos")},
+    "UPDATE tables SET casino_id = (SELECT max(casino_id) FROM casinos)": {(Rule.COPIED, "casinos")},
+    "WITH gone AS (DELETE FROM tables USING casinos RETURNING 1) SELECT 1": {
+        (Rule.COPIED, "casinos"),
+        (Rule.INSIDE, "tables"),
+    },
+    "WITH new AS (INSERT INTO tables (table_id) VALUES ($2)) SELECT 1": {(Rule.INSIDE, "tables")},
     "INSERT INTO jobs (job_id) SELECT bet_id FROM bets": {(Rule.UNRESTRICTED, "bets")},
     # Two jackpots.
     "SELECT * FROM rounds r, bets b WHERE r.jackpot_id = $1 AND b.jackpot_id = $3": {(Rule.ONE_JACKPOT, "2 jackpots")},
@@ -142,7 +149,10 @@ BAD: Final[Mapping[str, set[tuple[Rule, str]]]] = {
     "SELECT * FROM tables FOR UPDATE SKIP LOCKED": {(Rule.LOCKED, "tables")},
     "SELECT * FROM tables t FOR KEY SHARE OF t": {(Rule.LOCKED, "tables")},
     "SELECT * FROM stripes s JOIN jackpots j ON true WHERE s.jackpot_id = $1 FOR SHARE": {(Rule.LOCKED, "jackpots")},
-    "UPDATE tables SET game = 'x' WHERE table_id = (SELECT table_id FROM tables FOR UPDATE)": {(Rule.LOCKED, "tables")},
+    "UPDATE tables SET game = 'x' WHERE table_id = (SELECT table_id FROM tables FOR UPDATE)": {
+        (Rule.LOCKED, "tables"),
+        (Rule.COPIED, "tables"),
+    },
     # Local tables.
     "SELECT * FROM jobs, stripes s WHERE s.jackpot_id = $1": {(Rule.MIXED, "jobs")},
     "UPDATE rounds SET steps = 1 FROM exceptions WHERE rounds.jackpot_id = $1": {(Rule.MIXED, "exceptions")},

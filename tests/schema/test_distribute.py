@@ -38,6 +38,14 @@ What Citus does with the rows of a table that it places: inserts them anew, else
 What the session said of its triggers is said there too if Citus sends the settings of a transaction on.
 """
 
+REMOVING: Final = """
+CREATE FUNCTION truncate_local_data_after_distributing_table(name text) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    EXECUTE 'TRUNCATE ' || name || ' CASCADE';
+END $$
+"""
+"""What Citus does with the rows that are left on this machine; triggers of the append-only tables refuse it."""
+
 
 def test_tables_of_one_machine_stay_where_they_are(database_url: str) -> None:
     before = migrate.catalogue(owner_url(database_url))
@@ -92,3 +100,34 @@ def test_rows_that_are_there_are_copied_as_they_are(database_url: str) -> None:
 
     assert {name for name, rows in before.items() if not rows} <= {"emergency_switches"}
     assert {name: sorted(map(str, books.rows(f"TABLE {name}"))) for name in placed} == before
+
+
+def test_rows_that_were_left_behind_are_removed(database_url: str) -> None:
+    service = create_engine(Config(), database_url)
+    everything.write(service)
+    service.dispose()
+    engine = create_owners_engine(owner_url(database_url), lock_timeout_ms=1000)
+    books = Books(engine)
+    filled = {name for name in TABLES if books.rows(f"TABLE {name}")}
+    with engine.begin() as session:
+        session.exec_driver_sql(REMOVING)
+        left = distribute_._left(session)
+        distribute_._remove(session, left)
+
+    assert set(left) == {name for name in filled if TABLES[name].placement is not Placement.LOCAL}
+    assert {"bets", "entries", "acts"} <= set(left)
+    assert not any(books.rows(f"TABLE {name}") for name in left)
+    with engine.begin() as session:
+        assert not distribute_._left(session)
+
+
+def test_the_service_is_answered_in_english(database_url: str) -> None:
+    """Where the machines speak another language, a deadlock of copied rows would be an error of the service."""
+    owner = create_owners_engine(owner_url(database_url), lock_timeout_ms=1000)
+    with owner.begin() as session:
+        session.exec_driver_sql(f"ALTER DATABASE {session.engine.url.database} SET lc_messages = 'C.UTF-8'")
+        distribute_._have_errors_in_english(session)
+    service = create_engine(Config(), database_url)
+    with service.connect() as session:
+        assert session.exec_driver_sql("SHOW lc_messages").scalar_one() == "C"
+    service.dispose()

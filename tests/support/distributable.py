@@ -35,6 +35,8 @@ class Rule(StrEnum):
     VOLATILE = "no volatile function in SET"
     CONFLICT = "no ON CONFLICT on a reference table"
     LOCKED = "no row of a reference table is locked by FOR"
+    COPIED = "a change of a reference table reads no other: Citus would lock that, which the service may not"
+    INSIDE = "no part of a statement changes a reference table: the transaction would not see it on this machine"
     MIXED = "no level reads a local table with a distributed one"
     SETTING = "no statement that reads a jackpot's rows leaves a setting: it would stay on the machine that has them"
     UNKNOWN = "the checker knows each table, and each kind of statement"
@@ -97,6 +99,8 @@ _SYSTEM: Final = {"pg_catalog", "information_schema"}
 
 _QUERIES: Final = (nodes.SelectStmt, nodes.InsertStmt, nodes.UpdateStmt, nodes.DeleteStmt)
 
+_CHANGES: Final = (nodes.InsertStmt, nodes.UpdateStmt, nodes.DeleteStmt)
+
 _LEFT_ROWS: Final = {JoinType.JOIN_INNER, JoinType.JOIN_RIGHT}
 """Joins whose condition must hold for each row of their left side that comes out."""
 
@@ -152,6 +156,9 @@ class _Check:
         """Check the functions that stand anywhere in a statement: what they read of a jackpot, and what they leave."""
         tables = {node.relname for node in _all_nodes(statement) if isinstance(node, nodes.RangeVar)}
         reads_rows = any(self._placement(table) is Placement.DISTRIBUTED for table in tables)
+        for change in _all_nodes(statement):
+            if isinstance(change, _CHANGES) and self._placement(change.relation.relname) is Placement.REFERENCE:
+                self._require_alone(change)
         for call in _all_nodes(statement):
             name = str(call.funcname[-1].sval) if isinstance(call, nodes.FuncCall) else ""
             if name == _LEAVES_A_SETTING and reads_rows:
@@ -160,6 +167,11 @@ class _Check:
             if place is not None and (len(call.args or ()) <= place or not self._note(call.args[place])):
                 self.breaches.add(Breach(Rule.UNRESTRICTED, name))
 
+    def _require_alone(self, change: Node) -> None:
+        for node in _all_nodes([getattr(change, name) for name in change if name != "relation"]):
+            if isinstance(node, nodes.RangeVar) and self._placement(node.relname) is Placement.REFERENCE:
+                self.breaches.add(Breach(Rule.COPIED, node.relname))
+
     def _with_queries(self, statement: Any, known: frozenset[str]) -> frozenset[str]:
         clause = getattr(statement, "withClause", None)
         if clause is None:
@@ -167,6 +179,10 @@ class _Check:
         names = frozenset(cte.ctename for cte in clause.ctes)
         before = known
         for cte in clause.ctes:
+            if isinstance(cte.ctequery, _CHANGES):
+                changed = cte.ctequery.relation.relname
+                if self._placement(changed) is Placement.REFERENCE:
+                    self.breaches.add(Breach(Rule.INSIDE, changed))
             self.statement(cte.ctequery, known | names if clause.recursive else before)
             before |= {cte.ctename}
         return known | names
