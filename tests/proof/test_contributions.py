@@ -45,7 +45,7 @@ def test_every_batch_makes_the_entry_that_it_makes_by_itself(
     batches: list[list[Bet]], rules: list[JackpotRules], sheets: list[RateSheet]
 ) -> None:
     """On whatever terms, and though others whose stakes may sum alike were asked for before."""
-    kept = Contributions(dict(enumerate(rules)), sheets.__getitem__)
+    cached = Contributions(dict(enumerate(rules)), sheets.__getitem__)
     rounds = [
         ROUND._replace(rules_version=version, rate_sheet=number, casino_id=casino_id)
         for version in range(2)
@@ -56,7 +56,7 @@ def test_every_batch_makes_the_entry_that_it_makes_by_itself(
         for round_ in rounds:
             sheet = sheets[round_.rate_sheet]
             alone = contribute(stakes_by_currency(bets), split=rules[round_.rules_version].split, sheet=sheet)
-            contributed = kept.of(bets, round_)
+            contributed = cached.of(bets, round_)
             booked = posting_rules.for_contribution(alone, casino_id=round_.casino_id, sheet=sheet)
             comes_to = figures.figures_of_bets(alone, [bet.currency for bet in bets])
             assert contributed.postings == booked
@@ -75,10 +75,10 @@ def test_another_stake_or_one_more_bet_sums_to_something_else(bets: list[Bet]) -
 @repeatable
 @given(values.rules(RULEBOOKS), values.sheets())
 def test_what_has_no_rate_or_no_terms_is_refused_each_time(rules: JackpotRules, sheet: RateSheet) -> None:
-    kept = Contributions({1: rules}, {1: sheet, 2: replace(sheet, rates={})}.__getitem__)
+    cached = Contributions({1: rules}, {1: sheet, 2: replace(sheet, rates={})}.__getitem__)
     bets = [Bet("b1", "p1", "1", "EUR", 100)]
     for _ in range(2):
         with pytest.raises(NoRate):
-            kept.of(bets, ROUND._replace(rate_sheet=2))
+            cached.of(bets, ROUND._replace(rate_sheet=2))
         with pytest.raises(KeyError):
-            kept.of(bets, ROUND._replace(rules_version=2))
+            cached.of(bets, ROUND._replace(rules_version=2))
