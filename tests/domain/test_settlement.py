@@ -156,7 +156,9 @@ def test_where_nothing_is_won_and_nothing_refunded_no_money_moves(round_: Round)
     assert settlement.postings == Postings()
     assert settlement.weight == weight(verdict.in_play, round_.terms.sheet)
     assert settlement.meter_before == settlement.meter_after == round_.pools.on_offer(round_.terms.running.limit)
-    assert (settlement.house_seed, settlement.overflow, settlement.carried, settlement.cycle_after) == (0, 0, None, 3)
+    assert settlement.house_seed == settlement.overflow == 0
+    assert settlement.carried is None
+    assert settlement.cycle_after == 3
 
 
 @repeatable
