@@ -182,7 +182,9 @@ class ActsOnRounds:
         key = round_.round.round_key
         rows = self._about(key)
         if round_.has_bets_alone and not rows and key not in self._jackpot.corrections:
-            return  # As of most rounds: no act is about it, and neither an award is there nor what acts write of one.
+            # As of most rounds: no act is about it, and neither an award is there nor what acts write of one.
+            self._jackpot.sheet(round_.round.rate_sheet)  # It has to be there all the same.
+            return
         on_awards = [row for row in rows if row.kind in STEP_OF]
         yield from lives_are_possible(round_)
         yield from payout_tiers.evidence_is_of_its_round(round_, self._jackpot)
