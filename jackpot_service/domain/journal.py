@@ -126,10 +126,9 @@ class Postings:
     def __post_init__(self) -> None:
         if not self.lines:
             return
-        sums: defaultdict[tuple[Movement, str], Decimal] = defaultdict(lambda: ZERO)
-        for line in self.lines:
-            key = (line.movement, line.currency)
-            sums[key] += line.amount
+        sums: defaultdict[tuple[Movement, str], Decimal] = defaultdict(Decimal)
+        for _, currency, amount, movement in self.lines:  # Unpacked at once, not name by name: there are many.
+            sums[movement, currency] += amount
         for (movement, currency), left_over in sums.items():
             if left_over:
                 message = f"The {movement} postings in {currency} sum to {plain(left_over)}, not to zero."

@@ -65,8 +65,10 @@ def broken_in(
     yield from _go_on(session, replayed, places)
     for stripe_no in replay.stripe_numbers(session, book):
         for entry in replay.entries(session, book, stripe_no, after=since.seq_on(stripe_no) or -1):
-            for law in ENTRY_LAWS:
-                yield from law(replayed.last.get(stripe_no), entry)
+            for law in LAWS_OF_POSTINGS if entry.lines else ():
+                yield from law(entry)
+            for entry_law in ENTRY_LAWS:
+                yield from entry_law(replayed.last.get(stripe_no), entry)
             _add(replayed, entry, is_cut=(stripe_no, entry.seq) in places)
             on_entry(entry)
     for book_law in BOOK_LAWS:
@@ -92,17 +94,19 @@ def _go_on(session: Session, replayed: Replayed, places: Container[tuple[int, in
 
 
 def _add(replayed: Replayed, entry: BookedEntry, *, is_cut: bool) -> None:
-    lines = entry.exact_lines
-    for account, currency, amount, _ in lines:
-        replayed.balances[account, currency] += amount
-    pools = replayed.pools.get(entry.stripe_no, Pools()) + replay.pools_of(lines)
-    replayed.pools[entry.stripe_no] = pools
+    pools = replayed.pools.get(entry.stripe_no, Pools())
+    if entry.lines:
+        lines = entry.exact_lines
+        for account, currency, amount, _ in lines:
+            replayed.balances[account, currency] += amount
+        pools += replay.pools_of(lines)
+        replayed.pools[entry.stripe_no] = pools
     replayed.last[entry.stripe_no] = entry
     if is_cut:
         replayed.at_cuts[entry.stripe_no, entry.seq] = pools
 
 
-def amounts_are_exact(_before: BookedEntry | None, entry: BookedEntry) -> Found:
+def amounts_are_exact(entry: BookedEntry) -> Found:
     """Amounts are finite, have at most 18 decimals, and are below 10^20."""
     if len(entry.exact_lines) == len(entry.lines):
         return
@@ -111,13 +115,13 @@ def amounts_are_exact(_before: BookedEntry | None, entry: BookedEntry) -> Found:
             yield _mismatch_of_entry(Code.ENTRY_INEXACT, entry, f"{amount} {currency} in {account}")
 
 
-def postings_are_readable(_before: BookedEntry | None, entry: BookedEntry) -> Found:
+def postings_are_readable(entry: BookedEntry) -> Found:
     """Every posting names an account, a currency and a movement, and has an amount."""
     if not all(account and currency and movement for account, currency, _, movement in entry.lines):
         yield _mismatch_of_entry(Code.RECORD_UNREADABLE, entry, f"its postings hold {entry.lines}")
 
 
-def postings_sum_to_zero(_before: BookedEntry | None, entry: BookedEntry) -> Found:
+def postings_sum_to_zero(entry: BookedEntry) -> Found:
     """The postings of each movement sum to zero in each currency."""
     sums: defaultdict[tuple[str, str], Decimal] = defaultdict(lambda: ZERO)
     for _, currency, amount, movement in entry.exact_lines:
@@ -284,10 +288,14 @@ def _mismatch_of_cycle(code: Code, replayed: Replayed, cycle: BookedCycle, detai
     return Mismatch(code, replayed.book, f"cycle {cycle.cycle}", detail)
 
 
-ENTRY_LAWS: tuple[Callable[[BookedEntry | None, BookedEntry], Found], ...] = (
+LAWS_OF_POSTINGS: tuple[Callable[[BookedEntry], Found], ...] = (
     postings_are_readable,
     amounts_are_exact,
     postings_sum_to_zero,
+)
+"""The laws of each entry that has postings; nearly half of all, such as results that pay nothing, have none."""
+
+ENTRY_LAWS: tuple[Callable[[BookedEntry | None, BookedEntry], Found], ...] = (
     seqs_are_dense,
     heads_are_chained,
     booked_at_never_falls,

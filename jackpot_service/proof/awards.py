@@ -85,6 +85,8 @@ class HeldMoney:
 
     def add(self, round_: RoundDocuments) -> None:
         """Take notice of a round's awards; of a round that was verified before, of what changed since."""
+        if round_.has_bets_alone:
+            return  # As of most rounds: neither awards nor steps of any.
         steps = _steps(round_)
         self.expected += _held(round_, steps)
         if round_.round.round_key <= self._since.last_round_key:
@@ -177,7 +179,12 @@ class ActsOnRounds:
 
     def check(self, round_: RoundDocuments) -> Found:
         """The round's awards took the steps that its acts say; those acts, and its compensations, are as due."""
-        rows = self._about(round_.round.round_key)
+        key = round_.round.round_key
+        rows = self._about(key)
+        if round_.has_bets_alone and not rows and key not in self._jackpot.corrections:
+            # As of most rounds: no act is about it, and neither an award is there nor what acts write of one.
+            self._jackpot.sheet(round_.round.rate_sheet)  # It has to be there all the same.
+            return
         on_awards = [row for row in rows if row.kind in STEP_OF]
         yield from lives_are_possible(round_)
         yield from payout_tiers.evidence_is_of_its_round(round_, self._jackpot)

@@ -2,10 +2,9 @@
 
 from collections.abc import Callable, Sequence
 
-from jackpot_service.domain import posting_rules, table_limits
+from jackpot_service.domain import table_limits
 from jackpot_service.domain.acceptance import HandLimit, require_hands, require_stakes
-from jackpot_service.domain.allocation import contribute, stakes_by_currency
-from jackpot_service.domain.bets import Bet, Bets
+from jackpot_service.domain.bets import Bet
 from jackpot_service.domain.counting import counted
 from jackpot_service.domain.errors import Refused
 from jackpot_service.domain.journal import EntryKind, Postings
@@ -23,10 +22,9 @@ def bets_were_acceptable(round_: RoundDocuments, jackpot: Jackpot) -> Found:
     """Every batch kept the round's rules and rates and its table's limits then; no player held too many hands."""
     rules, sheet = jackpot.rules[round_.round.rules_version], jackpot.sheet(round_.round.rate_sheet)
     for entry in round_.entries:
-        accepted = round_.accepted(step=entry.step)
-        if not accepted:
+        if not round_.accepted(step=entry.step):
             continue
-        batch = Bets.of(accepted)
+        batch = round_.batch(step=entry.step)
         limits = in_force.before(jackpot.limits_changes, entry).get(round_.round.table_id)
         expected = None if limits is None else limits.version
         if entry.facts.get("limits_version") != expected:
@@ -69,7 +67,7 @@ def contributions_and_refunds_were_booked(round_: RoundDocuments, jackpot: Jackp
     for entry in round_.entries:
         match entry.kind:
             case EntryKind.BETS:
-                expected = _contribution(entry, round_, jackpot)
+                expected = jackpot.contributions.of(round_.accepted(step=entry.step), round_.round).postings
             case EntryKind.VOIDS:
                 voided = [booked_bet.bet for booked_bet in round_.bets if booked_bet.void_step == entry.step]
                 expected = _refund(voided, entry, round_, jackpot)
@@ -94,12 +92,6 @@ def _shown(lines: tuple[replay.Line, ...]) -> str:
     return "; ".join(f"{movement} {account} {amount} {currency}" for account, currency, amount, movement in lines)
 
 
-def _contribution(entry: BookedEntry, round_: RoundDocuments, jackpot: Jackpot) -> Postings:
-    rules, sheet = jackpot.rules[round_.round.rules_version], jackpot.sheet(round_.round.rate_sheet)
-    contributed = contribute(stakes_by_currency(round_.accepted(step=entry.step)), split=rules.split, sheet=sheet)
-    return posting_rules.for_contribution(contributed, casino_id=round_.round.casino_id, sheet=sheet)
-
-
 def _refund(bets: Sequence[Bet], entry: BookedEntry, round_: RoundDocuments, jackpot: Jackpot) -> Postings:
     running = jackpot.cycle_at(entry)
     terms = terms_of(round_, jackpot, running=running, following=None)
@@ -121,6 +113,8 @@ def terms_of(round_: RoundDocuments, jackpot: Jackpot, *, running: BookedCycle, 
 def won_since(running: BookedCycle, round_: RoundDocuments) -> frozenset[str]:
     """The ids of the round's bets whose cycle had been won when an entry was booked, given the cycle that ran then."""
     earlier = {other.step for other in round_.entries if other.seq <= running.seq_on(other.stripe_no)}
+    if not earlier:
+        return frozenset()  # As of nearly all rounds.
     return frozenset(bet.bet_id for step in earlier for bet in round_.accepted(step=step))
 
 

@@ -23,12 +23,16 @@ from jackpot_service.database.models import (
 )
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain import facts
-from jackpot_service.domain.bets import Bet, BookedBet
+from jackpot_service.domain.awards import AwardState
+from jackpot_service.domain.bets import Bet, Bets, BookedBet
 from jackpot_service.domain.exceptions import AWARD_UNCLAIMED, LATE_VOID, PRIZE_DENIED
 from jackpot_service.domain.facts import Facts
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.outcomes import Result
+from jackpot_service.domain.prizes import Tier
 from jackpot_service.domain.rounds import Round, RoundState
+from jackpot_service.domain.rules import FundedBy
+from jackpot_service.domain.settlement import Award
 from jackpot_service.ledger import replay
 from jackpot_service.ledger.mismatches import Code, Mismatch
 from jackpot_service.ledger.replay import BookedEntry, Within
@@ -53,6 +57,11 @@ _TABLES = (
     CompensationRow,
     CorrectionRow,
 )
+
+_BETS = frozenset({BetRow.__tablename__})
+
+_FIRST_STATES = (AwardState.PAYABLE, AwardState.HELD)
+"""How an award begins."""
 
 ENDINGS = frozenset({EntryKind.RESULT, EntryKind.CANCELLATION})
 
@@ -92,6 +101,7 @@ class RoundDocuments:
     rows: Mapping[str, Rows]
     exceptions: Rows
     _live: dict[int, tuple[Bet, ...]] = field(default_factory=dict, init=False)
+    _batches: dict[int | None, Bets] = field(default_factory=dict, init=False)
 
     @property
     def place(self) -> str:
@@ -116,6 +126,25 @@ class RoundDocuments:
         """The round's result. Raises: LookupError, TypeError, ValueError."""
         return facts.result_of(self.ended["result"])
 
+    @cached_property
+    def awards(self) -> tuple[Award, ...]:
+        """The awards of the round's settlement as they began, by bet id and tier. Raises: ValueError."""
+        if not self.of("awards"):
+            return ()
+        steps = {(row.bet_id, row.tier, row.step) for row in self.of("award_steps") if not row.correction}
+        return tuple(
+            Award(
+                bet=Bet(row.bet_id, player_id="", hand="", currency=row.currency, stake_minor=0),
+                tier=Tier(row.tier),
+                amount_minor=row.amount_minor,
+                cost=row.cost,
+                funded_by=FundedBy(row.funded_by),
+                state=_first_state(row.bet_id, row.tier, steps),
+            )
+            for row in sorted(self.of("awards"), key=lambda row: (row.bet_id, row.tier))
+            if not row.correction
+        )
+
     @property
     def denied(self) -> Rows:
         """The exceptions for prizes that were denied in the round."""
@@ -129,9 +158,20 @@ class RoundDocuments:
         """The round's rows of a table, in the order of their keys."""
         return self.rows.get(table, [])
 
+    @property
+    def has_bets_alone(self) -> bool:
+        """Whether no table holds anything of the round but its bets."""
+        return self.rows.keys() <= _BETS
+
     def accepted(self, *, step: int | None) -> tuple[Bet, ...]:
         """The bets that a step accepted, by bet id."""
         return self._accepted.get(step, ())
+
+    def batch(self, *, step: int | None) -> Bets:
+        """As `accepted`, column by column. Raises: ValueError if there is none."""
+        if step not in self._batches:
+            self._batches[step] = Bets.of(self.accepted(step=step))
+        return self._batches[step]
 
     @cached_property
     def _accepted(self) -> Mapping[int | None, tuple[Bet, ...]]:
@@ -149,6 +189,12 @@ class RoundDocuments:
                 if step < before_step and (void_step is None or void_step >= before_step)
             )
         return self._live[before_step]
+
+
+def _first_state(bet_id: str, tier: str, steps: set[tuple[str, str, str]]) -> AwardState:
+    """How an award began; rejected, as none begins, where no such step is there."""
+    begun = (state for state in _FIRST_STATES if (bet_id, tier, state.value) in steps)
+    return next(begun, AwardState.REJECTED)
 
 
 @dataclass(frozen=True, slots=True)

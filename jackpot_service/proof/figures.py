@@ -1,13 +1,12 @@
 """Whether entries come to what they say: their figures, and whose they are, are figured again from documents."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
 from sqlalchemy import text
 
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain import figures
-from jackpot_service.domain.allocation import contribute, stakes_by_currency
 from jackpot_service.domain.entries import Attribution, casino_of
 from jackpot_service.domain.figures import Figure
 from jackpot_service.domain.journal import EntryKind
@@ -15,7 +14,6 @@ from jackpot_service.domain.outcomes import refunded_hands
 from jackpot_service.ledger.mismatches import Code, Found, Mismatch
 from jackpot_service.ledger.replay import BookedEntry
 from jackpot_service.ledger.verification import NOTHING, Verified
-from jackpot_service.proof import records
 from jackpot_service.proof.bets import terms_of, won_since
 from jackpot_service.proof.decoding import UNDERIVABLE, unless_refused
 from jackpot_service.proof.documents import RoundDocuments
@@ -46,17 +44,18 @@ def entries_come_to_what_they_say(round_: RoundDocuments, jackpot: Jackpot) -> F
         except UNDERIVABLE as error:
             yield _mismatch(entry, f"comes to {entry.content}, and what is due cannot be figured: {error}")
             continue
-        yield from are(entry, of, expected)
+        yield from _are_written(entry, of, expected)
 
 
-def due_of(entry: BookedEntry, round_: RoundDocuments, jackpot: Jackpot) -> Sequence[Figure]:
-    """The figures that an entry's documents make. Raises: LedgerError, LookupError, ValueError and the like."""
+def due_of(entry: BookedEntry, round_: RoundDocuments, jackpot: Jackpot) -> tuple[str, ...]:
+    """
+    The figures that an entry's documents make, each as it is written.
+
+    Raises: LedgerError, LookupError, ValueError and the like.
+    """
     sheet, step = jackpot.sheet(round_.round.rate_sheet), entry.step or 0
     if entry.kind == EntryKind.BETS:
-        accepted = round_.accepted(step=step)
-        split = jackpot.rules[round_.round.rules_version].split
-        contributed = contribute(stakes_by_currency(accepted), split=split, sheet=sheet)
-        return figures.figures_of_bets(contributed, [bet.currency for bet in accepted])
+        return jackpot.contributions.of(round_.accepted(step=step), round_.round).figures
     if entry.kind == EntryKind.CLOSING:
         return ()
     running = jackpot.cycle_at(entry)
@@ -64,19 +63,20 @@ def due_of(entry: BookedEntry, round_: RoundDocuments, jackpot: Jackpot) -> Sequ
     live = round_.live(before_step=step)
     if entry.kind == EntryKind.VOIDS:
         voided = {row.bet_id for row in round_.of("voids") if row.step == step and not row.is_tombstone}
-        return figures.figures_of_refunds(
-            [booked_bet.bet for booked_bet in round_.bets if booked_bet.bet.bet_id in voided],
-            terms=terms,
-            won_since=won,
-        )
+        bets = [booked_bet.bet for booked_bet in round_.bets if booked_bet.bet.bet_id in voided]
+        return _written(figures.figures_of_refunds(bets, terms=terms, won_since=won))
     if entry.kind == EntryKind.CANCELLATION:
-        return figures.figures_of_refunds(live, terms=terms, won_since=won)
+        return _written(figures.figures_of_refunds(live, terms=terms, won_since=won))
     dead = refunded_hands(round_.result.hands, jackpot.rules[round_.round.rules_version])
     return (
-        *figures.figures_of_refunds([bet for bet in live if bet.hand in dead], terms=terms, won_since=won),
-        *figures.figures_of_awards(records.awards(round_)),
-        *figures.figures_of_hands((bet for bet in live if bet.hand not in dead), sheet),
+        *_written(figures.figures_of_refunds([bet for bet in live if bet.hand in dead], terms=terms, won_since=won)),
+        *_written(figures.figures_of_awards(round_.awards)),
+        *_written(figures.figures_of_hands((bet for bet in live if bet.hand not in dead), sheet)),
     )
+
+
+def _written(made: Iterable[Figure]) -> tuple[str, ...]:
+    return tuple(figure.written() for figure in made)
 
 
 def effects_come_to_nothing_more(entries: Sequence[BookedEntry]) -> Found:
@@ -152,7 +152,10 @@ def _wrong_payments(session: Session, book: str, since: Verified) -> Found:
 
 def are(entry: BookedEntry, attribution: Attribution, expected: Sequence[Figure]) -> Found:
     """An entry comes to the figures that are due, and they are whose they should be."""
-    written = tuple(figure.written() for figure in expected)
+    yield from _are_written(entry, attribution, _written(expected))
+
+
+def _are_written(entry: BookedEntry, attribution: Attribution, written: tuple[str, ...]) -> Found:
     if (entry.attribution, entry.figures) != (attribution, written):
         yield _mismatch(entry, f"comes to {entry.content}, due was {[*attribution, *written]}")
 

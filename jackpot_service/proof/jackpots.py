@@ -23,6 +23,7 @@ from jackpot_service.ledger.mismatches import Code, Found, Mismatch
 from jackpot_service.ledger.replay import BookedCycle, BookedEntry, BookedStripe
 from jackpot_service.ledger.verification import Verified
 from jackpot_service.proof import table_limits
+from jackpot_service.proof.contributions import Contributions
 from jackpot_service.proof.decoding import UNDERIVABLE, is_written_alike
 from jackpot_service.proof.positions import PoolsByPosition
 from jackpot_service.proof.references import RecordedEffect, References
@@ -107,6 +108,11 @@ class Jackpot:
     def sheet(self, number: int) -> RateSheet:
         """Raises: KeyError if there is none of this number."""
         return self.references.sheets[self.base, number]
+
+    @cached_property
+    def contributions(self) -> Contributions:
+        """The contributions of batches of its bets."""
+        return Contributions(self.rules, self.sheet)
 
     def cycle_at(self, entry: BookedEntry) -> BookedCycle:
         """

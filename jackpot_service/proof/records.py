@@ -1,23 +1,15 @@
 """The records of a round's entries: the facts that they store, those in rows, and whether their digests cover both."""
 
 from jackpot_service.domain import facts
-from jackpot_service.domain.awards import AwardState
-from jackpot_service.domain.bets import Bet, Bets
 from jackpot_service.domain.entries import Entry, RoundStep
 from jackpot_service.domain.errors import LedgerError
 from jackpot_service.domain.facts import Facts
 from jackpot_service.domain.journal import EntryKind
-from jackpot_service.domain.prizes import Tier
-from jackpot_service.domain.rules import FundedBy
-from jackpot_service.domain.settlement import Award
 from jackpot_service.ledger import digests
 from jackpot_service.ledger.mismatches import Code, Found, Mismatch
 from jackpot_service.ledger.replay import BookedEntry
 from jackpot_service.proof.documents import RoundDocuments
 from jackpot_service.proof.jackpots import Jackpot
-
-FIRST_STATES = (AwardState.PAYABLE, AwardState.HELD)
-"""How an award begins."""
 
 
 def digests_cover_the_rows(round_: RoundDocuments, jackpot: Jackpot) -> Found:
@@ -56,7 +48,7 @@ def recorded(entry: BookedEntry, round_: RoundDocuments, jackpot: Jackpot) -> En
 
 def _in_rows(entry: BookedEntry, round_: RoundDocuments, jackpot: Jackpot) -> Facts:
     if entry.kind == EntryKind.BETS:
-        return {"bets": facts.facts_of_bets(Bets.of(round_.accepted(step=entry.step)))}
+        return {"bets": facts.facts_of_bets(round_.batch(step=entry.step))}
     if entry.kind != EntryKind.RESULT:
         return {}
     opened = jackpot.opened_by(entry)
@@ -65,7 +57,7 @@ def _in_rows(entry: BookedEntry, round_: RoundDocuments, jackpot: Jackpot) -> Fa
         if opened is None
         else facts.facts_of_cycle(cycle=opened.cycle, rules_version=opened.rules_version, cut=opened.cut)
     )
-    return {"awards": facts.facts_of_awards(awards(round_)), **cycle}
+    return {"awards": facts.facts_of_awards(round_.awards), **cycle}
 
 
 def _voids(entry: BookedEntry, round_: RoundDocuments) -> Facts:
@@ -81,28 +73,3 @@ def _voids(entry: BookedEntry, round_: RoundDocuments) -> Facts:
         "occurred_at": entry.facts.get("occurred_at"),
         "reason": entry.facts.get("reason"),
     }
-
-
-def awards(round_: RoundDocuments) -> tuple[Award, ...]:
-    """Read the awards of the round's settlement as they began, by bet id and tier. Raises: ValueError."""
-    if not round_.of("awards"):
-        return ()
-    steps = {(row.bet_id, row.tier, row.step) for row in round_.of("award_steps") if not row.correction}
-    return tuple(
-        Award(
-            bet=Bet(row.bet_id, player_id="", hand="", currency=row.currency, stake_minor=0),
-            tier=Tier(row.tier),
-            amount_minor=row.amount_minor,
-            cost=row.cost,
-            funded_by=FundedBy(row.funded_by),
-            state=_first_state(row.bet_id, row.tier, steps),
-        )
-        for row in sorted(round_.of("awards"), key=lambda row: (row.bet_id, row.tier))
-        if not row.correction
-    )
-
-
-def _first_state(bet_id: str, tier: str, steps: set[tuple[str, str, str]]) -> AwardState:
-    """How an award began; rejected, as none begins, where no such step is there."""
-    begun = (state for state in FIRST_STATES if (bet_id, tier, state.value) in steps)
-    return next(begun, AwardState.REJECTED)

@@ -14,7 +14,6 @@ from jackpot_service.domain.settlement import Settlement, settle
 from jackpot_service.ledger import cycles
 from jackpot_service.ledger.mismatches import Code, Found, Mismatch
 from jackpot_service.ledger.replay import BookedCycle, BookedEntry
-from jackpot_service.proof import records
 from jackpot_service.proof.bets import postings_are, terms_of, won_since
 from jackpot_service.proof.decoding import is_written_alike
 from jackpot_service.proof.documents import RoundDocuments
@@ -61,7 +60,7 @@ def _settlement_is_due(
     yield from _awards_began(expected, entry, round_)
     figured = facts.facts_of_settlement(expected, live, cycle=running.cycle, positions=positions)
     yield from _figures_are(figured, stored, entry, round_)
-    made, booked = facts.facts_of_awards(expected.awards), facts.facts_of_awards(records.awards(round_))
+    made, booked = facts.facts_of_awards(expected.awards), facts.facts_of_awards(round_.awards)
     if made != booked:
         detail = f"{round_.place}: its awards are {booked}, due was {made}"
         yield Mismatch(Code.AWARD_FIGURES, entry.book, entry.place, detail)

@@ -2,6 +2,7 @@
 
 import random
 from collections import Counter, defaultdict
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 
@@ -9,11 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jackpot_service.domain.accounts import Pools
-from jackpot_service.domain.allocation import contribute, stakes_by_currency
+from jackpot_service.domain.allocation import contribute, stakes_by_currency, weight
 from jackpot_service.domain.awards import AwardState
+from jackpot_service.domain.journal import Postings
 from jackpot_service.domain.outcomes import Hand
 from jackpot_service.domain.rules import FundedBy
-from jackpot_service.domain.settlement import Settlement, reverse
+from jackpot_service.domain.settlement import Settlement, reverse, settle
 from tests.properties.profile import repeatable
 from tests.properties.settling import Round, rounds
 
@@ -144,6 +146,19 @@ def test_a_hit_ends_the_cycle_and_nothing_else_does(round_: Round) -> None:
         assert settlement.overflow == 0
         if cost(settlement, FundedBy.METER):
             assert later.meter >= round_.terms.running.reset_amount
+
+
+@repeatable
+@given(rounds())
+def test_where_nothing_is_won_and_nothing_refunded_no_money_moves(round_: Round) -> None:
+    verdict = replace(round_.verdict, refunded=(), wins=(), pays_from_meter=False)
+    settlement = settle(verdict, terms=round_.terms, pools=round_.pools, won_since=round_.won_since)
+    assert settlement.postings == Postings()
+    assert settlement.weight == weight(verdict.in_play, round_.terms.sheet)
+    assert settlement.meter_before == settlement.meter_after == round_.pools.on_offer(round_.terms.running.limit)
+    assert settlement.house_seed == settlement.overflow == 0
+    assert settlement.carried is None
+    assert settlement.cycle_after == 3
 
 
 @repeatable

@@ -12,7 +12,7 @@ from jackpot_service.domain.allocation import weight
 from jackpot_service.ledger import digests, replay
 from jackpot_service.ledger.replay import BookedEntry
 from jackpot_service.ledger.verification import BEFORE_ALL_ROUNDS, NOTHING
-from jackpot_service.proof import bets, documents, figures, jackpots, records, references
+from jackpot_service.proof import documents, jackpots, records, references
 from jackpot_service.proof.decoding import Decoder
 from tests.support import summing
 
@@ -59,12 +59,8 @@ def rewrite_stake(session: Session, jackpot_id: str, round_id: str, bet_id: str,
     sheet = jackpot.sheet(round_.round.rate_sheet)
     weighs = weight([booked_bet.bet for booked_bet in round_.bets if not booked_bet.is_void], sheet)
     _run(session, f"UPDATE rounds SET weight = :w WHERE {in_round}", {"j": jackpot_id, "r": round_id, "w": weighs})  # noqa: S608
-    expected = figures.due_of(entry, round_, jackpot)
-    lines, comes_to = (
-        replay.lines_of(bets._contribution(entry, round_, jackpot)),
-        tuple(figure.written() for figure in expected),
-    )
-    forged = replace(entry, lines=lines, figures=comes_to)
+    contributed = jackpot.contributions.of(round_.accepted(step=entry.step), round_.round)
+    forged = replace(entry, lines=replay.lines_of(contributed.postings), figures=contributed.figures)
     forged = replace(forged, digest=digests.digest_of_booked(records.recorded(forged, round_, jackpot), forged.content))
     _rechain(session, forged, moved=forged.pools() - entry.pools())
     _roll_up_again(session)

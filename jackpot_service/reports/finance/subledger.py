@@ -98,7 +98,8 @@ _STAKES = text(
 
 # The refunds of each entry are looked up by its round, in one of three places. A bet's cycle had been won when it was
 # refunded if it books at or before the cut of the cycle that then ran. That is the last cycle that the refund books
-# after. Each bet is looked up with all that belongs to it (LIMIT): few are refunded.
+# after. Each bet is looked up with all that belongs to it (LIMIT): few are refunded. Results are asked for dead hands
+# before their rules are: few have one, and to read rules for each result took longer than all else of the question.
 _REFUNDS = text(
     """
     WITH refunded_bets AS (
@@ -119,8 +120,9 @@ _REFUNDS = text(
             SELECT b.bet_id
             FROM jsonb_array_elements(e.facts #> '{result,hands}') AS h (fact)
             JOIN live_bets(:jackpot_id, e.round_key) AS b ON b.hand = h.fact ->> 0
-            WHERE e.kind = 'result' AND h.fact ->> 1 = 'dead' AND refunds_dead_hands(:jackpot_id, e.rules_version)
+            WHERE e.kind = 'result' AND h.fact ->> 1 = 'dead'
               AND e.facts @? 'strict $.result.hands[*] ? (@[1] == "dead")'
+              AND refunds_dead_hands(:jackpot_id, e.rules_version)
         ) AS refunded
         WHERE e.kind IN ('voids', 'cancellation', 'result')
         UNION ALL

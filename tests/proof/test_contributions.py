@@ -1,0 +1,84 @@
+"""Contributions that are figured once for stakes that sum alike: those of each batch by itself, on its own terms."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from decimal import Decimal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jackpot_service.domain import figures, posting_rules
+from jackpot_service.domain.allocation import contribute, stakes_by_currency
+from jackpot_service.domain.bets import Bet
+from jackpot_service.domain.money import NoRate, RateSheet
+from jackpot_service.domain.rounds import Round, RoundState
+from jackpot_service.domain.rules import JackpotRules
+from jackpot_service.proof.contributions import Contributions, stakes_of
+from tests.properties import values
+from tests.properties.profile import repeatable
+from tests.properties.settling import RULEBOOKS
+
+ROUND = Round(
+    jackpot_id="house",
+    round_key=1,
+    table_id="t1",
+    round_id="r1",
+    casino_id="c1",
+    state=RoundState.OPEN,
+    rules_version=1,
+    rate_sheet=1,
+    steps=1,
+    bet_count=0,
+    weight=Decimal(0),
+    opened_at=datetime(2026, 1, 1, tzinfo=UTC),
+)
+
+
+@repeatable
+@given(
+    st.lists(values.bets(), min_size=1, max_size=3),
+    st.lists(values.rules(RULEBOOKS), min_size=2, max_size=2),
+    st.lists(values.sheets(), min_size=2, max_size=2),
+)
+def test_every_batch_makes_the_entry_that_it_makes_by_itself(
+    batches: list[list[Bet]], rules: list[JackpotRules], sheets: list[RateSheet]
+) -> None:
+    """On whatever terms, and though others whose stakes may sum alike were asked for before."""
+    cached = Contributions(dict(enumerate(rules)), sheets.__getitem__)
+    rounds = [
+        ROUND._replace(rules_version=version, rate_sheet=number, casino_id=casino_id)
+        for version in range(2)
+        for number in range(2)
+        for casino_id in ("c1", "c2")
+    ]
+    for bets in (*batches, *batches):
+        for round_ in rounds:
+            sheet = sheets[round_.rate_sheet]
+            alone = contribute(stakes_by_currency(bets), split=rules[round_.rules_version].split, sheet=sheet)
+            contributed = cached.of(bets, round_)
+            booked = posting_rules.for_contribution(alone, casino_id=round_.casino_id, sheet=sheet)
+            comes_to = figures.figures_of_bets(alone, [bet.currency for bet in bets])
+            assert contributed.postings == booked
+            assert contributed.figures == tuple(figure.written() for figure in comes_to)
+
+
+@repeatable
+@given(values.bets(least=1))
+def test_another_stake_or_one_more_bet_sums_to_something_else(bets: list[Bet]) -> None:
+    first = bets[0]
+    assert stakes_of([first._replace(stake_minor=first.stake_minor + 1), *bets[1:]]) != stakes_of(bets)
+    assert stakes_of([*bets, first._replace(bet_id="more", stake_minor=0)]) != stakes_of(bets)
+    assert stakes_of(reversed(bets)) == stakes_of(bets)
+
+
+@repeatable
+@given(values.rules(RULEBOOKS), values.sheets())
+def test_what_has_no_rate_or_no_terms_is_refused_each_time(rules: JackpotRules, sheet: RateSheet) -> None:
+    cached = Contributions({1: rules}, {1: sheet, 2: replace(sheet, rates={})}.__getitem__)
+    bets = [Bet("b1", "p1", "1", "EUR", 100)]
+    for _ in range(2):
+        with pytest.raises(NoRate):
+            cached.of(bets, ROUND._replace(rate_sheet=2))
+        with pytest.raises(KeyError):
+            cached.of(bets, ROUND._replace(rules_version=2))
