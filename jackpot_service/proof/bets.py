@@ -67,7 +67,7 @@ def contributions_and_refunds_were_booked(round_: RoundDocuments, jackpot: Jackp
     for entry in round_.entries:
         match entry.kind:
             case EntryKind.BETS:
-                expected = jackpot.contributions.of(round_.accepted(step=entry.step), round_.round).postings
+                expected = jackpot.contributed(round_.accepted(step=entry.step), round_.round).postings
             case EntryKind.VOIDS:
                 voided = [booked_bet.bet for booked_bet in round_.bets if booked_bet.void_step == entry.step]
                 expected = _refund(voided, entry, round_, jackpot)

@@ -55,7 +55,8 @@ def due_of(entry: BookedEntry, round_: RoundDocuments, jackpot: Jackpot) -> tupl
     """
     sheet, step = jackpot.sheet(round_.round.rate_sheet), entry.step or 0
     if entry.kind == EntryKind.BETS:
-        return jackpot.contributions.of(round_.accepted(step=step), round_.round).figures
+        contributed = jackpot.contributed(round_.accepted(step=step), round_.round)
+        return tuple(figure.written() for figure in contributed.figures)
     if entry.kind == EntryKind.CLOSING:
         return ()
     running = jackpot.cycle_at(entry)

@@ -1,6 +1,6 @@
 """A jackpot's rules, sheets, cycles, tables and status over time, and whether they are as its acts say."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
@@ -13,17 +13,19 @@ from jackpot_service.database.models import RulesVersionRow
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain import facts, posting_rules
 from jackpot_service.domain.accounts import METER_HOUSE
+from jackpot_service.domain.bets import Bet
+from jackpot_service.domain.contributions import Contributed, Contributions, sum_stakes
 from jackpot_service.domain.entries import Entry
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.lives import Life
 from jackpot_service.domain.money import RateSheet
+from jackpot_service.domain.rounds import Round
 from jackpot_service.domain.rules import JackpotRules, as_document, from_document
 from jackpot_service.ledger import digests, replay
 from jackpot_service.ledger.mismatches import Code, Found, Mismatch
 from jackpot_service.ledger.replay import BookedCycle, BookedEntry, BookedStripe
 from jackpot_service.ledger.verification import Verified
 from jackpot_service.proof import table_limits
-from jackpot_service.proof.contributions import Contributions
 from jackpot_service.proof.decoding import UNDERIVABLE, is_written_alike
 from jackpot_service.proof.positions import PoolsByPosition
 from jackpot_service.proof.references import RecordedEffect, References
@@ -109,10 +111,15 @@ class Jackpot:
         """Raises: KeyError if there is none of this number."""
         return self.references.sheets[self.base, number]
 
+    def contributed(self, bets: Iterable[Bet], round_: Round) -> Contributed:
+        """Figure what a round's bets contributed. Raises: KeyError without its rules or its sheet; NoRate."""
+        stakes = sum_stakes((currency, stake_minor) for _, _, _, currency, stake_minor, _ in bets)
+        rules, sheet = self.rules[round_.rules_version], self.sheet(round_.rate_sheet)
+        return self._contributions.of(stakes, round_, rules=rules, sheet=sheet)
+
     @cached_property
-    def contributions(self) -> Contributions:
-        """The contributions of batches of its bets."""
-        return Contributions(self.rules, self.sheet)
+    def _contributions(self) -> Contributions:
+        return Contributions()
 
     def cycle_at(self, entry: BookedEntry) -> BookedCycle:
         """

@@ -12,6 +12,7 @@ from typing import Any, Final, TypeVar
 from jackpot_service.database.pipelines import Cursor
 from jackpot_service.database.transactions import Session, pipelined
 from jackpot_service.domain import table_limits
+from jackpot_service.domain.contributions import Contributions
 from jackpot_service.domain.errors import NotFound, Refused
 from jackpot_service.domain.money import Rate, RateSheet
 from jackpot_service.domain.principals import Principal
@@ -68,6 +69,12 @@ def limits(session: Session, jackpot_id: str, version: int) -> LimitsOfTables:
     if not version:
         return {}
     return _cached(session, ("limits", jackpot_id, version), lambda: _read_limits(session, jackpot_id, version))
+
+
+def contributions(session: Session) -> Contributions:
+    """Return what is known of contributions: they depend on rules and sheets, which never change."""
+    known: Contributions = session.info.setdefault("contributions", Contributions())
+    return known
 
 
 def _cached(session: Session, key: tuple[Any, ...], read: Callable[[], T]) -> T:

@@ -13,11 +13,11 @@ from typing import NamedTuple
 
 from jackpot_service.database.pipelines import Cursor, Pipeline
 from jackpot_service.database.transactions import Session, committed, committed_nothing
-from jackpot_service.domain import batches, facts, figures, posting_rules
+from jackpot_service.domain import batches, facts
 from jackpot_service.domain.accounts import Meter
-from jackpot_service.domain.allocation import contribute, sums_by_currency
 from jackpot_service.domain.batches import BatchTerms, require_acceptable
 from jackpot_service.domain.bets import Bets, SortedBatch, require_distinct, sort_out
+from jackpot_service.domain.contributions import sum_stakes
 from jackpot_service.domain.entries import Entry, RoundStep
 from jackpot_service.domain.errors import LedgerError
 from jackpot_service.domain.journal import EntryKind
@@ -254,9 +254,9 @@ def _decision(session: Session, command: AcceptBets, terms: RoundTerms, seen: Ba
         return _Decision(batch, round_, batch_terms.rules, batch_terms.sheet)
     round_.require_open()
     require_acceptable(batch.new, seen.booked, batch_terms)
-    stakes = sums_by_currency(zip(batch.new.currencies, batch.new.stakes_minor, strict=True))
-    contributed = contribute(stakes, split=batch_terms.rules.split, sheet=batch_terms.sheet)
-    after = numbered.stepped(bets=len(batch.new), weight=contributed.value)
+    stakes = sum_stakes(zip(batch.new.currencies, batch.new.stakes_minor, strict=True))
+    contributed = immutable.contributions(session).of(stakes, round_, rules=batch_terms.rules, sheet=batch_terms.sheet)
+    after = numbered.stepped(bets=len(batch.new), weight=contributed.contribution.value)
     columns = facts.facts_of_bets(batch.new)
     entry = Entry(
         book=round_.jackpot_id,
@@ -265,9 +265,9 @@ def _decision(session: Session, command: AcceptBets, terms: RoundTerms, seen: Ba
         received_at=command.now,
         facts={**facts.facts_of_game_number(round_, after), **facts.facts_of_limits(batch_terms.limits)},
         in_rows={"bets": columns, **facts.facts_of_opening(after)},
-        postings=posting_rules.for_contribution(contributed, casino_id=round_.casino_id, sheet=batch_terms.sheet),
+        postings=contributed.postings,
         round_step=RoundStep.of(after),
-        figures=figures.figures_of_bets(contributed, batch.new.currencies),
+        figures=contributed.figures,
     )
     return _Decision(batch, after, batch_terms.rules, batch_terms.sheet, columns, entry)
 

@@ -59,8 +59,12 @@ def rewrite_stake(session: Session, jackpot_id: str, round_id: str, bet_id: str,
     sheet = jackpot.sheet(round_.round.rate_sheet)
     weighs = weight([booked_bet.bet for booked_bet in round_.bets if not booked_bet.is_void], sheet)
     _run(session, f"UPDATE rounds SET weight = :w WHERE {in_round}", {"j": jackpot_id, "r": round_id, "w": weighs})  # noqa: S608
-    contributed = jackpot.contributions.of(round_.accepted(step=entry.step), round_.round)
-    forged = replace(entry, lines=replay.lines_of(contributed.postings), figures=contributed.figures)
+    contributed = jackpot.contributed(round_.accepted(step=entry.step), round_.round)
+    forged = replace(
+        entry,
+        lines=replay.lines_of(contributed.postings),
+        figures=tuple(figure.written() for figure in contributed.figures),
+    )
     forged = replace(forged, digest=digests.digest_of_booked(records.recorded(forged, round_, jackpot), forged.content))
     _rechain(session, forged, moved=forged.pools() - entry.pools())
     _roll_up_again(session)

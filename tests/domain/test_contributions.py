@@ -1,5 +1,6 @@
 """Contributions that are figured once for stakes that sum alike: those of each batch by itself, on its own terms."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -11,10 +12,10 @@ from hypothesis import strategies as st
 from jackpot_service.domain import figures, posting_rules
 from jackpot_service.domain.allocation import contribute, stakes_by_currency
 from jackpot_service.domain.bets import Bet
+from jackpot_service.domain.contributions import KEPT, Contributed, Contributions, Stakes, sum_stakes
 from jackpot_service.domain.money import NoRate, RateSheet
 from jackpot_service.domain.rounds import Round, RoundState
 from jackpot_service.domain.rules import JackpotRules
-from jackpot_service.proof.contributions import Contributions, stakes_of
 from tests.properties import values
 from tests.properties.profile import repeatable
 from tests.properties.settling import RULEBOOKS
@@ -35,6 +36,10 @@ ROUND = Round(
 )
 
 
+def stakes_of(bets: Iterable[Bet]) -> Stakes:
+    return sum_stakes((bet.currency, bet.stake_minor) for bet in bets)
+
+
 @repeatable
 @given(
     st.lists(values.bets(), min_size=1, max_size=3),
@@ -45,7 +50,7 @@ def test_every_batch_makes_the_entry_that_it_makes_by_itself(
     batches: list[list[Bet]], rules: list[JackpotRules], sheets: list[RateSheet]
 ) -> None:
     """On whatever terms, and though others whose stakes may sum alike were asked for before."""
-    cached = Contributions(dict(enumerate(rules)), sheets.__getitem__)
+    cached = Contributions()
     rounds = [
         ROUND._replace(rules_version=version, rate_sheet=number, casino_id=casino_id)
         for version in range(2)
@@ -56,11 +61,10 @@ def test_every_batch_makes_the_entry_that_it_makes_by_itself(
         for round_ in rounds:
             sheet = sheets[round_.rate_sheet]
             alone = contribute(stakes_by_currency(bets), split=rules[round_.rules_version].split, sheet=sheet)
-            contributed = cached.of(bets, round_)
+            contributed = cached.of(stakes_of(bets), round_, rules=rules[round_.rules_version], sheet=sheet)
             booked = posting_rules.for_contribution(alone, casino_id=round_.casino_id, sheet=sheet)
-            comes_to = figures.figures_of_bets(alone, [bet.currency for bet in bets])
             assert contributed.postings == booked
-            assert contributed.figures == tuple(figure.written() for figure in comes_to)
+            assert contributed.figures == figures.figures_of_bets(alone, [bet.currency for bet in bets])
 
 
 @repeatable
@@ -74,11 +78,25 @@ def test_another_stake_or_one_more_bet_sums_to_something_else(bets: list[Bet]) -
 
 @repeatable
 @given(values.rules(RULEBOOKS), values.sheets())
-def test_what_has_no_rate_or_no_terms_is_refused_each_time(rules: JackpotRules, sheet: RateSheet) -> None:
-    cached = Contributions({1: rules}, {1: sheet, 2: replace(sheet, rates={})}.__getitem__)
-    bets = [Bet("b1", "p1", "1", "EUR", 100)]
+def test_what_has_no_rate_is_refused_each_time(rules: JackpotRules, sheet: RateSheet) -> None:
+    cached = Contributions()
     for _ in range(2):
         with pytest.raises(NoRate):
-            cached.of(bets, ROUND._replace(rate_sheet=2))
-        with pytest.raises(KeyError):
-            cached.of(bets, ROUND._replace(rules_version=2))
+            cached.of((("EUR", 100, 1),), ROUND, rules=rules, sheet=replace(sheet, rates={}))
+
+
+@repeatable
+@given(values.rules(RULEBOOKS), values.sheets())
+def test_only_so_many_are_kept_and_the_oldest_is_made_again(rules: JackpotRules, sheet: RateSheet) -> None:
+    cached = Contributions()
+
+    def contributed(stake_minor: int) -> Contributed:
+        return cached.of((("EUR", stake_minor, 1),), ROUND, rules=rules, sheet=sheet)
+
+    first = [contributed(stake_minor) for stake_minor in range(1, KEPT + 1)]
+    assert [contributed(stake_minor) for stake_minor in (1, KEPT)] == [first[0], first[-1]]
+    assert contributed(KEPT) is first[-1]
+    contributed(KEPT + 1)
+    assert contributed(1) is not first[0]
+    assert contributed(1) == first[0]
+    assert contributed(KEPT) is first[-1]
