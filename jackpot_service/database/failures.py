@@ -74,7 +74,7 @@ def raise_unless_retryable(error: Exception, attempt: int, *, note: Callable[[Ex
         return
     if not is_lost_race:
         note(error)
-    if state == READ_ONLY_STATE or is_connection_lost(error):
+    if state == READ_ONLY_STATE or state in ENDED_STATES or is_connection_lost(error):
         if attempt == 1 and may_retry:
             return
     elif is_held_up(error):
@@ -156,8 +156,16 @@ def _message(error: psycopg.Error) -> str:
     return error.diag.message_primary or ""
 
 
+def is_of_another_machine(error: Exception) -> bool:
+    """Whether it is known by its words alone, as Citus passes it on: the connection to its coordinator goes on."""
+    cause = trouble.cause_of(error)
+    return isinstance(cause, psycopg.errors.InternalError_) and trouble.sqlstate(cause) != cause.sqlstate
+
+
 def is_connection_lost(error: Exception) -> bool:
     """Whether the connection itself failed: without a SQLSTATE, or with one that says the server ended it."""
+    if is_of_another_machine(error):
+        return False
     cause = trouble.cause_of(error)
     state = trouble.sqlstate(cause)
     if state is not None:

@@ -31,6 +31,7 @@ from jackpot_service.database.failures import (
     Busy,
     OutcomeUnknown,
     is_connection_lost,
+    is_of_another_machine,
     raise_unless_retryable,
     sqlstate,
 )
@@ -376,7 +377,8 @@ def _translated_unless_retryable(engine: sqlalchemy.Engine, attempt: int) -> Ite
         message = "All database connections are in use."
         raise Busy(message) from None
     except (DBAPIError, psycopg.Error) as error:
-        if sqlstate(error) == READ_ONLY_STATE or is_connection_lost(error):
+        is_read_only = sqlstate(error) == READ_ONLY_STATE and not is_of_another_machine(error)
+        if is_read_only or is_connection_lost(error):
             abandon_connections(engine, since=began)
         raise_unless_retryable(error, attempt, note=note)
 

@@ -19,8 +19,8 @@ from jackpot_service.domain.money import RateSheet
 from jackpot_service.domain.rounds import Round
 from jackpot_service.domain.rules import JackpotRules
 
-KEPT: Final = 4096
-"""So many different sums are kept; the oldest leaves first."""
+KEPT: Final = 512
+"""So many are kept, in at most two megabytes or so; the oldest leaves first."""
 
 Stakes = tuple[tuple[str, int, int], ...]
 """Currency, minor units and number of bets, in alphabetical order of the currencies."""
@@ -38,7 +38,7 @@ def sum_stakes(stakes: Iterable[tuple[str, int]]) -> Stakes:
 
 @dataclass(frozen=True)
 class Contributed:
-    """A batch's contribution, and the entry that it makes. Either part of that raises what the domain raises."""
+    """A batch's contribution, and what the entry of it holds."""
 
     contribution: Contribution
     stakes: Stakes

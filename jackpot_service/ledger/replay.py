@@ -51,6 +51,7 @@ Line = tuple[str, str, Decimal, str]
 _TEXTS: Final = Transformer().get_loader(postgres.types["text"].array_oid, pq.Format.TEXT)
 _KINDS: Final = {kind.value: kind for kind in EntryKind}
 """By their names; the enumeration itself takes five times as long to find one."""
+
 _MOVEMENTS: Final = frozenset(movement.value for movement in Movement)
 _NAN: Final = Decimal("NaN")
 
@@ -98,11 +99,15 @@ class BookedEntry:
         return f"stripe {self.stripe_no}, seq {self.seq}"
 
     def postings(self) -> Postings:
-        """Read the lines as postings. Raises: Unbalanced; ValueError for an unknown movement."""
+        """
+        Read the lines as postings, whose movements stay the texts that they are: they equal a Movement, and are none.
+
+        Raises: Unbalanced; ValueError for an unknown movement.
+        """
         unknown = [movement for _, _, _, movement in self.lines if movement not in _MOVEMENTS]
         if unknown:
             Movement(unknown[0])  # Raises.
-        return Postings(tuple(map(Posting._make, self.lines)))  # Accounts and movements are texts: nothing to turn.
+        return Postings(tuple(map(Posting._make, self.lines)))
 
     @cached_property
     def exact_lines(self) -> tuple[Line, ...]:
@@ -146,7 +151,7 @@ class BookedCycle:
 
 def lines_of(postings: Postings) -> tuple[Line, ...]:
     """Write postings as they would be stored."""
-    return tuple((line.account, line.currency, line.amount, line.movement.value) for line in postings.lines)
+    return tuple((line.account, line.currency, line.amount, str(line.movement)) for line in postings.lines)
 
 
 def is_exact(amount: Decimal | None) -> bool:

@@ -160,7 +160,7 @@ class RoundDocuments:
 
     @property
     def has_bets_alone(self) -> bool:
-        """Whether no table holds anything of the round but its bets."""
+        """Whether no other of `_TABLES` than bets has a row of the round."""
         return self.rows.keys() <= _BETS
 
     def accepted(self, *, step: int | None) -> tuple[Bet, ...]:

@@ -2,7 +2,7 @@
 Placing the tables on several machines, with Citus: each as `database/tables.py` says, all in one transaction.
 
 It is done once, by the owner's login, on the machine that the service connects to, while no service runs. Done again
-it looks, and changes nothing. See docs/scaling.md.
+it places nothing; it removes rows that an earlier version left on this machine. See docs/scaling.md.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Final
 
 import sqlalchemy
-from sqlalchemy import text
+from sqlalchemy import func, select, text
 
 from jackpot_service.database import role
 from jackpot_service.database.connections import create_owners_engine
@@ -226,9 +226,32 @@ def _left(session: sqlalchemy.Connection) -> Sequence[str]:
 
 
 def _remove(session: sqlalchemy.Connection, left: Sequence[str]) -> None:
+    """
+    Remove the rows that are left of tables. Citus truncates them, and with them whatever refers to them.
+
+    Raises: NotDistributable if that would be rows of a table that stays here.
+    """
     _without_triggers(session)
+    before = _rows_that_stay(session)
     for name in left:
         session.execute(_REMOVE_LEFT, {"name": name})
+    after = _rows_that_stay(session)
+    emptied = sorted(name for name in before if before[name] != after[name])
+    if emptied:
+        message = (
+            f"Rows of {', '.join(emptied)} refer to rows that were left behind, and would be removed with them. "
+            "Let Citus know this machine first: SELECT citus_set_coordinator_host('…')"
+        )
+        raise NotDistributable(message)
+
+
+def _rows_that_stay(session: sqlalchemy.Connection) -> Mapping[str, int]:
+    """Count the rows of each table that stays on this machine."""
+    counted = func.count()
+    return {
+        name: session.scalars(select(counted).select_from(sqlalchemy.table(name))).one()
+        for name in _named(Placement.LOCAL)
+    }
 
 
 def _have_errors_in_english(session: sqlalchemy.Connection) -> None:

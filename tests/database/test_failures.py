@@ -6,9 +6,12 @@ from typing import Final
 import psycopg
 import pytest
 
+from jackpot_service.config.settings import Config
 from jackpot_service.database import failures
 from jackpot_service.database.clocks import ClockSkew
+from jackpot_service.database.connections import create_engine
 from jackpot_service.database.failures import Busy
+from jackpot_service.database.transactions import Session, committed, driver_connection, transact
 from jackpot_service.telemetry import trouble
 from tests.support.logins import owner_conninfo
 
@@ -110,6 +113,26 @@ def test_rows_that_could_not_be_copied_are_no_fault_of_the_service(
 def test_a_deadlock_of_rows_that_are_copied_is_tried_again(database_url: str) -> None:
     error = _error_with(database_url, "internal_error", "deadlock detected")
     failures.raise_unless_retryable(error, attempt=failures.ATTEMPTS - 1)
+
+
+def test_where_another_machine_ended_a_connection_nothing_was_written_and_the_call_is_tried_again(
+    database_url: str,
+) -> None:
+    """The coordinator answers, so the outcome is known, and its own connection is used again."""
+    words = "terminating connection due to administrator command"
+    engine = create_engine(Config(), database_url)
+    backends = []
+
+    def act(session: Session) -> str:
+        backends.append(driver_connection(session).info.backend_pid)
+        with committed(session) as pipe:
+            if len(backends) == 1:
+                pipe.command(f"DO $$ BEGIN RAISE EXCEPTION '{words}' USING ERRCODE = 'internal_error'; END $$")
+        return "written"
+
+    assert transact(engine, act) == "written"
+    assert backends == [backends[0]] * 2
+    engine.dispose()
 
 
 @pytest.mark.parametrize("message", ["no deadlock detected", "deadlock detected in index pk_bets"])

@@ -52,16 +52,19 @@ def test_every_batch_makes_the_entry_that_it_makes_by_itself(
     """On whatever terms, and though others whose stakes may sum alike were asked for before."""
     cached = Contributions()
     rounds = [
-        ROUND._replace(rules_version=version, rate_sheet=number, casino_id=casino_id)
+        ROUND._replace(jackpot_id=jackpot_id, rules_version=version, rate_sheet=number, casino_id=casino_id)
+        for jackpot_id in ("house", "other")
         for version in range(2)
         for number in range(2)
         for casino_id in ("c1", "c2")
     ]
     for bets in (*batches, *batches):
         for round_ in rounds:
+            its_rules = rules[(round_.rules_version + (round_.jackpot_id == "other")) % 2]
             sheet = sheets[round_.rate_sheet]
-            alone = contribute(stakes_by_currency(bets), split=rules[round_.rules_version].split, sheet=sheet)
-            contributed = cached.of(stakes_of(bets), round_, rules=rules[round_.rules_version], sheet=sheet)
+            alone = contribute(stakes_by_currency(bets), split=its_rules.split, sheet=sheet)
+            contributed = cached.of(stakes_of(bets), round_, rules=its_rules, sheet=sheet)
+            assert contributed.contribution == alone
             booked = posting_rules.for_contribution(alone, casino_id=round_.casino_id, sheet=sheet)
             assert contributed.postings == booked
             assert contributed.figures == figures.figures_of_bets(alone, [bet.currency for bet in bets])

@@ -125,7 +125,9 @@ def test_reports_that_one_worker_refuses_are_made_by_the_other(service: Service,
     with psycopg.connect(owner) as holder, psycopg.connect(owner, autocommit=True) as watcher:
         holder.execute("LOCK TABLE stripes IN ACCESS EXCLUSIVE MODE")
         with asking_for_reports(service, key, 3 * of_a_worker) as answers:
-            wait_until(lambda: watcher.execute(WAITING_FOR_LOCKS).rowcount > of_a_worker)
+            wait_until(
+                lambda: watcher.execute(WAITING_FOR_LOCKS).rowcount > of_a_worker and connections(service)[1] > 0
+            )
             holder.rollback()
             wait_until(lambda: httpx.codes.OK in answers)
     assert set(answers) <= {httpx.codes.OK, httpx.codes.SERVICE_UNAVAILABLE}

@@ -1,8 +1,9 @@
-"""`jackpot db distribute` where there is no Citus: it says what it needs, and changes nothing."""
+"""`jackpot db distribute` where there is no Citus: it says what it needs; and its steps, with stand-ins for Citus."""
 
 from typing import Final
 
 import pytest
+import sqlalchemy
 
 from jackpot_service.config.settings import Config
 from jackpot_service.database.connections import create_engine, create_owners_engine
@@ -41,10 +42,15 @@ What the session said of its triggers is said there too if Citus sends the setti
 REMOVING: Final = """
 CREATE FUNCTION truncate_local_data_after_distributing_table(name text) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
-    EXECUTE 'TRUNCATE ' || name || ' CASCADE';
+    EXECUTE '{command} ' || name || '{how}';
 END $$
 """
-"""What Citus does with the rows that are left on this machine; triggers of the append-only tables refuse it."""
+"""
+What Citus does with the rows that are left on this machine; triggers of the append-only tables refuse it.
+
+It truncates with CASCADE. Where it knows this machine, no table that stays here has rows for that: they stand elsewhere
+in its books. So there it removes what a DELETE removes here.
+"""
 
 
 def test_tables_of_one_machine_stay_where_they_are(database_url: str) -> None:
@@ -102,23 +108,40 @@ def test_rows_that_are_there_are_copied_as_they_are(database_url: str) -> None:
     assert {name: sorted(map(str, books.rows(f"TABLE {name}"))) for name in placed} == before
 
 
-def test_rows_that_were_left_behind_are_removed(database_url: str) -> None:
+@pytest.fixture
+def filled(database_url: str) -> sqlalchemy.Engine:
+    """Books with everything, by the owner's login."""
     service = create_engine(Config(), database_url)
     everything.write(service)
     service.dispose()
-    engine = create_owners_engine(owner_url(database_url), lock_timeout_ms=1000)
-    books = Books(engine)
-    filled = {name for name in TABLES if books.rows(f"TABLE {name}")}
-    with engine.begin() as session:
-        session.exec_driver_sql(REMOVING)
+    return create_owners_engine(owner_url(database_url), lock_timeout_ms=1000)
+
+
+def test_rows_that_were_left_behind_are_removed_and_no_others(filled: sqlalchemy.Engine) -> None:
+    books = Books(filled)
+    before = {name: rows for name in TABLES if (rows := books.rows(f"TABLE {name}"))}
+    with filled.begin() as session:
+        session.exec_driver_sql(REMOVING.format(command="DELETE FROM", how=""))
         left = distribute_._left(session)
         distribute_._remove(session, left)
 
-    assert set(left) == {name for name in filled if TABLES[name].placement is not Placement.LOCAL}
+    stays = {name for name in before if TABLES[name].placement is Placement.LOCAL}
+    assert set(left) == before.keys() - stays
     assert {"bets", "entries", "acts"} <= set(left)
+    assert "keys" in stays
     assert not any(books.rows(f"TABLE {name}") for name in left)
-    with engine.begin() as session:
-        assert not distribute_._left(session)
+    assert {name: books.rows(f"TABLE {name}") for name in stays} == {name: before[name] for name in stays}
+
+
+def test_rows_that_stay_are_not_removed_with_those_to_which_they_refer(filled: sqlalchemy.Engine) -> None:
+    books = Books(filled)
+    before = {name: len(books.rows(f"TABLE {name}")) for name in TABLES}
+    with filled.connect() as session:
+        session.exec_driver_sql(REMOVING.format(command="TRUNCATE", how=" CASCADE"))
+        left = distribute_._left(session)
+        with pytest.raises(NotDistributable, match=r"Rows of .*keys.* refer"):
+            distribute_._remove(session, left)
+    assert {name: len(books.rows(f"TABLE {name}")) for name in TABLES} == before
 
 
 def test_the_service_is_answered_in_english(database_url: str) -> None:
