@@ -154,6 +154,9 @@ def test_where_nothing_is_won_and_nothing_refunded_no_money_moves(round_: Round)
     verdict = replace(round_.verdict, refunded=(), wins=(), pays_from_meter=False)
     settlement = settle(verdict, terms=round_.terms, pools=round_.pools, won_since=round_.won_since)
     assert settlement.postings == Postings()
+    assert settlement.policy is round_.terms.rules.policy
+    assert (settlement.awards, settlement.entitlements, settlement.refunds) == ((), (), ())
+    assert (settlement.reserve_after, settlement.prize_fund_after) == (round_.pools.reserve, round_.pools.prize_fund)
     assert settlement.weight == weight(verdict.in_play, round_.terms.sheet)
     assert settlement.meter_before == settlement.meter_after == round_.pools.on_offer(round_.terms.running.limit)
     assert settlement.house_seed == settlement.overflow == 0
