@@ -2,13 +2,12 @@
 The postings and figures of batches of bets, made once for all batches whose stakes sum alike.
 
 They depend on nothing but the rules, the sheet and the casino of a round, and on how many bets stake how much in each
-currency. A jackpot bet is a chip of one value at most tables, so batches repeat all of that.
+currency. Where a jackpot bet is a chip of one value, batches repeat all of that.
 """
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain, repeat
 from typing import Final
 
 from jackpot_service.domain import figures, posting_rules
@@ -53,8 +52,7 @@ class Contributed:
     @cached_property
     def figures(self) -> tuple[Figure, ...]:
         """The figures of the entry."""
-        currencies = list(chain.from_iterable(repeat(currency, count) for currency, _, count in self.stakes))
-        return figures.figures_of_bets(self.contribution, currencies)
+        return figures.figures_of_bets(self.contribution, {currency: count for currency, _, count in self.stakes})
 
 
 class Contributions:

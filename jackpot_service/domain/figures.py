@@ -6,7 +6,7 @@ was staked, which tiers were won and what stood on each hand.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from datetime import date
 from decimal import Decimal
 from enum import StrEnum
@@ -99,9 +99,8 @@ class Figure(NamedTuple):
         return cls(FigureKind(kind), int(number), int(minor), Decimal(value), currency, tier, account, detail, day)
 
 
-def figures_of_bets(contributed: Contribution, currencies: Sequence[str]) -> tuple[Figure, ...]:
-    """Return a batch's figures by currency, given the currency of each of its bets; in alphabetical order."""
-    bets = Counter(currencies)
+def figures_of_bets(contributed: Contribution, bets: Mapping[str, int]) -> tuple[Figure, ...]:
+    """Return a batch's figures by currency, given how many of its bets are in each; in alphabetical order."""
     return tuple(
         Figure(FigureKind.BETS, bets[currency], contributed.stakes_minor[currency], value, currency)
         for currency, value in contributed.values.items()

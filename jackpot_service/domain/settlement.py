@@ -112,8 +112,6 @@ def settle(verdict: Verdict, *, terms: Terms, pools: Pools, won_since: frozenset
     The only rounding is an award's, down to a payable minor unit; an award of 0 is not made. The rest stays in the
     meter, or is carried into the next cycle.
     """
-    if not verdict.wins and not verdict.refunded:
-        return _unmoved(verdict, terms, pools)
     is_hit = verdict.is_hit
     refunds = reverse(verdict.refunded, terms=terms, won_since=won_since)
     after_refunds = pools + refunds.pools()
@@ -148,27 +146,6 @@ def settle(verdict: Verdict, *, terms: Terms, pools: Pools, won_since: frozenset
         house_seed=seed,
         cycle_after=terms.cycle + is_hit,
         postings=postings,
-    )
-
-
-def _unmoved(verdict: Verdict, terms: Terms, pools: Pools) -> Settlement:
-    """Settle a round that moves no money, as most do: nothing was won in it, and nothing is refunded."""
-    meter = pools.on_offer(terms.running.limit)
-    return Settlement(
-        policy=terms.rules.policy,
-        meter_before=meter,
-        weight=weight(verdict.in_play, terms.sheet),
-        awards=(),
-        entitlements=(),
-        refunds=(),
-        meter_after=meter,
-        reserve_after=pools.reserve,
-        prize_fund_after=pools.prize_fund,
-        overflow=ZERO,
-        carried=None,
-        house_seed=ZERO,
-        cycle_after=terms.cycle,
-        postings=Postings(),
     )
 
 

@@ -113,8 +113,6 @@ def terms_of(round_: RoundDocuments, jackpot: Jackpot, *, running: BookedCycle, 
 def won_since(running: BookedCycle, round_: RoundDocuments) -> frozenset[str]:
     """The ids of the round's bets whose cycle had been won when an entry was booked, given the cycle that ran then."""
     earlier = {other.step for other in round_.entries if other.seq <= running.seq_on(other.stripe_no)}
-    if not earlier:
-        return frozenset()  # As of nearly all rounds.
     return frozenset(bet.bet_id for step in earlier for bet in round_.accepted(step=step))
 
 

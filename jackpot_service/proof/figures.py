@@ -1,6 +1,6 @@
 """Whether entries come to what they say: their figures, and whose they are, are figured again from documents."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from sqlalchemy import text
@@ -44,19 +44,14 @@ def entries_come_to_what_they_say(round_: RoundDocuments, jackpot: Jackpot) -> F
         except UNDERIVABLE as error:
             yield _mismatch(entry, f"comes to {entry.content}, and what is due cannot be figured: {error}")
             continue
-        yield from _are_written(entry, of, expected)
+        yield from are(entry, of, expected)
 
 
-def due_of(entry: BookedEntry, round_: RoundDocuments, jackpot: Jackpot) -> tuple[str, ...]:
-    """
-    The figures that an entry's documents make, each as it is written.
-
-    Raises: LedgerError, LookupError, ValueError and the like.
-    """
+def due_of(entry: BookedEntry, round_: RoundDocuments, jackpot: Jackpot) -> Sequence[Figure]:
+    """The figures that an entry's documents make. Raises: LedgerError, LookupError, ValueError and the like."""
     sheet, step = jackpot.sheet(round_.round.rate_sheet), entry.step or 0
     if entry.kind == EntryKind.BETS:
-        contributed = jackpot.contributed(round_.accepted(step=step), round_.round)
-        return tuple(figure.written() for figure in contributed.figures)
+        return jackpot.contributed(round_.accepted(step=step), round_.round).figures
     if entry.kind == EntryKind.CLOSING:
         return ()
     running = jackpot.cycle_at(entry)
@@ -64,20 +59,19 @@ def due_of(entry: BookedEntry, round_: RoundDocuments, jackpot: Jackpot) -> tupl
     live = round_.live(before_step=step)
     if entry.kind == EntryKind.VOIDS:
         voided = {row.bet_id for row in round_.of("voids") if row.step == step and not row.is_tombstone}
-        bets = [booked_bet.bet for booked_bet in round_.bets if booked_bet.bet.bet_id in voided]
-        return _written(figures.figures_of_refunds(bets, terms=terms, won_since=won))
+        return figures.figures_of_refunds(
+            [booked_bet.bet for booked_bet in round_.bets if booked_bet.bet.bet_id in voided],
+            terms=terms,
+            won_since=won,
+        )
     if entry.kind == EntryKind.CANCELLATION:
-        return _written(figures.figures_of_refunds(live, terms=terms, won_since=won))
+        return figures.figures_of_refunds(live, terms=terms, won_since=won)
     dead = refunded_hands(round_.result.hands, jackpot.rules[round_.round.rules_version])
     return (
-        *_written(figures.figures_of_refunds([bet for bet in live if bet.hand in dead], terms=terms, won_since=won)),
-        *_written(figures.figures_of_awards(round_.awards)),
-        *_written(figures.figures_of_hands((bet for bet in live if bet.hand not in dead), sheet)),
+        *figures.figures_of_refunds([bet for bet in live if bet.hand in dead], terms=terms, won_since=won),
+        *figures.figures_of_awards(round_.awards),
+        *figures.figures_of_hands((bet for bet in live if bet.hand not in dead), sheet),
     )
-
-
-def _written(made: Iterable[Figure]) -> tuple[str, ...]:
-    return tuple(figure.written() for figure in made)
 
 
 def effects_come_to_nothing_more(entries: Sequence[BookedEntry]) -> Found:
@@ -153,10 +147,7 @@ def _wrong_payments(session: Session, book: str, since: Verified) -> Found:
 
 def are(entry: BookedEntry, attribution: Attribution, expected: Sequence[Figure]) -> Found:
     """An entry comes to the figures that are due, and they are whose they should be."""
-    yield from _are_written(entry, attribution, _written(expected))
-
-
-def _are_written(entry: BookedEntry, attribution: Attribution, written: tuple[str, ...]) -> Found:
+    written = tuple(figure.written() for figure in expected)
     if (entry.attribution, entry.figures) != (attribution, written):
         yield _mismatch(entry, f"comes to {entry.content}, due was {[*attribution, *written]}")
 

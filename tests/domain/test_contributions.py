@@ -1,5 +1,6 @@
 """Contributions that are figured once for stakes that sum alike: those of each batch by itself, on its own terms."""
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -67,7 +68,7 @@ def test_every_batch_makes_the_entry_that_it_makes_by_itself(
             assert contributed.contribution == alone
             booked = posting_rules.for_contribution(alone, casino_id=round_.casino_id, sheet=sheet)
             assert contributed.postings == booked
-            assert contributed.figures == figures.figures_of_bets(alone, [bet.currency for bet in bets])
+            assert contributed.figures == figures.figures_of_bets(alone, Counter(bet.currency for bet in bets))
 
 
 @repeatable

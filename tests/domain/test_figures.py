@@ -1,6 +1,6 @@
 """What an entry comes to is what it posts and what was bet, told apart by more than postings are."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from fractions import Fraction
 
 from hypothesis import given
@@ -93,7 +93,7 @@ def test_a_hand_counts_once_with_all_that_stands_on_it(round_: Round) -> None:
 @given(values.bets(), values.splits(), values.sheets())
 def test_a_batch_is_told_apart_by_currency_to_the_last_digit(bets: list[Bet], split: Split, sheet: RateSheet) -> None:
     together = contribute(stakes_by_currency(bets), split=split, sheet=sheet)
-    apart = figures.figures_of_bets(together, [bet.currency for bet in bets])
+    apart = figures.figures_of_bets(together, Counter(bet.currency for bet in bets))
     for figure in apart:
         own = [bet for bet in bets if bet.currency == figure.currency]
         alone = contribute(stakes_by_currency(own), split=split, sheet=sheet)
