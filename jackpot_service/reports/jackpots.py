@@ -1,17 +1,16 @@
 """The state of a jackpot and its pools now, and its last hits."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 
 from sqlalchemy import text
 
-from jackpot_service.database.pipelines import Cursor
 from jackpot_service.database.transactions import Session, pipelined
 from jackpot_service.domain import facts
 from jackpot_service.domain.accounts import Meter, Pools
-from jackpot_service.domain.awards import AwardState, AwardStep, HitPayment, payment_of, state_of
+from jackpot_service.domain.awards import HitPayment, payment_of
 from jackpot_service.domain.cards import RANKS, Card, Category, category_of
 from jackpot_service.domain.facts import Facts
 from jackpot_service.domain.lives import Life
@@ -33,38 +32,32 @@ from jackpot_service.records import (
 from jackpot_service.records.lives import meter_of
 from jackpot_service.records.rounds import RoundName
 from jackpot_service.records.verdicts import BookedAward
+from jackpot_service.reports import hit_payments
 from jackpot_service.reports.rates import sheet_to_show
 
-# A hit ended the cycle before the one that it opened.
+# A hit ended the cycle before the one that it opened. Rows are looked up by their keys (LATERAL, LIMIT): a join would
+# read all of a jackpot's while the tables are thought to be small.
 _LAST_HITS = text(
     """
     SELECT r.table_id, r.round_id, e.booked_at
     FROM cycles c
-    JOIN entries e ON e.jackpot_id = :jackpot_id AND e.stripe_no = c.stripe_no AND e.seq = c.seq
-    JOIN rounds r ON r.jackpot_id = :jackpot_id AND r.round_key = e.round_key
+    CROSS JOIN LATERAL (
+        SELECT o.round_key, o.booked_at
+        FROM entries o
+        WHERE o.jackpot_id = :jackpot_id AND o.stripe_no = c.stripe_no AND o.seq = c.seq
+        LIMIT 1
+    ) AS e
+    CROSS JOIN LATERAL (
+        SELECT o.table_id, o.round_id
+        FROM rounds o
+        WHERE o.jackpot_id = :jackpot_id AND o.round_key = e.round_key
+        LIMIT 1
+    ) AS r
     WHERE c.jackpot_id = :jackpot_id AND (CAST(:before AS bigint) IS NULL OR c.cycle <= :before)
     ORDER BY c.cycle DESC
     LIMIT :limit
     """
 )
-
-# Each award that the meter paid at the last hit, by any verdict on its round: its steps, and what was paid of it.
-_LAST_PAYMENT = """
-SELECT array_agg(s.step), a.amount_minor, coalesce((
-           SELECT sum(p.amount_minor)
-           FROM payments p
-           WHERE p.jackpot_id = %(jackpot_id)s AND p.round_key = a.round_key AND p.bet_id = a.bet_id
-             AND p.tier = a.tier AND p.correction = a.correction
-       ), 0)::bigint
-FROM cycles c
-JOIN entries e ON e.jackpot_id = %(jackpot_id)s AND e.stripe_no = c.stripe_no AND e.seq = c.seq
-JOIN awards a ON a.jackpot_id = %(jackpot_id)s AND a.round_key = e.round_key AND a.funded_by = 'meter'
-JOIN award_steps s ON s.jackpot_id = %(jackpot_id)s AND s.round_key = a.round_key AND s.bet_id = a.bet_id
-                  AND s.tier = a.tier AND s.correction = a.correction
-WHERE c.jackpot_id = %(jackpot_id)s AND c.cycle > 1
-  AND c.cycle = (SELECT max(o.cycle) FROM cycles o WHERE o.jackpot_id = %(jackpot_id)s)
-GROUP BY a.round_key, a.bet_id, a.tier, a.correction, a.amount_minor
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +127,7 @@ def jackpot_state(session: Session, jackpot_id: str, *, at: datetime) -> Jackpot
     with pipelined(session) as pipe:
         settings_cursor = settings_in_force.send_read(pipe, jackpot_id, came=[at])
         books_cursor = books.send_read(pipe, jackpot_id)
-        payment_cursor = pipe.send(_LAST_PAYMENT, {"jackpot_id": jackpot_id})
+        payment_cursor = hit_payments.send_last(pipe, jackpot_id)
     in_force = settings_in_force.in_force_of(settings_cursor, jackpot_id)
     held = books.books_of(books_cursor)
     rules_version = held.cycle.rules_version
@@ -147,14 +140,9 @@ def jackpot_state(session: Session, jackpot_id: str, *, at: datetime) -> Jackpot
         following_version=held.cycle.following_version,
         life=lives.life_of(session, jackpot_id, is_accepting=held.is_accepting),
         sheet=sheet_to_show(session, in_force.base, in_force.rate_sheets[0]),
-        payment=payment_of(set(_states_of(payment_cursor))),
+        payment=hit_payments.last_of(payment_cursor),
         displayed=immutable.rules(session, jackpot_id, held.cycle.following_version).displayed,
     )
-
-
-def _states_of(cursor: Cursor) -> Iterator[AwardState]:
-    for steps, amount_minor, paid_minor in cursor:
-        yield state_of([*map(AwardStep, steps)], amount_minor=amount_minor, paid_minor=paid_minor)
 
 
 def last_hits(session: Session, jackpot_id: str, *, limit: int, before: int | None = None) -> tuple[Hit, ...]:

@@ -42,10 +42,12 @@ def books_verify(request: pytest.FixtureRequest) -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def open_awards_follow(request: pytest.FixtureRequest) -> Iterator[None]:
-    """After every test with a world: the table of open awards is as steps and payments say."""
+    """After every test with a world: the table of open awards is as steps and payments say, and so is each meter."""
     if "world" not in request.fixturenames:
         yield
         return
     world: World = request.getfixturevalue("world")
     yield
     assert world.books.wrong_open_awards() == []
+    for by_meter, by_awards in world.books.payments_of_last_hits().values():
+        assert by_meter is by_awards

@@ -1,6 +1,7 @@
 """Looking into the books past the service: pools, balances, rows."""
 
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
@@ -10,10 +11,12 @@ from sqlalchemy import NullPool, text
 from jackpot_service.database import snapshots
 from jackpot_service.database.models import Base
 from jackpot_service.domain.accounts import Pools
+from jackpot_service.domain.awards import HitPayment
 from jackpot_service.domain.money import ZERO
 from jackpot_service.ledger import laws
 from jackpot_service.ledger.mismatches import Mismatch
 from jackpot_service.proof.proof import verify
+from jackpot_service.reports.jackpots import jackpot_states, last_hits
 from tests.support.logins import owner_url
 
 TABLES = tuple(sorted(Base.metadata.tables))
@@ -101,6 +104,17 @@ class Books:
         """Return the rows of open awards that are missing, or are not as steps and payments say."""
         with self._engine.connect() as connection:
             return [dict(row) for row in connection.execute(_OPEN).mappings()]
+
+    def payments_of_last_hits(self) -> Mapping[str, tuple[HitPayment | None, HitPayment | None]]:
+        """Where the payment of each jackpot's last hit stands: as its meter says, and as its awards do, one by one."""
+        now = datetime.now(UTC)
+        with snapshots.snapshot(self._engine) as session:
+            jackpots = jackpot_states(session, at=now)
+            hits = {state.jackpot_id: last_hits(session, state.jackpot_id, limit=1) for state in jackpots}
+        return {
+            state.jackpot_id: (state.payment, next((hit.payment for hit in hits[state.jackpot_id]), None))
+            for state in jackpots
+        }
 
     def counts(self) -> dict[str, int]:
         """How many rows every table holds."""
