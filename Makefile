@@ -77,7 +77,7 @@ test: setup  ## the tests of the ledger, in eight minutes; ARGS="-k name" for so
 # and says what failed.
 LONGEST := 65m
 
-test-long: setup  ## races, servers that are killed, frozen or flooded, fuzzing, every corruption; in half an hour
+test-long: setup  ## races, servers that are killed, frozen or flooded, fuzzing, pages in a browser, every corruption; in half an hour
 	@exec timeout --foreground --signal=INT --kill-after=1m $(LONGEST) \
 	    $(BIN)/python -m pytest -n 2 --dist loadscope -m long $(ARGS)
 

@@ -122,6 +122,7 @@ def test_a_timer_starts_the_unit_of_its_name_each_day() -> None:
     assert calendar.startswith("*-*-* ")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("command", "program"), FILES)
 def test_each_file_is_taken_by_the_program_that_reads_it(command: str, program: str, tmp_path: Path) -> None:
     if shutil.which(program, path=PATH) is None:
@@ -233,6 +234,7 @@ FIRING: Final[Mapping[str, tuple[str, str, str]]] = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.skipif(shutil.which("promtool", path=PATH) is None, reason="apt-get install prometheus")
 @pytest.mark.parametrize("alert", [alert["alert"] for alert in ALERTS])
 def test_an_alert_fires_at_its_threshold_and_not_before(alert: str, tmp_path: Path) -> None:

@@ -134,7 +134,3 @@ def test_titles_and_descriptions_of_the_api_are_read(words: Any, tmp_path: Path,
     read = {(text.line, text.words) for text in words.texts_of_api(page)}
 
     assert read == {(2, "First"), (4, "Second"), (5, "Third."), (7, "Fourth.")}
-
-
-def test_every_text_is_clean(words: Any, capsys: pytest.CaptureFixture[str]) -> None:
-    assert words.main() == 0, capsys.readouterr().out

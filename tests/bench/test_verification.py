@@ -26,10 +26,14 @@ class Answering(socketserver.BaseRequestHandler):
             self.request.sendall(ANSWER)
 
 
+class Server(socketserver.ThreadingTCPServer):
+    request_queue_size = 64  # By itself five may wait, and a sixth tries again after a second.
+
+
 @pytest.fixture
 def port() -> Iterator[int]:
-    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Answering) as server:
-        thread = threading.Thread(target=server.serve_forever)
+    with Server(("127.0.0.1", 0), Answering) as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
         yield server.server_address[1]
         server.shutdown()

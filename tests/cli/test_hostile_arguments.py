@@ -113,6 +113,7 @@ def acts(database_url: str) -> int:
         return int(count)
 
 
+@pytest.mark.long
 def test_a_reason_is_a_line_of_text_wherever_it_is_given(hostile: Jackpot, database_url: str) -> None:
     before = acts(database_url)
 

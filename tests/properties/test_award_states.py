@@ -16,7 +16,7 @@ from tests.properties.award_reports import Figures
 from tests.properties.conftest import Databases
 from tests.support.hands import FOUR_OF_A_KIND
 
-pytestmark = pytest.mark.deep
+pytestmark = [pytest.mark.deep, pytest.mark.long]
 
 SETTINGS = settings(
     profile.SETTINGS,
@@ -32,7 +32,6 @@ ALL: Final = Fraction(1)
 HALF: Final = Fraction(1, 2)
 
 
-@pytest.mark.long
 @pytest.mark.timeout(900 + 4 * profile.CASES)
 def test_awards_stand_where_a_plain_model_has_them_whatever_is_done(databases: Databases) -> None:
     run_state_machine_as_test(lambda: AwardMachine(databases()), settings=SETTINGS)  # type: ignore[arg-type]

@@ -16,7 +16,7 @@ from jackpot_service.domain.money import ZERO
 from jackpot_service.ledger import laws
 from jackpot_service.ledger.mismatches import Mismatch
 from jackpot_service.proof.proof import verify
-from jackpot_service.reports.jackpots import jackpot_states, last_hits
+from jackpot_service.reports.jackpots import jackpot_state, last_hits
 from tests.support.logins import owner_url
 
 TABLES = tuple(sorted(Base.metadata.tables))
@@ -106,15 +106,16 @@ class Books:
             return [dict(row) for row in connection.execute(_OPEN).mappings()]
 
     def payments_of_last_hits(self) -> Mapping[str, tuple[HitPayment | None, HitPayment | None]]:
-        """Where the payment of each jackpot's last hit stands: as its meter says, and as its awards do, one by one."""
-        now = datetime.now(UTC)
-        with snapshots.snapshot(self._engine) as session:
-            jackpots = jackpot_states(session, at=now)
-            hits = {state.jackpot_id: last_hits(session, state.jackpot_id, limit=1) for state in jackpots}
-        return {
-            state.jackpot_id: (state.payment, next((hit.payment for hit in hits[state.jackpot_id]), None))
-            for state in jackpots
-        }
+        """Where the payment of each last hit stands: as its jackpot's meter says, and as the awards do, one by one."""
+        hit_jackpots = [
+            row["jackpot_id"] for row in self.rows("SELECT DISTINCT jackpot_id FROM cycles WHERE cycle > 1")
+        ]
+        payments = {}
+        for jackpot_id in hit_jackpots:
+            with snapshots.snapshot(self._engine) as session:
+                (hit,) = last_hits(session, jackpot_id, limit=1)
+                payments[jackpot_id] = jackpot_state(session, jackpot_id, at=datetime.now(UTC)).payment, hit.payment
+        return payments
 
     def counts(self) -> dict[str, int]:
         """How many rows every table holds."""

@@ -14,7 +14,7 @@ from jackpot_service.pages.blueprint import POLICY
 from jackpot_service.pages.charts import Chart, Kind, Mark
 from tests.pages.browser.screens import Screens, violations
 
-pytestmark = [pytest.mark.browser]
+pytestmark = [pytest.mark.browser, pytest.mark.long]
 
 ADDRESS: Final = "http://charts.test"
 
