@@ -22,14 +22,23 @@ METER = Account("pool:meter")
 
 _MADE = text(
     """
+    WITH settled AS MATERIALIZED (
+        SELECT round_key
+        FROM award_entries_between(
+            :jackpot_id, CAST(:stripe_nos AS int[]), CAST(:starts AS bigint[]), CAST(:ends AS bigint[])
+        )
+    )
     SELECT r.casino_id, a.currency, a.funded_by, t.step,
            sum(a.amount_minor * CAST('1e-' || s.exponent AS numeric)), sum(a.cost)
-    FROM award_entries_between(
-        :jackpot_id, CAST(:stripe_nos AS int[]), CAST(:starts AS bigint[]), CAST(:ends AS bigint[])
-    ) AS e
-    JOIN awards a ON a.jackpot_id = :jackpot_id AND a.round_key = e.round_key AND a.correction = 0
-    JOIN award_steps t ON t.jackpot_id = :jackpot_id AND t.round_key = a.round_key AND t.bet_id = a.bet_id
-                      AND t.tier = a.tier AND t.correction = a.correction AND t.act_seq IS NULL
+    FROM settled
+    JOIN awards a ON a.jackpot_id = :jackpot_id AND a.round_key = settled.round_key AND a.correction = 0
+    CROSS JOIN LATERAL (
+        SELECT o.step
+        FROM award_steps o
+        WHERE o.jackpot_id = :jackpot_id AND o.round_key = a.round_key AND o.bet_id = a.bet_id AND o.tier = a.tier
+          AND o.correction = a.correction AND o.act_seq IS NULL
+        LIMIT 1
+    ) AS t
     JOIN rounds r ON r.jackpot_id = :jackpot_id AND r.round_key = a.round_key
     JOIN rates s ON s.base = :base AND s.number = r.rate_sheet AND s.currency = a.currency
     GROUP BY 1, 2, 3, 4
@@ -58,8 +67,13 @@ _DECIDED = text(
     FROM effects_of_acts(:jackpot_id, (CAST(:starts AS bigint[]))[1], (CAST(:ends AS bigint[]))[1]) AS f
     JOIN acts act ON act.seq = f.act_seq
     JOIN award_steps t ON t.jackpot_id = :jackpot_id AND t.round_key = f.round_key AND t.act_seq = f.act_seq
-    JOIN awards a ON a.jackpot_id = :jackpot_id AND a.round_key = t.round_key AND a.bet_id = t.bet_id
-                 AND a.tier = t.tier AND a.correction = t.correction
+    CROSS JOIN LATERAL (
+        SELECT *
+        FROM awards o
+        WHERE o.jackpot_id = :jackpot_id AND o.round_key = t.round_key AND o.bet_id = t.bet_id
+          AND o.tier = t.tier AND o.correction = t.correction
+        LIMIT 1
+    ) AS a
     JOIN rounds r ON r.jackpot_id = :jackpot_id AND r.round_key = a.round_key
     JOIN rates s ON s.base = :base AND s.number = r.rate_sheet AND s.currency = a.currency
     CROSS JOIN LATERAL (
@@ -91,8 +105,13 @@ _WITHHELD = text(
     SELECT r.casino_id, a.currency, sum(p.withheld_minor * CAST('1e-' || s.exponent AS numeric))
     FROM effects_of_acts(:jackpot_id, (CAST(:starts AS bigint[]))[1], (CAST(:ends AS bigint[]))[1]) AS f
     JOIN payments p ON p.jackpot_id = :jackpot_id AND p.round_key = f.round_key AND p.act_seq = f.act_seq
-    JOIN awards a ON a.jackpot_id = :jackpot_id AND a.round_key = p.round_key AND a.bet_id = p.bet_id
-                 AND a.tier = p.tier AND a.correction = p.correction
+    CROSS JOIN LATERAL (
+        SELECT *
+        FROM awards o
+        WHERE o.jackpot_id = :jackpot_id AND o.round_key = p.round_key AND o.bet_id = p.bet_id
+          AND o.tier = p.tier AND o.correction = p.correction
+        LIMIT 1
+    ) AS a
     JOIN rounds r ON r.jackpot_id = :jackpot_id AND r.round_key = a.round_key
     JOIN rates s ON s.base = :base AND s.number = r.rate_sheet AND s.currency = a.currency
     GROUP BY 1, 2

@@ -22,6 +22,8 @@ from jackpot_service.reports.questions import Parameter
 # An award took the steps of which the entry in the jackpot's book stands before the end. A payment has none: there the
 # act counts, and a reversed one no more. Acts that decide about awards hold all of them in their effects: they are read
 # once, not for each award. When an act was booked is known in another book, which is asked by itself (`acted`).
+# One hit may have thousands of awards, and no statistics say so: the list is for `joins_by_hash`. Parts of large tables
+# are looked up by their keys (LATERAL, ARRAY), each by itself (`won`, `took`): what is found so is joined afterwards.
 LIST: Final = """
 WITH made AS MATERIALIZED (
     SELECT *
@@ -33,11 +35,37 @@ WITH made AS MATERIALIZED (
 decided AS MATERIALIZED (
     SELECT * FROM acts_with_effects(:jackpot_id)
 ),
-steps AS MATERIALIZED (
-    SELECT s.round_key, s.bet_id, s.tier, s.correction, s.step, s.act_seq, of.state, of.place
+won AS MATERIALIZED (
+    SELECT made.booked_at, made.stripe_no, made.seq, a.*, r.casino_id, r.table_id, r.round_id, r.opened_at,
+           r.rate_sheet, b.hand, b.player_id, b.stake_minor
     FROM made
-    JOIN award_steps s ON s.jackpot_id = :jackpot_id AND s.round_key = made.round_key
-                      AND s.correction = made.correction
+    CROSS JOIN LATERAL (
+        SELECT o.round_key, o.bet_id, o.tier, o.correction, o.award_id, o.amount_minor, o.currency, o.cost, o.funded_by
+        FROM awards o
+        WHERE o.jackpot_id = :jackpot_id AND o.round_key = made.round_key AND o.correction = made.correction
+        OFFSET 0
+    ) AS a
+    CROSS JOIN LATERAL round_of_key(:jackpot_id, made.round_key) AS r
+    CROSS JOIN LATERAL (
+        SELECT o.hand, o.player_id, o.stake_minor
+        FROM bets o
+        WHERE o.jackpot_id = :jackpot_id AND o.round_key = a.round_key AND o.bet_id = a.bet_id
+        LIMIT 1
+    ) AS b
+),
+took AS MATERIALIZED (
+    SELECT s.*
+    FROM made
+    CROSS JOIN LATERAL (
+        SELECT o.round_key, o.bet_id, o.tier, o.correction, o.step, o.act_seq
+        FROM award_steps o
+        WHERE o.jackpot_id = :jackpot_id AND o.round_key = made.round_key AND o.correction = made.correction
+        OFFSET 0
+    ) AS s
+),
+steps AS MATERIALIZED (
+    SELECT s.*, of.state, of.place
+    FROM took s
     JOIN award_step_states AS of ON of.step = s.step
     LEFT JOIN decided ON decided.act_seq = s.act_seq
     WHERE s.act_seq IS NULL OR CASE WHEN decided.effect_seq IS NULL THEN s.act_seq <= :acts_end
@@ -47,16 +75,26 @@ booked AS MATERIALIZED (
     SELECT p.round_key, p.bet_id, p.tier, p.correction, p.amount_minor, p.cost, p.withheld_minor, p.reference,
            p.act_seq, p.reverses IS NULL AND r.act_seq IS NULL AS stands
     FROM made
-    JOIN payments p ON p.jackpot_id = :jackpot_id AND p.round_key = made.round_key AND p.correction = made.correction
-    LEFT JOIN payments r ON r.jackpot_id = :jackpot_id AND r.round_key = p.round_key AND r.reverses = p.act_seq
-                        AND r.act_seq <= :acts_end
-    WHERE p.act_seq <= :acts_end
+    CROSS JOIN LATERAL (
+        SELECT *
+        FROM payments o
+        WHERE o.jackpot_id = :jackpot_id AND o.round_key = made.round_key AND o.correction = made.correction
+          AND o.act_seq <= :acts_end
+        OFFSET 0
+    ) AS p
+    LEFT JOIN LATERAL (
+        SELECT o.act_seq
+        FROM payments o
+        WHERE o.jackpot_id = :jackpot_id AND o.round_key = p.round_key AND o.reverses = p.act_seq
+          AND o.act_seq <= :acts_end
+        LIMIT 1
+    ) AS r ON true
 ),
 acted AS MATERIALIZED (
     SELECT seq, booked_at
     FROM entries
     WHERE jackpot_id = '-' AND stripe_no = 0
-      AND seq IN (SELECT act_seq FROM steps UNION ALL SELECT act_seq FROM booked)
+      AND seq = ANY (ARRAY(SELECT act_seq FROM steps UNION ALL SELECT act_seq FROM booked))
 ),
 taken AS MATERIALIZED (
     SELECT s.round_key, s.bet_id, s.tier, s.correction,
@@ -82,7 +120,7 @@ paid AS MATERIALIZED (
     GROUP BY p.round_key, p.bet_id, p.tier, p.correction
 ),
 listed AS (
-SELECT a.award_id, r.casino_id, r.table_id, r.round_id, a.bet_id, b.hand, b.player_id, a.tier,
+SELECT a.award_id, a.casino_id, a.table_id, a.round_id, a.bet_id, a.hand, a.player_id, a.tier,
        a.amount_minor * CAST('1e-' || rate.exponent AS numeric) AS amount, a.currency, a.cost AS cost_base,
        a.funded_by, a.correction,
        CASE WHEN taken.state = 'payable' AND paid.minor = a.amount_minor THEN 'paid'
@@ -91,26 +129,23 @@ SELECT a.award_id, r.casino_id, r.table_id, r.round_id, a.bet_id, b.hand, b.play
        coalesce(paid.minor, 0) * CAST('1e-' || rate.exponent AS numeric) AS paid_amount,
        (a.amount_minor - coalesce(paid.minor, 0)) * CAST('1e-' || rate.exponent AS numeric) AS unpaid_amount,
        a.cost - coalesce(paid.cost, 0) AS unpaid_cost_base,
-       made.booked_at AS made_at, coalesce(taken.reinstated_at, taken.approved_at, made.booked_at) AS payable_at,
-       made.stripe_no, made.seq, taken.approved_at, taken.rejected_at,
+       a.booked_at AS made_at, coalesce(taken.reinstated_at, taken.approved_at, a.booked_at) AS payable_at,
+       a.stripe_no, a.seq, taken.approved_at, taken.rejected_at,
        taken.reinstated_at, taken.stopped_at, taken.released_at, paid.paid_at,
        paid.payment_reference, taken.forfeited_at, taken.reversed_at,
        CASE WHEN a.amount_minor >= rule.report_at_minor
-                 AND a.amount_minor >= coalesce(rule.least_multiple, 0) * b.stake_minor THEN 'yes'
+                 AND a.amount_minor >= coalesce(rule.least_multiple, 0) * a.stake_minor THEN 'yes'
             WHEN rule.version IS NOT NULL THEN 'no' END AS reportable,
-       withholding_due(rule, a.amount_minor, b.stake_minor) * CAST('1e-' || rate.exponent AS numeric)
+       withholding_due(rule, a.amount_minor, a.stake_minor) * CAST('1e-' || rate.exponent AS numeric)
            AS withholding_due,
        coalesce(paid.withheld_minor, 0) * CAST('1e-' || rate.exponent AS numeric) AS withheld_amount
-FROM made
-JOIN awards a ON a.jackpot_id = :jackpot_id AND a.round_key = made.round_key AND a.correction = made.correction
+FROM won a
 JOIN taken ON taken.round_key = a.round_key AND taken.bet_id = a.bet_id AND taken.tier = a.tier
           AND taken.correction = a.correction
 LEFT JOIN paid ON paid.round_key = a.round_key AND paid.bet_id = a.bet_id AND paid.tier = a.tier
               AND paid.correction = a.correction
-JOIN rounds r ON r.jackpot_id = :jackpot_id AND r.round_key = a.round_key
-JOIN bets b ON b.jackpot_id = :jackpot_id AND b.round_key = a.round_key AND b.bet_id = a.bet_id
-JOIN rates rate ON rate.base = :base AND rate.number = r.rate_sheet AND rate.currency = a.currency
-LEFT JOIN LATERAL withholding_rule_of(r.casino_id, a.currency, r.opened_at) AS rule ON true
+JOIN rates rate ON rate.base = :base AND rate.number = a.rate_sheet AND rate.currency = a.currency
+LEFT JOIN LATERAL withholding_rule_of(a.casino_id, a.currency, a.opened_at) AS rule ON true
 ),
 aged AS (
     SELECT *, floor(extract(epoch FROM CAST(:as_of AS timestamptz) - payable_at) / 86400)::int AS age_days
@@ -211,7 +246,7 @@ def make(session: Session, scope: Scope) -> Sequence[Section]:
     The sums have two parts of an award that is paid in part: the unpaid one is payable, the other one is paid.
     """
     return (
-        LongList(session, LIST, scope, AWARDS, {"only_unpaid": False}).section("awards", "Awards"),
+        LongList(session, LIST, scope, AWARDS, {"only_unpaid": False}, joins_by_hash=True).section("awards", "Awards"),
         Section("totals", "Awards by tier, currency and state", TOTALS, _totals(session, scope)),
     )
 

@@ -188,7 +188,7 @@ class LongList:
     A list that is as long as the books, read through a cursor of the server while it is written out.
 
     The statement's aliases are the columns after the jackpot and its base currency, which come first in each row.
-    `more` are parameters of its own.
+    `more` are parameters of its own. `joins_by_hash` is for a statement that joins what no statistics count.
     """
 
     session: Session
@@ -196,6 +196,7 @@ class LongList:
     scope: Scope
     columns: Sequence[Column]
     more: Mapping[str, Any] = field(default_factory=dict)
+    joins_by_hash: bool = False
     _readings: list[Generator[Row, None, None]] = field(default_factory=list, init=False)
 
     def __iter__(self) -> Iterator[Row]:
@@ -215,16 +216,19 @@ class LongList:
         for book in self.scope.books:
             query = {**list_parameters(self.scope, book), **self.more}
             of_book = book.jackpot_id, book.base
-            with closing(long_lists.rows_of(self.session, self.statement, query, names)) as rows:
+            reading = long_lists.rows_of(self.session, self.statement, query, names, joins_by_hash=self.joins_by_hash)
+            with closing(reading) as rows:
                 for row in rows:
                     yield of_book + row
 
     def count(self) -> int:
         """Count the rows: the database looks for all of them, and hands over none."""
         query = text(f"SELECT count(*) FROM ({self.statement}) AS listed")  # noqa: S608  it counts a statement of a report
-        counts = (
-            self.session.scalar(query, {**list_parameters(self.scope, book), **self.more}) for book in self.scope.books
-        )
+        with long_lists.planned(self.session, joins_by_hash=self.joins_by_hash):
+            counts = [
+                self.session.scalar(query, {**list_parameters(self.scope, book), **self.more})
+                for book in self.scope.books
+            ]
         return sum(count for count in counts if count is not None)
 
     def section(self, name: str, title: str) -> Section:

@@ -30,8 +30,13 @@ _HELD = text(
     SELECT h.round_key, h.bet_id, h.tier, h.correction, r.casino_id, a.currency,
            a.amount_minor * CAST('1e-' || s.exponent AS numeric) AS amount, a.cost
     FROM held h
-    JOIN awards a ON a.jackpot_id = :jackpot_id AND a.round_key = h.round_key AND a.bet_id = h.bet_id
-                 AND a.tier = h.tier AND a.correction = h.correction
+    CROSS JOIN LATERAL (
+        SELECT *
+        FROM awards o
+        WHERE o.jackpot_id = :jackpot_id AND o.round_key = h.round_key AND o.bet_id = h.bet_id
+          AND o.tier = h.tier AND o.correction = h.correction
+        LIMIT 1
+    ) AS a
     JOIN entries e ON e.jackpot_id = :jackpot_id AND e.round_key = a.round_key AND e.kind = 'result'
     JOIN rounds r ON r.jackpot_id = :jackpot_id AND r.round_key = a.round_key
     JOIN rates s ON s.base = :base AND s.number = r.rate_sheet AND s.currency = a.currency

@@ -52,11 +52,21 @@ _HITS = text(
 
 _AWARDS = text(
     """
-    SELECT a.bet_id, b.player_id, b.hand, array_to_string(h.cards, ' ') AS cards, a.tier, a.funded_by, a.currency,
-           b.stake_minor, a.amount_minor, a.cost AS cost_base
+    WITH dealt AS MATERIALIZED (
+        SELECT hand, array_to_string(cards, ' ') AS cards
+        FROM hands
+        WHERE jackpot_id = :jackpot_id AND round_key = :round_key
+    )
+    SELECT a.bet_id, b.player_id, b.hand, dealt.cards, a.tier, a.funded_by, a.currency, b.stake_minor, a.amount_minor,
+           a.cost AS cost_base
     FROM awards a
-    JOIN bets b ON b.jackpot_id = :jackpot_id AND b.round_key = a.round_key AND b.bet_id = a.bet_id
-    JOIN hands h ON h.jackpot_id = :jackpot_id AND h.round_key = b.round_key AND h.hand = b.hand
+    CROSS JOIN LATERAL (
+        SELECT o.player_id, o.hand, o.stake_minor
+        FROM bets o
+        WHERE o.jackpot_id = :jackpot_id AND o.round_key = a.round_key AND o.bet_id = a.bet_id
+        LIMIT 1
+    ) AS b
+    JOIN dealt ON dealt.hand = b.hand
     WHERE a.jackpot_id = :jackpot_id AND a.round_key = :round_key AND a.correction = 0
     ORDER BY a.bet_id, a.tier
     """

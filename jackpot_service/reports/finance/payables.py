@@ -37,12 +37,12 @@ def make(session: Session, scope: Scope) -> Sequence[Section]:
     """List the awards of the period that are not paid as a whole at the end, and sum up the rest by its age."""
     unpaid = {"only_unpaid": True}
     return (
-        LongList(session, LIST, scope, PAYABLES, unpaid).section("payables", "Payables"),
+        LongList(session, LIST, scope, PAYABLES, unpaid, joins_by_hash=True).section("payables", "Payables"),
         Section(
             "ageing",
             "Payables by casino, currency and age in days",
             AGEING,
-            _ageing(LongList(session, LIST, scope, _AGED, unpaid)),
+            _ageing(LongList(session, LIST, scope, _AGED, unpaid, joins_by_hash=True)),
         ),
     )
 
