@@ -23,7 +23,7 @@ from jackpot_service.reports.questions import Parameter
 # act counts, and a reversed one no more. Acts that decide about awards hold all of them in their effects: they are read
 # once, not for each award. When an act was booked is known in another book, which is asked by itself (`acted`).
 # One hit may have thousands of awards, and no statistics say so: the list is for `joins_by_hash`. Parts of large tables
-# are looked up by their keys (LATERAL, ARRAY), each by itself (`won`, `took`): what is found so is joined afterwards.
+# are looked up by their keys (ARRAY, LATERAL), each by itself: what is found so is joined afterwards.
 LIST: Final = """
 WITH made AS MATERIALIZED (
     SELECT *
@@ -38,50 +38,32 @@ decided AS MATERIALIZED (
 won AS MATERIALIZED (
     SELECT made.booked_at, made.stripe_no, made.seq, a.*, r.casino_id, r.table_id, r.round_id, r.opened_at,
            r.rate_sheet, b.hand, b.player_id, b.stake_minor
-    FROM made
-    CROSS JOIN LATERAL (
-        SELECT o.round_key, o.bet_id, o.tier, o.correction, o.award_id, o.amount_minor, o.currency, o.cost, o.funded_by
-        FROM awards o
-        WHERE o.jackpot_id = :jackpot_id AND o.round_key = made.round_key AND o.correction = made.correction
-        OFFSET 0
-    ) AS a
-    CROSS JOIN LATERAL round_of_key(:jackpot_id, made.round_key) AS r
+    FROM awards a
+    JOIN made ON made.round_key = a.round_key AND made.correction = a.correction
+    CROSS JOIN LATERAL round_of_key(:jackpot_id, a.round_key) AS r
     CROSS JOIN LATERAL (
         SELECT o.hand, o.player_id, o.stake_minor
         FROM bets o
         WHERE o.jackpot_id = :jackpot_id AND o.round_key = a.round_key AND o.bet_id = a.bet_id
         LIMIT 1
     ) AS b
-),
-took AS MATERIALIZED (
-    SELECT s.*
-    FROM made
-    CROSS JOIN LATERAL (
-        SELECT o.round_key, o.bet_id, o.tier, o.correction, o.step, o.act_seq
-        FROM award_steps o
-        WHERE o.jackpot_id = :jackpot_id AND o.round_key = made.round_key AND o.correction = made.correction
-        OFFSET 0
-    ) AS s
+    WHERE a.jackpot_id = :jackpot_id AND a.round_key = ANY (ARRAY(SELECT round_key FROM made))
 ),
 steps AS MATERIALIZED (
-    SELECT s.*, of.state, of.place
-    FROM took s
+    SELECT s.round_key, s.bet_id, s.tier, s.correction, s.step, s.act_seq, of.state, of.place
+    FROM award_steps s
+    JOIN made ON made.round_key = s.round_key AND made.correction = s.correction
     JOIN award_step_states AS of ON of.step = s.step
     LEFT JOIN decided ON decided.act_seq = s.act_seq
-    WHERE s.act_seq IS NULL OR CASE WHEN decided.effect_seq IS NULL THEN s.act_seq <= :acts_end
-                                    ELSE decided.effect_seq <= :upto END
+    WHERE s.jackpot_id = :jackpot_id AND s.round_key = ANY (ARRAY(SELECT round_key FROM made))
+      AND (s.act_seq IS NULL OR CASE WHEN decided.effect_seq IS NULL THEN s.act_seq <= :acts_end
+                                     ELSE decided.effect_seq <= :upto END)
 ),
 booked AS MATERIALIZED (
     SELECT p.round_key, p.bet_id, p.tier, p.correction, p.amount_minor, p.cost, p.withheld_minor, p.reference,
            p.act_seq, p.reverses IS NULL AND r.act_seq IS NULL AS stands
-    FROM made
-    CROSS JOIN LATERAL (
-        SELECT *
-        FROM payments o
-        WHERE o.jackpot_id = :jackpot_id AND o.round_key = made.round_key AND o.correction = made.correction
-          AND o.act_seq <= :acts_end
-        OFFSET 0
-    ) AS p
+    FROM payments p
+    JOIN made ON made.round_key = p.round_key AND made.correction = p.correction
     LEFT JOIN LATERAL (
         SELECT o.act_seq
         FROM payments o
@@ -89,6 +71,8 @@ booked AS MATERIALIZED (
           AND o.act_seq <= :acts_end
         LIMIT 1
     ) AS r ON true
+    WHERE p.jackpot_id = :jackpot_id AND p.round_key = ANY (ARRAY(SELECT round_key FROM made))
+      AND p.act_seq <= :acts_end
 ),
 acted AS MATERIALIZED (
     SELECT seq, booked_at
