@@ -47,7 +47,7 @@ def _size(site: Site, plan: Plan, bets: int) -> Iterator[Figure]:
     raw_ms = site.raw_p50_ms(bets=bets, seconds=plan.seconds, clients=FEW)
     at_few = {"N": bets, "connections": FEW}
     yield Figure(NAME, "p50 alone", alone_ms, "ms", {"N": bets, "connections": 1})
-    yield Figure(NAME, "p50 at once", few_ms, "ms", at_few)
+    yield Figure(NAME, "p50 of few at once", few_ms, "ms", at_few)
     yield Figure(NAME, "p50 of raw", raw_ms, "ms", at_few)
     yield Figure(NAME, "p50, of raw", few_ms / raw_ms, "times", at_few, P50_OF_RAW)
     site.log(f"latency: N={bets}, closed loop")

@@ -27,7 +27,7 @@ class Answering(socketserver.BaseRequestHandler):
 
 
 class Server(socketserver.ThreadingTCPServer):
-    request_queue_size = 64  # By itself five may wait, and a sixth tries again after a second.
+    request_queue_size = 64  # By default five may wait, and a sixth tries again after a second.
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 """The payment of a hit that many share is answered by one of its awards, also while the tables are not analysed."""
 
-import re
 from collections.abc import Callable
 from typing import Final
 
@@ -14,6 +13,7 @@ from tests.support.bets import bet
 from tests.support.hands import ROYAL_FLUSH, hand
 from tests.support.payouts import held_from
 from tests.support.reading import past_the_service
+from tests.support.work import work_of
 from tests.support.world import LIVE, World
 
 pytestmark = pytest.mark.slow
@@ -58,12 +58,4 @@ def test_the_payment_of_a_hit_is_asked_of_few_rows(
         done = "\n".join(executed(session, hit_payments._LAST, {"jackpot_id": "j1"}))
 
     assert world.get("/v1/jackpots/j1/meter").ok()["payment"] == payment
-    assert max(rows_of(done)) <= FEW, done
-
-
-def rows_of(done: str) -> list[int]:
-    """How many rows each step of a plan gave, and how many it read and dropped."""
-    passed_on = [int(rows) * int(loops) for rows, loops in re.findall(r"actual rows=(\d+)[.]\d+ loops=(\d+)", done)]
-    dropped = [int(rows) for rows in re.findall(r"Rows Removed by \w+ ?\w*: (\d+)", done)]
-    assert passed_on, done
-    return passed_on + dropped
+    assert work_of(done) <= FEW, done

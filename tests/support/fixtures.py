@@ -49,5 +49,5 @@ def open_awards_follow(request: pytest.FixtureRequest) -> Iterator[None]:
     world: World = request.getfixturevalue("world")
     yield
     assert world.books.wrong_open_awards() == []
-    for by_meter, by_awards in world.books.payments_of_last_hits().values():
-        assert by_meter is by_awards
+    for jackpot_id, (by_meter, by_awards) in world.books.payments_of_last_hits().items():
+        assert by_meter is by_awards, jackpot_id

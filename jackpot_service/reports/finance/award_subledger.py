@@ -37,7 +37,7 @@ _MADE = text(
         FROM award_steps o
         WHERE o.jackpot_id = :jackpot_id AND o.round_key = a.round_key AND o.bet_id = a.bet_id AND o.tier = a.tier
           AND o.correction = a.correction AND o.act_seq IS NULL
-        LIMIT 1
+        LIMIT 9  -- All of them, since each step is taken once; with a limit they are looked up for each award.
     ) AS t
     JOIN rounds r ON r.jackpot_id = :jackpot_id AND r.round_key = a.round_key
     JOIN rates s ON s.base = :base AND s.number = r.rate_sheet AND s.currency = a.currency

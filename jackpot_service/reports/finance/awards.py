@@ -22,8 +22,8 @@ from jackpot_service.reports.questions import Parameter
 # An award took the steps of which the entry in the jackpot's book stands before the end. A payment has none: there the
 # act counts, and a reversed one no more. Acts that decide about awards hold all of them in their effects: they are read
 # once, not for each award. When an act was booked is known in another book, which is asked by itself (`acted`).
-# One hit may have thousands of awards, and no statistics say so: the list is for `joins_by_hash`. Parts of large tables
-# are looked up by their keys (ARRAY, LATERAL), each by itself: what is found so is joined afterwards.
+# One hit may have thousands of awards, and no statistics say so: the list needs `joining_by_hash`. Rows of large tables
+# are looked up by their keys (ARRAY, LATERAL), table by table, and joined afterwards.
 LIST: Final = """
 WITH made AS MATERIALIZED (
     SELECT *

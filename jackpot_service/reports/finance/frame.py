@@ -1,7 +1,7 @@
 """The frame of finance reports: their parameters, the books they stand on, and how they become documents."""
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, nullcontext
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -188,7 +188,7 @@ class LongList:
     A list that is as long as the books, read through a cursor of the server while it is written out.
 
     The statement's aliases are the columns after the jackpot and its base currency, which come first in each row.
-    `more` are parameters of its own. `joins_by_hash` is for a statement that joins what no statistics count.
+    `more` are parameters of its own. `joins_by_hash` is for a statement that needs `long_lists.joining_by_hash`.
     """
 
     session: Session
@@ -224,7 +224,7 @@ class LongList:
     def count(self) -> int:
         """Count the rows: the database looks for all of them, and hands over none."""
         query = text(f"SELECT count(*) FROM ({self.statement}) AS listed")  # noqa: S608  it counts a statement of a report
-        with long_lists.planned(self.session, joins_by_hash=self.joins_by_hash):
+        with long_lists.joining_by_hash(self.session) if self.joins_by_hash else nullcontext():
             counts = [
                 self.session.scalar(query, {**list_parameters(self.scope, book), **self.more})
                 for book in self.scope.books

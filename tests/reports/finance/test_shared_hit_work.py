@@ -1,8 +1,8 @@
 """
 Reports of a hit that many share do what is in proportion to its awards, also while no table is analysed.
 
-Until then PostgreSQL takes a round's awards for one row, and would join them with their steps, bets and payments each
-with each: 5,000 winners had finance wait for sixteen seconds.
+Before it is analysed, PostgreSQL expects one award in a round, and would compare each award with each step, bet and
+payment.
 """
 
 import re
@@ -22,6 +22,7 @@ from tests.support.bets import bet
 from tests.support.hands import ROYAL_FLUSH, hand
 from tests.support.payouts import held_from
 from tests.support.shown_reports import by_books
+from tests.support.work import work_of
 from tests.support.world import LIVE, World
 
 pytestmark = pytest.mark.slow
@@ -30,9 +31,6 @@ WINNERS: Final = 100
 PAID: Final = 40
 MOST_ROWS: Final = 20 * WINNERS
 """No step of a plan reads more: each award has nine kinds of steps at most, which are compared with it one by one."""
-
-_WORK: Final = re.compile(r"actual rows=(?P<rows>\d+)[.]\d+ loops=(?P<loops>\d+)")
-_DROPPED: Final = re.compile(r"Rows Removed by (?:Join )?Filter: (\d+)")
 
 Plans = dict[str, str]
 
@@ -54,13 +52,6 @@ def explained(engine: sqlalchemy.Engine) -> Iterator[Plans]:
         yield plans
     finally:
         event.remove(engine, "before_cursor_execute", explain)
-
-
-def work_of(plan: str) -> int:
-    """How many rows the busiest step of a plan gave, or read and dropped."""
-    passed_on = [int(step["rows"]) * int(step["loops"]) for step in _WORK.finditer(plan)]
-    assert passed_on, plan
-    return max([*passed_on, *map(int, _DROPPED.findall(plan))])
 
 
 @pytest.mark.parametrize("tiers", [(), held_from("1")], ids=["payable", "held"])
