@@ -33,7 +33,7 @@ file_option = click.Path(path_type=Path)
 
 @example(
     "jackpot seal --new-key seal.key > seal.pub",
-    "jackpot seal --key seal.key --output 2026-11-28.seal",
+    "jackpot seal --key seal.key --output 2026-11-28.json",
     "jackpot seal --show 3",
 )
 @click.command("seal")

@@ -39,11 +39,11 @@ MOST_PROCESSES = 64
 @example(
     "jackpot verify",
     "jackpot verify --from-last",
-    "jackpot verify --seal 2026-11-28.seal --public-key seal.pub",
+    "jackpot verify --seal 2026-11-28.json --public-key seal.pub",
 )
 @click.command("verify")
 @click.option("--from-last", is_flag=True, help="Go on from where the last clean, or interrupted, verification stood.")
-@click.option("--seal", "seal_paths", type=file_option, multiple=True, help="A seal, or a directory of seals.")
+@click.option("--seal", "seal_paths", type=file_option, multiple=True, help="A seal, or a directory of seals (*.json).")
 @click.option("--public-key", "key_paths", type=file_option, multiple=True, help="A key that signed them, in PEM.")
 @click.option("--note-every", type=click.FloatRange(0), default=60.0, show_default=True, help="Seconds between notes.")
 @click.option(
