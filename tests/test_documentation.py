@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import fields
 from pathlib import Path
 from typing import Final
 
@@ -10,9 +11,11 @@ import click
 import pytest
 import yaml
 
+from jackpot_service.cli import address
 from jackpot_service.cli.calls.changes import Kinds
 from jackpot_service.cli.demo import key_file
 from jackpot_service.cli.main import cli
+from jackpot_service.config.settings import Config
 from jackpot_service.domain.change_policy import KindPolicy
 from jackpot_service.reports.finance.registry import REPORTS
 from jackpot_service.usecases.changes.adjustment import Cause, Pool
@@ -26,6 +29,7 @@ PAGES: Final = sorted(
 DECISIONS: Final = sorted(page for page in (DOCS / "decisions").glob("*.md") if page.name != "README.md")
 TEXT: Final = (DOCS / "changes.md").read_text(encoding="utf-8")
 ON_CALLS: Final = (DOCS / "calls.md").read_text(encoding="utf-8")
+ON_OPERATIONS: Final = (DOCS / "operations.md").read_text(encoding="utf-8")
 ON_REPORTS: Final = (DOCS / "reports.md").read_text(encoding="utf-8")
 
 ROLES: Final = {
@@ -90,6 +94,35 @@ def test_every_command_is_listed_with_its_call_or_among_those_that_stay_on_the_m
     (rest,) = re.findall(r"^These need no call: (.*?)^## ", ON_CALLS, re.MULTILINE | re.DOTALL)
 
     assert with_call | set(re.findall(r"`([a-z -]+)`", rest)) == set(_commands(cli, ()))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_the_commands_that_pages_name_are_there_with_their_options(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    named = [" ".join(span.split()) for span in re.findall(r"`(jackpot [a-z][^`]*)`", text)]
+
+    assert [span for span in named if not _is_command(span)] == []
+
+
+def _is_command(span: str) -> bool:
+    """Whether a command and its options are there; `…`, words in capitals and `a|b` stand for what a reader chooses."""
+    command: click.Command | None = cli
+    for word in span.split()[1:]:
+        if not isinstance(command, click.Group) or not re.fullmatch(r"[a-z-]+", word):
+            break
+        command = command.get_command(click.Context(command), word)
+    if command is None or isinstance(command, click.Group):  # A reader chooses which of the group.
+        return command is not None
+    options = {name for parameter in command.params for name in (*parameter.opts, *parameter.secondary_opts)}
+    return set(re.findall(r"(?<!\S)\[?(--[a-z-]+)", span)) <= options | {"--help"}
+
+
+def test_every_setting_is_explained_once() -> None:
+    rows = re.findall(r"^\| (`JACKPOT_.*?`) \|", ON_OPERATIONS, re.MULTILINE)
+    explained = [name for row in rows for name in re.findall(r"JACKPOT_[A-Z_]+", row)]
+
+    settings = {f"JACKPOT_{setting.name.upper()}" for setting in fields(Config)}
+    assert sorted(explained) == sorted(settings | {address.URL_VARIABLE})
 
 
 def _commands(command: click.Command, path: tuple[str, ...]) -> Iterator[str]:
