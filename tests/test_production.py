@@ -243,6 +243,12 @@ def test_an_alert_fires_at_its_threshold_and_not_before(alert: str, tmp_path: Pa
     assert not fires(alert, tmp_path, series, quiet)
 
 
+@pytest.mark.long
+@pytest.mark.skipif(shutil.which("promtool", path=PATH) is None, reason="apt-get install prometheus")
+def test_a_prize_fund_below_zero_wakes_nobody(tmp_path: Path) -> None:
+    assert not fires("JackpotPoolNegative", tmp_path, 'jackpot_pool_amount{jackpot_id="live",pool="prize_fund"}', "-1x60")
+
+
 def fires(alert: str, place: Path, series: str, values: str) -> bool:
     """Return whether an alert fires by a series: promtool, which is to expect none, complains of it then."""
     none: dict[str, object] = {"eval_time": "780m" if "800" in values else "60m", "alertname": alert, "exp_alerts": []}
