@@ -246,7 +246,9 @@ def test_an_alert_fires_at_its_threshold_and_not_before(alert: str, tmp_path: Pa
 @pytest.mark.long
 @pytest.mark.skipif(shutil.which("promtool", path=PATH) is None, reason="apt-get install prometheus")
 def test_a_prize_fund_below_zero_wakes_nobody(tmp_path: Path) -> None:
-    assert not fires("JackpotPoolNegative", tmp_path, 'jackpot_pool_amount{jackpot_id="live",pool="prize_fund"}', "-1x60")
+    assert not fires(
+        "JackpotPoolNegative", tmp_path, 'jackpot_pool_amount{jackpot_id="live",pool="prize_fund"}', "-1x60"
+    )
 
 
 def fires(alert: str, place: Path, series: str, values: str) -> bool:
