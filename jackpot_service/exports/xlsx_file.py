@@ -32,6 +32,20 @@ CUT = " … (cut)"
 FIGURES = frozenset({ColumnType.AMOUNT, ColumnType.NUMBER, ColumnType.PERCENT})
 """The types that are written as a number, and as exact text."""
 
+_WIDTHS = {
+    ColumnType.AMOUNT: 18,
+    ColumnType.NUMBER: 20,
+    ColumnType.PERCENT: 12,
+    ColumnType.COUNT: 12,
+    ColumnType.INSTANT: 28,
+    ColumnType.DAY: 12,
+    ColumnType.TEXT: 22,
+}
+"""Of columns, in characters: Excel shows a number that does not fit as `####`. A title goes on in further lines."""
+
+_WIDTH_OF_EXACT = 26
+_WIDTHS_OF_HEAD = (22, 60)
+
 _DIGITS = {ColumnType.NUMBER: 10, ColumnType.PERCENT: 4}
 _OTHERWISE = 2
 _WIDE = Context(prec=100, traps=[])
@@ -55,6 +69,8 @@ def steps(document: Document, file: IO[bytes]) -> Generator[None, None, None]:
     with xlsxwriter.Workbook(file, _OPTIONS) as workbook:
         workbook.set_properties({"created": document.made_at.astimezone(UTC)})
         head = workbook.add_worksheet("head")
+        for place, width in enumerate(_WIDTHS_OF_HEAD):
+            head.set_column(place, place, width)
         for number, texts in enumerate(head_of(document)):
             for place, text in enumerate(texts):
                 head.write_string(number, place, text)
@@ -64,13 +80,18 @@ def steps(document: Document, file: IO[bytes]) -> Generator[None, None, None]:
 
 def _write_section(workbook: Any, section: Section) -> Iterator[None]:  # noqa: ANN401  the library has no types
     formats = {digits: workbook.add_format({"num_format": _pattern(digits)}) for digits in (0, 1, 2, 3, 4, 10)}
+    of_titles = workbook.add_format({"bold": True, "text_wrap": True, "valign": "top"})
     for name, rows in _sheets(section):
         sheet = workbook.add_worksheet(name)
-        for place, title in enumerate(_titles(section.columns)):
-            sheet.write_string(0, place, title)
+        sheet.freeze_panes(1, 0)
+        place = number = 0
+        for place, (title, width) in enumerate(_titles(section.columns)):
+            sheet.set_column(place, place, width)
+            sheet.write_string(0, place, title, of_titles)
         for number, row in enumerate(rows, 1):
             _write_row(sheet, number, section.columns, row, formats)
             yield
+        sheet.autofilter(0, 0, number, place)
 
 
 def _sheets(section: Section) -> Iterator[tuple[str, Iterator[Row]]]:
@@ -83,12 +104,13 @@ def _sheets(section: Section) -> Iterator[tuple[str, Iterator[Row]]]:
         yield f"{section.name[: LONGEST_NAME - 5]} {number}", chain([first], islice(rows, MOST_ROWS - 1))
 
 
-def _titles(columns: Sequence[Column]) -> Iterator[str]:
+def _titles(columns: Sequence[Column]) -> Iterator[tuple[str, int]]:
+    """Yield the title of each column of a sheet, and how wide it is."""
     for column in columns:
         unit = f", {column.currency}" if column.currency else ""
-        yield f"{column.title}{unit}"
+        yield f"{column.title}{unit}", _WIDTHS[column.type]
         if column.type in FIGURES:
-            yield f"{column.title}{unit} (exact)"
+            yield f"{column.title}{unit} (exact)", _WIDTH_OF_EXACT
 
 
 def _write_row(

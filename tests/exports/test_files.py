@@ -10,8 +10,10 @@ from datetime import UTC, date, datetime, timedelta, timezone
 from decimal import Decimal
 from io import BytesIO, StringIO
 from typing import Final
+from xml.etree.ElementTree import Element
 
 import pytest
+from defusedxml.ElementTree import fromstring
 
 from jackpot_service.exports import files, xlsx_file
 from jackpot_service.reports.documents import Column, ColumnType, Document, Row, Section, as_text, head_of
@@ -276,6 +278,32 @@ def test_more_rows_than_a_sheet_takes_go_on_on_further_sheets(monkeypatch: pytes
         assert all(workbooks.texts(sheet)[0] == ["N"] for sheet in sheets_by_name.values())
         numbers = [row[0] for sheet in sheets_by_name.values() for row in workbooks.texts(sheet)[1:]]
         assert numbers == [str(number) for number in range(count)]
+
+
+def test_a_sheet_keeps_its_bold_titles_in_sight_filters_by_them_and_has_room_for_its_figures() -> None:
+    columns = Column("a", "A", ColumnType.AMOUNT, currency="EUR"), Column("t", "T"), Column("n", "N", ColumnType.COUNT)
+    file = BytesIO()
+    xlsx_file.write(document(section(*columns, rows=[(Decimal("-1234567890.12"), "x", 1)] * 2)), file)
+
+    with zipfile.ZipFile(file) as parts:
+        sheet, styles = (fromstring(parts.read(f"xl/{part}.xml")) for part in ("worksheets/sheet2", "styles"))
+    (pane,) = sheet.iter(f"{workbooks.MAIN}pane")
+    assert (pane.attrib["ySplit"], pane.attrib["state"]) == ("1", "frozen")
+    (filtered,) = sheet.iter(f"{workbooks.MAIN}autoFilter")
+    assert filtered.attrib["ref"] == "A1:D3"
+    widths = [float(column.attrib["width"]) for column in sheet.iter(f"{workbooks.MAIN}col")]
+    assert len(widths) == 4
+    assert min(widths[:2]) > len("-1,234,567,890.12")
+    fonts, xfs = (list(styles.find(f"{workbooks.MAIN}{name}") or ()) for name in ("fonts", "cellXfs"))
+    first, *rest = sheet.iter(f"{workbooks.MAIN}row")
+    assert all(is_bold(cell, fonts, xfs) for cell in first)
+    assert not any(is_bold(cell, fonts, xfs) for row in rest for cell in row)
+
+
+def is_bold(cell: Element, fonts: list[Element], xfs: list[Element]) -> bool:
+    """Whether the style of a cell has a bold font."""
+    style = xfs[int(cell.attrib.get("s", "0"))]
+    return fonts[int(style.attrib["fontId"])].find(f"{workbooks.MAIN}b") is not None
 
 
 def test_a_section_of_a_long_name_has_a_sheet_of_a_name_that_excel_takes(monkeypatch: pytest.MonkeyPatch) -> None:
