@@ -235,7 +235,7 @@ def print_books(engine: sqlalchemy.Engine) -> bool:
         for award in award_totals(session):
             amount = _in_words(award.amount, award.currency)
             click.echo(f"  {award.jackpot_id:<10} {award.tier:<16} {award.count:>8}   {award.currency} {amount:>20}")
-        click.echo("\nCasinos (negative: the casino owes the house)")
+        click.echo("\nCasinos (positive: the casino owes the house)")
         _print_balances(casino_balances(session))
         click.echo("")
         verification = verify(session)
@@ -245,7 +245,7 @@ def print_books(engine: sqlalchemy.Engine) -> bool:
 
 def _print_balances(balances: Mapping[str, Mapping[str, Decimal]]) -> None:
     for casino_id, amounts in balances.items():
-        stated = "   ".join(f"{currency} {_in_words(amount, currency)}" for currency, amount in amounts.items())
+        stated = "   ".join(f"{currency} {_in_words(-amount, currency)}" for currency, amount in amounts.items())
         click.echo(f"  {casino_id:<10} {stated}")
 
 
