@@ -23,9 +23,9 @@ TO_DO: Final[Mapping[AwardState, str]] = {
     AwardState.HELD: "two people approve or reject it",
     AwardState.STOPPED: "two people release it",
     AwardState.REJECTED: "nothing, unless two people reinstate it",
-    AwardState.UNCLAIMED: "pay it, or two people forfeit it",
-    AwardState.PAYABLE: "pay it",
-    AwardState.PART_PAID: "pay the rest",
+    AwardState.UNCLAIMED: "its casino or the house's operators pay it, or two people forfeit it",
+    AwardState.PAYABLE: "its casino or the house's operators pay it",
+    AwardState.PART_PAID: "its casino or the house's operators pay the rest",
 }
 """By the state of an award; of any other there is nothing to do."""
 
