@@ -76,7 +76,7 @@ def test_a_service_that_says_nothing_leaves_the_outcome_open(make_client: MakeCl
 
     with listener(say_nothing) as url:
         with pytest.raises(OutcomeUnknown, match="ReadTimeout"):
-            place(make_client(url, timeout=0.2))
+            place(make_client(url, timeout=1))
         over.set()
 
 

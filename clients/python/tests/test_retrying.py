@@ -42,8 +42,8 @@ def test_after_a_failure_the_very_same_request_is_sent_again(
 
 def test_after_a_timeout_the_very_same_request_is_sent_again(make_client: MakeClient, service: Scripted) -> None:
     over = threading.Event()
-    service.script = [Reply(act=lambda handler: over.wait(2) and drop(handler)), PLACED]
-    placed = place(make_client(timeout=0.2))
+    service.script = [Reply(act=lambda handler: over.wait(10) and drop(handler)), PLACED]
+    placed = place(make_client(timeout=1))
     over.set()
     assert placed.accepted == 1
     assert [request.body for request in service.received] == [service.received[0].body] * 2
