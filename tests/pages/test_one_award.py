@@ -244,7 +244,7 @@ def test_forms_of_changes_are_linked_for_those_who_may_ask(world: World) -> None
     held_page, stopped_page = (operator.open(path_of(world, round_id)).text for round_id in ("held", "payable"))
     assert "Ask for its rejection" in held_page
     assert "Ask for its approval" not in held_page, "evidence is missing, so it would be refused"
-    assert "Before it can be approved, evidence is to be recorded: surveillance" in held_page
+    assert "It can be approved when this evidence is recorded: surveillance" in held_page
     named = "jackpot_id=j1&amp;table_id=T1&amp;round_id=payable&amp;bets=b1&amp;decision=release"
     assert f'href="/changes/new/held-awards?{named}"' in stopped_page
     assert "/changes/new" not in auditor.open(path_of(world, "held")).text
