@@ -1,9 +1,11 @@
 """The processes of a running service, as the kernel knows them."""
 
+import os
 import re
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from tests.faults.service import Service
@@ -74,6 +76,17 @@ def resident_bytes(pid: int) -> int:
     """How much memory a process holds."""
     (kibibytes,) = re.findall(r"^VmRSS:\s*(\d+) kB$", Path(f"/proc/{pid}/status").read_text(), re.MULTILINE)
     return int(kibibytes) * 1024
+
+
+@contextmanager
+def killed_at_a_failure(session: int) -> Iterator[None]:
+    """Have no process of a session outlive a failure: the tests that follow could not listen on its port."""
+    try:
+        yield
+    except BaseException:
+        with suppress(ProcessLookupError):
+            os.killpg(session, signal.SIGKILL)
+        raise
 
 
 def wait_until(it_is_so: Callable[[], object], within_s: float = LONGEST_WAIT_S) -> None:

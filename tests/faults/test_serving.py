@@ -20,6 +20,7 @@ from tests.faults.processes import (
     all_workers,
     command_of,
     is_over,
+    killed_at_a_failure,
     pids_of_session,
     serving,
     wait_until,
@@ -147,12 +148,42 @@ def test_an_end_in_the_first_second_leaves_nothing_and_no_trace(own_service: Ser
                 stderr=log,
                 start_new_session=True,
             )
-        wait_until_program_runs(process.pid)
-        time.sleep(later_ms / 1000)
-        os.killpg(process.pid, number) if number == signal.SIGINT else process.terminate()
-        process.wait(LONGEST_WAIT_S)
-        wait_until(lambda: not pids_of_session(process.pid))  # noqa: B023
+        with process, killed_at_a_failure(process.pid):
+            wait_until_program_runs(process.pid)
+            time.sleep(later_ms / 1000)
+            os.killpg(process.pid, number) if number == signal.SIGINT else process.terminate()
+            process.wait(LONGEST_WAIT_S)
+            wait_until(lambda: not pids_of_session(process.pid))  # noqa: B023
         assert b"Traceback" not in own_service.log.read_bytes(), own_service.log.read_text()
+
+
+WITH_CTRL_C_IN_A_CALLBACK = """
+import os, signal, sys
+from jackpot_service.cli.program import main
+
+def press(frame, event, _):
+    if event == "call" and frame.f_code.co_qualname == "_get_module_lock.<locals>.cb":
+        if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+            sys.setprofile(None)
+            os.kill(os.getpid(), signal.SIGINT)
+
+sys.setprofile(press)
+main()
+"""
+
+
+def test_ctrl_c_in_a_callback_of_python_itself_is_not_lost(own_service: Service) -> None:
+    """The service once went on for ever: Python drops what is raised in the callback that each import ends with."""
+    own_service.stop()
+    ended = subprocess.run(
+        [sys.executable, "-c", WITH_CTRL_C_IN_A_CALLBACK, "serve", f"--port={own_service.port}"],
+        env={**os.environ, "JACKPOT_DATABASE_URL": own_service.url},
+        timeout=LONGEST_WAIT_S,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (ended.returncode, ended.stdout, ended.stderr) == (1, "", "\nAborted!\n")
 
 
 WITH_CTRL_C_AT_THE_RUNNER = """
