@@ -100,6 +100,19 @@ def test_the_modules_that_a_page_names_are_there(page: Path) -> None:
     assert [path for path in named if not (ROOT / "jackpot_service" / path).is_file()] == []
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_a_name_stands_in_the_module_of_which_a_page_says_so(page: Path) -> None:
+    """As "`MEANWHILE` in `tests/pages/…`" does, or "`EventType` (`events/event.py`)"."""
+    named = re.findall(r"`(_?[A-Za-z]\w*)`\s+(?:of|in|\()\s*`([\w/]+/\w+\.py)`", prose_of(page))
+    modules = {name: [room / name for room in (ROOT, ROOT / "jackpot_service")] for _, name in named}
+    texts = {
+        name: next(file.read_text(encoding="utf-8") for file in files if file.is_file())
+        for name, files in modules.items()
+    }
+
+    assert [(name, module) for name, module in named if not re.search(rf"\b{name}\b", texts[module])] == []
+
+
 def test_the_reports_whose_hashes_no_closed_period_keeps_are_named() -> None:
     text = (DOCS / "reports.md").read_text(encoding="utf-8")
     (sentence,) = re.findall(r"Not kept are (.*?)\. ", text, re.DOTALL)
