@@ -55,8 +55,10 @@ def run(site: Site, faults: Iterator[Fault], *, seconds: float, say: Say) -> tup
     say("checking every call and every sum")
     phases.append(Phase(WHOLE, began_s, now_s(), None, checker.check_all()))
     calls = [call for call in site.reader.calls() if call.server != AUDITOR]
+    killed_s = site.generators.killed_s
     return tuple(
-        replace(phase, figures=timing.figures(calls, since_s=phase.began_s, until_s=phase.ended_s)) for phase in phases
+        replace(phase, figures=timing.figures(calls, since_s=phase.began_s, until_s=phase.ended_s, killed_s=killed_s))
+        for phase in phases
     )
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import orjson
 
+from tests.chaos.call_log import now_s
 from tests.chaos.table_server import Table
 
 LONGEST_STOP_S = 60
@@ -24,6 +25,8 @@ class Generators:
     seed: int
     processes: dict[str, "subprocess.Popen[bytes]"] = field(default_factory=dict)
     servers_of: dict[str, int] = field(default_factory=dict)
+    killed_s: dict[str, float] = field(default_factory=dict)
+    """When each table server was killed that was: it could not note what became of its last attempt."""
 
     def start(self, name: str, *, port: int, servers: int, pause_s: float, bets_only: bool = False) -> None:
         """Start a process; its name is used once."""
@@ -55,9 +58,11 @@ class Generators:
 
     def kill(self, name: str) -> None:
         """Kill a process at once, whatever it has in progress."""
+        servers = self.names_of(name)
         process = self._forget(name)
         process.kill()
         process.wait()
+        self.killed_s |= dict.fromkeys(servers, now_s())
 
     def stop(self, name: str) -> None:
         """Let a process end its rounds, for some time at most."""

@@ -1,6 +1,7 @@
 """What is noted of calls is read again, also if the process that noted it was killed; and how long they took."""
 
 import os
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -8,8 +9,9 @@ import pytest
 from tests.chaos import building as build
 from tests.chaos import timing
 from tests.chaos.building import BETS, RESULT
-from tests.chaos.call_log import CallLog, CallReader
+from tests.chaos.call_log import CallLog, CallReader, now_s
 from tests.chaos.calls import Attempt, Call, Content, content_of
+from tests.chaos.generators import Generators
 from tests.chaos.violations import Fact
 
 
@@ -75,10 +77,33 @@ def test_figures_count_what_overlaps_the_time() -> None:
     over = Call("c", "s", RESULT, (Attempt(1.0, 4.0, 201, {}),))
     in_progress = Call("d", "s", RESULT, (Attempt(7.0),))
 
-    figures_ = timing.figures([early, waiting, over, in_progress], since_s=4.5, until_s=8.0)
+    figures_ = timing.figures([early, waiting, over, in_progress], since_s=4.5, until_s=8.0, killed_s={})
 
     assert (figures_.calls, figures_.acknowledged, figures_.unknown, figures_.refused) == (3, 1, 2, 0)
     assert (figures_.refused_for_now, figures_.broken, round(figures_.longest_s, 1)) == (0, 1, 0.2)
+
+
+def test_the_last_call_of_a_killed_table_server_counts_until_it_was_killed() -> None:
+    open_call = Call("c", "g1-0", BETS, (Attempt(1.0),))
+
+    during, later = (
+        timing.figures([open_call], since_s=since_s, until_s=since_s + 2.0, killed_s={"g1-0": 2.5})
+        for since_s in (2.0, 5.0)
+    )
+
+    assert (during.calls, during.unknown) == (1, 1)
+    assert (later.calls, later.unknown) == (0, 0)
+
+
+def test_the_time_of_a_kill_is_that_of_all_table_servers_of_the_process(tmp_path: Path) -> None:
+    process = subprocess.Popen(["sleep", "60"])
+    generators = Generators(tmp_path, "127.0.0.1", (), 1, {"g1": process}, {"g1": 2})
+    before_s = now_s()
+
+    generators.kill("g1")
+
+    assert generators.killed_s.keys() == {"g1-0", "g1-1"}
+    assert all(before_s <= killed_s <= now_s() for killed_s in generators.killed_s.values())
 
 
 def test_a_site_has_recovered_when_every_table_server_was_acknowledged_something_sent_since() -> None:

@@ -1,6 +1,7 @@
 """How long calls took: the longest answer, those that hung, and when every table server was acknowledged again."""
 
-from collections.abc import Collection, Iterable, Iterator
+import math
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from tests.chaos.calls import BROKEN, TOO_MANY_REQUESTS, UNAVAILABLE, Attempt, Call
@@ -27,11 +28,20 @@ class Figures:
     hung: int
 
 
-def figures(calls: Iterable[Call], *, since_s: float, until_s: float) -> Figures:
-    """Sum up the calls that were in progress between two times, by what became of them."""
+def figures(calls: Iterable[Call], *, since_s: float, until_s: float, killed_s: Mapping[str, float]) -> Figures:
+    """
+    Sum up the calls that were in progress between two times, by what became of them.
+
+    `killed_s` says when table servers were killed: an attempt without an end was in progress until then.
+    """
     chosen, attempts = list[Call](), list[Attempt]()
     for call in calls:
-        during = [attempt for attempt in call.attempts if _overlaps(attempt, since_s=since_s, until_s=until_s)]
+        gone_s = killed_s.get(call.server, math.inf)
+        during = [
+            attempt
+            for attempt in call.attempts
+            if attempt.sent_s <= until_s and (gone_s if attempt.ended_s is None else attempt.ended_s) >= since_s
+        ]
         attempts += during
         if during:
             chosen.append(call)
@@ -68,7 +78,3 @@ def recovered_s(calls: Iterable[Call], servers: Collection[str], *, since_s: flo
     if not set(servers) <= first.keys():
         return None
     return max((first[server] for server in servers), default=since_s)
-
-
-def _overlaps(attempt: Attempt, *, since_s: float, until_s: float) -> bool:
-    return attempt.sent_s <= until_s and (attempt.ended_s is None or attempt.ended_s >= since_s)

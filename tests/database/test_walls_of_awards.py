@@ -26,6 +26,15 @@ def test_who_made_a_key_of_a_round_records_no_payment_of_its_awards(
     assert pay(application, "Ann") == 1
 
 
+def test_nor_do_they_reverse_a_payment(world: World, application: psycopg.Connection[Any]) -> None:
+    world.approve("held", by="Otto").ok()
+    pay(application, "Ann")
+    application.commit()
+    [(paid,)] = application.execute("SELECT act_seq FROM payments").fetchall()
+    with pytest.raises(errors.InsufficientPrivilege, match="who made a key of a round records no payment"):
+        pay(application, "Olga", amount="-amount_minor", reverses=paid)
+
+
 def pay(
     application: psycopg.Connection[Any], name: str, *, amount: str = "amount_minor", reverses: int | None = None
 ) -> int:
@@ -160,7 +169,7 @@ def test_no_more_is_paid_than_an_award_and_no_act_of_one_person_reverses_a_payme
         pay(application, "Otto", amount="1")
     application.rollback()
     [(paid,)] = application.execute("SELECT act_seq FROM payments").fetchall()
-    pay(application, "Olga", amount="-amount_minor", reverses=paid)
+    pay(application, "Otto", amount="-amount_minor", reverses=paid)
     with pytest.raises(errors.InsufficientPrivilege, match="two people reverse a payment"):
         application.commit()
 

@@ -186,14 +186,14 @@ BEGIN
           AND (is_key_maker_on_both_sides(NEW.jackpot_id, NEW.round_key, act.principal, act.received_at)
                OR is_key_maker_on_both_sides(NEW.jackpot_id, NEW.round_key, act.principal, clock_timestamp()))
     ) THEN
-        RAISE insufficient_privilege USING MESSAGE = 'who made a key of a round records no payment of its awards';
+        RAISE insufficient_privilege
+            USING MESSAGE = 'who made a key of a round records no payment of its awards, and reverses none';
     END IF;
     RETURN NEW;
 END
 $$;
 
-CREATE TRIGGER require_payer BEFORE INSERT ON payments
-    FOR EACH ROW WHEN (NEW.reverses IS NULL) EXECUTE FUNCTION require_payer();
+CREATE TRIGGER require_payer BEFORE INSERT ON payments FOR EACH ROW EXECUTE FUNCTION require_payer();
 
 -- A stopped award is not paid until two people released it, nor a held one until they made it payable. The payments of
 -- an award lie between nothing and all of it, and they withhold the due amount at most.
