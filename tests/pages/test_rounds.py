@@ -139,7 +139,8 @@ def test_a_hand_that_owns_its_prize_shows_its_entitlement(world: World) -> None:
 
     page = shown(Visitor(world).sign_in())
 
-    assert "Winning hands own their prizes 1 award several winners: aggregate pro rata" in page
+    assert "Winning hands own their prizes 1 award if there are several winners, each prize is calculated from" in page
+    assert "aggregate pro rata" not in page
     assert "M ÷ W" not in page
     assert record["entitlements"][0]["amount"] == "5007/50"
     assert "100.14 EUR of the meter ÷ 1 = 100.14 EUR 100.14 to be paid" in page

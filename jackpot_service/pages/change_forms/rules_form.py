@@ -24,6 +24,7 @@ from jackpot_service.pages.change_forms.fields import (
 from jackpot_service.pages.change_forms.form import WAS, Asker, ChangeForm, Sheet
 from jackpot_service.pages.change_forms.policy_form import GROUP
 from jackpot_service.pages.figures import MINUS, label
+from jackpot_service.pages.policy_words import POLICY_PHRASES
 from jackpot_service.records import immutable
 from jackpot_service.usecases.changes.rules import ChangeRules
 
@@ -139,7 +140,7 @@ def _play(rules: JackpotRules) -> Iterator[Field]:
         "Several winners of a round",
         section,
         (rules.policy,),
-        choices=tuple(Choice(policy, label(policy)) for policy in policies),
+        choices=tuple(Choice(policy, f"{label(policy)}: {POLICY_PHRASES[policy]}") for policy in policies),
         **more,
     )
     hands = (str(rules.hands_per_player),)
