@@ -18,6 +18,7 @@ from jackpot_service.pages import figures
 from jackpot_service.pages.access import people
 from jackpot_service.pages.blueprint import blueprint
 from jackpot_service.pages.change_links import Links
+from jackpot_service.pages.choices import currency_choices
 from jackpot_service.pages.lists import read_place
 from jackpot_service.pages.set_up_forms import (
     ACTORS,
@@ -123,7 +124,7 @@ def _opening_form() -> Form:
         (
             Field("jackpot_id", "Id", "Letters, digits and . _ : -, such as live-caribbean-stud."),
             Field("rulebook", "Rulebook", options={name: figures.label(name) for name in RULEBOOK_IDS}),
-            Field("currency", "Base currency", "Three capital letters, such as EUR.", initial="EUR", most=3),
+            Field("currency", "Base currency", options=currency_choices(), initial="EUR"),
             Field(
                 "base_amount",
                 "Base amount",

@@ -7,8 +7,8 @@ import flask
 
 from jackpot_service.domain.passkeys import Passkey
 from jackpot_service.domain.principals import LONGEST_NAME, LONGEST_SUBJECT, MACHINES, Role
+from jackpot_service.pages.choices import casino_choices
 from jackpot_service.pages.set_up_forms import REASON, Field, Form, is_yes, words
-from jackpot_service.pages.set_up_places import casino_ids
 from jackpot_service.records.keys import ListedKey
 
 PURPOSES: Final = {
@@ -42,7 +42,7 @@ def _owner_fields(roles: Mapping[str, str]) -> tuple[Field, ...]:
             "principal", "Name", "Of a person or a machine. One that looks like another is refused.", most=LONGEST_NAME
         ),
         Field("role", "Role", options=roles),
-        Field("casino_id", "Casino", "Without one it is the house.", suggested=casino_ids(), is_required=False),
+        Field("casino_id", "Casino", "Without one it is the house.", options=casino_choices(), is_required=False),
         Field("department", "Department", "For ever. Without one it is named as the role.", is_required=False),
     )
 

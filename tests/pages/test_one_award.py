@@ -165,12 +165,12 @@ def test_the_history_says_who_handed_the_money_over_and_when(awarded: World) -> 
     body = {
         "request_id": "p1",
         "reference": "slip 1",
-        "paid_at": "2026-11-20T08:15:00Z",
+        "paid_at": "2026-11-20T09:00:15Z",
         "payer": "Cass",
         "channel": "cage",
     }
     awarded.put(f"/v1{path_of(awarded, 'payable')}/payment", body, key=awarded.person("Olga", Role.OPERATOR)).ok(201)
-    handed_over = "EUR 25.00, reference slip 1, paid out by Cass on 20 Nov 2026, 08:15:00 UTC"
+    handed_over = "EUR 25.00, reference slip 1, paid out by Cass on 20 Nov 2026, 09:00:15 UTC"
     assert handed_over in shown(Visitor(awarded).sign_in(), awarded, "payable")
     of_casino = shown(casino_finance(awarded, "c1"), awarded, "payable")
     assert handed_over in of_casino
