@@ -66,7 +66,7 @@ function isForHere(form) {
   const domain = options.rpId ?? options.rp.id;
   if (location.hostname === domain || location.hostname.endsWith(`.${domain}`)) return true;
   form.querySelector("button:not([type=button])").hidden = true;
-  say(form, `Passkeys work at ${domain}, and not at ${location.hostname}.`);
+  say(form, `Passkeys work at the address ${domain} only. To use one, write ${domain} in place of ${location.hostname} in the address bar.`);
   return false;
 }
 
