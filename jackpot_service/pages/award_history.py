@@ -19,9 +19,9 @@ _GOOD: Final = frozenset({AwardStep.APPROVED, AwardStep.REINSTATED, AwardStep.RE
 @dataclass(frozen=True, slots=True)
 class HistoryLine:
     """
-    What happened to an award, in a word and its colour, when, and by which act; by none if its settlement did it.
+    An event of an award: its word and colour, when it was, and its act; None where the settlement did it.
 
-    `payment` is what was paid, or taken back.
+    `payment` is the one that was recorded, or reversed.
     """
 
     word: str

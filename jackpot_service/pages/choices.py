@@ -9,7 +9,7 @@ from jackpot_service.domain.currencies import CURRENCIES
 from jackpot_service.records import references
 
 Choices = Mapping[str, str]
-"""What a choice shows, by the id that it sends."""
+"""The words of each choice, by the id that it sends."""
 
 
 def casino_choices() -> Choices:

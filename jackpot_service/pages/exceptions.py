@@ -44,7 +44,7 @@ FIELDS: Final = (("table_id", "Table"), ("casino_id", "Casino"), ("jackpot_id", 
 
 _KNOWN: Final = frozenset({name for name, _ in FIELDS} | {"kind", "acknowledged", "from", "to", "after"})
 
-NO_EXCEPTION: Final = "Nothing was acknowledged. A chosen line is no exception. Open the page again."
+NO_EXCEPTION: Final = "Nothing was acknowledged. One of the chosen lines is not an exception. Open the page again."
 
 NONE_CHOSEN: Final = "Choose the exceptions that you have looked into."
 

@@ -17,4 +17,4 @@ POLICY_PHRASES: Final[Mapping[Policy, str]] = {
         "by the same factor"
     ),
 }
-"""What pages say where the rulebook has the policy's word."""
+"""The phrases of pages, where the rulebook has the policy's word."""

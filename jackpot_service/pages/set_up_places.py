@@ -145,7 +145,7 @@ def _casino_form() -> Form:
             Field(
                 "zone", "Time zone", "As the IANA names it, such as Europe/Riga.", initial=UTC_ZONE, suggested=_zones()
             ),
-            Field("day_starts", "Gaming days start at", "By the clock there.", kind="time", initial="00:00"),
+            Field("day_starts", "Gaming days start at", "In its local time.", kind="time", initial="00:00"),
             REASON,
         ),
         flask.url_for("pages.show_set_up_casinos"),
@@ -166,7 +166,7 @@ def _table_form() -> Form:
             Field(
                 "jackpot_id",
                 "Jackpot",
-                "Without one the table takes no jackpot bets, for good.",
+                "If empty, the table never takes jackpot bets.",
                 options=jackpot_choices(),
                 is_required=False,
                 initial=args.get("jackpot_id", "")[:64],

@@ -204,8 +204,8 @@ def test_lamps_say_by_shape_and_word_whether_the_books_agree(played: World) -> N
     text = content_of(page)
     assert f"{summary['compared']} figures of documents and journal compared, none differs" in text
     assert "up to 5 Dec 2026, 00:00:00 UTC" in text
-    assert "Days that wait for reconciliation none" in text
-    assert "The books were not derived again from zero yet." in text
+    assert "Days not yet reconciled none" in text
+    assert "The books were not verified from zero yet." in text
     assert "The books were not sealed yet." in text
     assert "Rate sheet of EUR old" in text
     assert page.count('class="lamp good"') == 2

@@ -94,7 +94,7 @@ def test_a_part_of_the_meter_is_explained_in_plain_words(world: World, policy: P
 def test_a_held_award_says_what_its_payout_tier_needs_and_what_is_there(awarded: World) -> None:
     visitor = Visitor(awarded).sign_in()
     page = shown(visitor, awarded, "held")
-    assert "1 approval, besides the person who asks." in page
+    assert "1 approval, not by the person who asks." in page
     assert "Surveillance missing" in page
     assert "Two people approve or reject it." in page
     record_surveillance(awarded)

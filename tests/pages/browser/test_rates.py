@@ -130,7 +130,7 @@ def test_all_of_it_works_without_scripts(screens: Screens, published: World, fil
     rita.goto("/rates/EUR?currency=GBP")
     rita.get_by_text("The figures as a table").click()
     rita.get_by_role("link", name="sheet 2", exact=True).click()
-    expect(rita.get_by_role("heading", name="Its two people")).to_be_visible()
+    expect(rita.get_by_role("heading", name="Who asked and who approved")).to_be_visible()
 
     rita.goto("/rates/EUR/new")
     rita.get_by_label("GBP", exact=True).fill("1.7")

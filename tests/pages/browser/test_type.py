@@ -24,8 +24,8 @@ WIDTH = """
 
 def width(page: Page, selector: str, text: str) -> float:
     """How wide a hundred of a text are at a place of a page."""
-    found: float = page.evaluate(WIDTH, [selector, text])
-    return found
+    pixels: float = page.evaluate(WIDTH, [selector, text])
+    return pixels
 
 
 def test_a_hyphen_is_narrow_in_words_and_figures_are_tabular(screens: Screens, world: World) -> None:
