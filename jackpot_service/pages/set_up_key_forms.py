@@ -45,7 +45,7 @@ def _owner_fields(roles: Mapping[str, str]) -> tuple[Field, ...]:
             most=LONGEST_NAME,
         ),
         Field("role", "Role", options=roles),
-        Field("casino_id", "Casino", "If empty: the house.", options=casino_choices(), is_required=False),
+        Field("casino_id", "Casino", "Without one, it is for the house.", options=casino_choices(), is_required=False),
         Field("department", "Department", "It never changes. If empty, it is named as the role.", is_required=False),
     )
 

@@ -166,7 +166,7 @@ def _table_form() -> Form:
             Field(
                 "jackpot_id",
                 "Jackpot",
-                "If empty, the table never takes jackpot bets.",
+                "Without one, the table never takes jackpot bets.",
                 options=jackpot_choices(),
                 is_required=False,
                 initial=args.get("jackpot_id", "")[:64],

@@ -305,7 +305,7 @@ def test_of_two_who_must_approve_the_first_waits_for_the_second_and_may_still_re
     world.settle(hand("1", FLUSH), round_id="held")
     world.ask("held-awards", PAYLOADS["held-awards"], by="Ann", role=Role.OPERATOR).ok(201)
     bob, cleo = person(world, "Bob"), person(world, "Cleo")
-    assert "2 people approve it." in shown(bob)
+    assert "2 approvals are needed." in shown(bob)
     assert approve(bob).status == 303
     page = bob.open(PAGE).text
     assert "Bob approved it before: another user must approve it as well." in content_of(page)

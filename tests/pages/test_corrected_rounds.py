@@ -86,7 +86,7 @@ def test_nothing_that_was_paid_is_said_to_stay_in_the_jackpot(world: World) -> N
     page = shown(world)
 
     assert ", less EUR 100.07 paid before EUR 900.63 to be paid. It costs" in page
-    assert "Winning hands have prizes of their own 1 new award several winners" in page
+    assert "Winning hands have prizes of their own 1 new award if there are several winners" in page
 
 
 def test_an_award_that_was_taken_back_is_not_to_be_paid(world: World) -> None:

@@ -97,7 +97,7 @@ def test_a_check_figures_the_moves_and_requests_nothing(world: World, rita: Visi
 
     page = content_of(answer.text)
     assert answer.status == 200
-    assert "3 currencies change. The approver repeats 2 of the rates: beyond the band, or new." in page
+    assert "3 currencies change. The approver must type 2 of the rates again: they are beyond the band, or new." in page
     assert "+20.00 % beyond the band" in page
     assert "the other way round?" in page
     assert "+1.64 %" in page

@@ -81,7 +81,7 @@ def test_books_that_nobody_proved_say_so(world: World, role: Role) -> None:
     world.open()
     page = shown(Visitor(world).sign_in(role))
     assert "not proved" in page
-    assert "Nobody has proved the books yet." in page
+    assert "The books were not verified yet." in page
     assert ("Start a verification" in page) is (role is Role.AUDITOR)
 
 

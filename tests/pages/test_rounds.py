@@ -227,7 +227,7 @@ def test_dead_forfeited_void_and_unknown_bets_each_have_a_chip_and_a_sentence(wo
         "no cards stated forfeited 1 bet The player forfeited this hand",
         "The hand was dead: the stake was given back.",
         "The hand was forfeited: neither award nor refund.",
-        "This bet was made void",
+        "This bet is void",
         "void before it came Made void before a bet of that id came; none is ever accepted: never-came",
         "EUR 2.00 of 2 bets",
     ):

@@ -27,8 +27,8 @@ function written(credential) {
 }
 
 const SENTENCES = {
-  InvalidStateError: "This authenticator has a passkey of yours already.",
-  NotAllowedError: "The passkey was not used: it took too long, or was called off. Nothing was done.",
+  InvalidStateError: "This device already has a passkey of yours.",
+  NotAllowedError: "The passkey was not used: it took too long, or was cancelled. Nothing was done.",
   SecurityError: "Passkeys do not work at this address.",
 };
 
