@@ -81,7 +81,7 @@ def test_a_sheet_is_typed_by_keyboard_figured_and_requested(screens: Screens, pu
     rita.keyboard.press("Control+A")
     rita.keyboard.type("1.7")
     expect(rita.locator("#move-GBP")).to_contain_text("+21.08")
-    expect(rita.locator("#outcome")).to_contain_text("The approver repeats 1 of the rates")
+    expect(rita.locator("#outcome")).to_contain_text("The approver must type 1 of the rates again")
     expect(rita.get_by_label("GBP", exact=True)).to_be_focused()
     expect(rita.get_by_label("GBP", exact=True)).to_have_value("1.7")
     rita.keyboard.type("00000000011")
