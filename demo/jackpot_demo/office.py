@@ -62,10 +62,10 @@ class Office:
             "document": "count of 4711",
             "cause": "count-error",
         }
-        self._request("adjustment", adjustment, maker="OLGA", reason="a count was wrong by 250")
+        self._request("adjustment", adjustment, maker="OLGA", reason="the count was 250.00 too low")
         tiers = [{"from": "0", "prizes": ["royal_flush"], "evidence": ["surveillance", "cards-checked"]}]
         rules = {"jackpot_id": _JACKPOT, "settings": {"payout_tiers": [*tiers, {"from": "2000"}]}}
-        self._request("rules", rules, maker="OTTO", reason="large fixed prizes are to be looked at too")
+        self._request("rules", rules, maker="OTTO", reason="large fixed prizes need an approval too")
 
     def _owed(self, casino_id: str, week_from: datetime, week_to: datetime) -> Decimal:
         """Return what a casino owes the live jackpot in euro after a week; negative where it is owed."""

@@ -217,7 +217,7 @@ class ListedChangeSchema(AnswerSchema):
     jackpot_id = fields.String(required=True, allow_none=True)
     payload = fields.Dict(required=True)
     reason = fields.String(required=True)
-    base_version = described(fields.String, "The version that it was made against.")
+    base_version = described(fields.String, "The version of its subject on which it is based.")
     confirm = described(
         fields.Dict,
         "Unusual figures that the approver must repeat under the same name.",

@@ -1,4 +1,4 @@
-"""The service of itself: which version it is, and where people sign in. For command lines, before they have a key."""
+"""The version of the service, and where people sign in. For command lines, before they have a key."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -13,7 +13,12 @@ from jackpot_service.version import service_version
 
 NAME: Final = "jackpot-ledger"
 
-blueprint = Blueprint("service", __name__, url_prefix="/v1/service", description="The service of itself; no key.")
+blueprint = Blueprint(
+    "service",
+    __name__,
+    url_prefix="/v1/service",
+    description="The version of the service; no key.",
+)
 
 
 class SignInSchema(AnswerSchema):

@@ -64,7 +64,7 @@ class Decision:
 @dataclass(frozen=True, slots=True)
 class Change:
     """
-    A change request. `payload` is what the maker sent, `base_version` names the state that it was made against.
+    A change request. `payload` is what the maker sent, `base_version` names the state on which it is based.
 
     `to_confirm` are figures so unlikely that an approver has to repeat them: why, by what. So many people as
     `approvals_due` approve it; `decisions` are theirs so far, or of one who rejected it.
@@ -118,8 +118,8 @@ class ChangeExpired(Conflict, code="change-expired", title="The change request h
     """The request's time has passed; the change has to be requested again."""
 
 
-class ChangeStale(Conflict, code="change-stale", title="The change request was made against an older state"):
-    """The request was made against an older state than the one that there is now."""
+class ChangeStale(Conflict, code="change-stale", title="The subject has changed since the request"):
+    """The subject has changed since the request was made."""
 
 
 class SameUser(Forbidden, code="same-user", title="Another user must approve"):
@@ -138,8 +138,8 @@ def require_base_version(stated: str, current: str) -> None:
     """Raises: ChangeStale."""
     if stated != current:
         message = (
-            f"The request was made against version {stated} of its subject, which is at {current} now. "
-            "Look again, and ask anew."
+            f"The request is based on version {stated} of its subject, which has version {current} now. "
+            "Look at it again, and make a new request."
         )
         raise ChangeStale(message, base_version=stated, version=current)
 

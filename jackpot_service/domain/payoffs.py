@@ -43,4 +43,4 @@ def payoff_of(
     if basis.entitled is None:
         return Payoff("stake x M / W", Fraction(stake) * Fraction(basis.meter) / Fraction(basis.weight))
     shown = plain(rounded_down(basis.entitled, POOL_DECIMALS))
-    return Payoff(f"entitled to {shown} of M, {basis.policy}; / rate", basis.entitled / Fraction(rate))
+    return Payoff(f"{shown} of M / rate", basis.entitled / Fraction(rate))

@@ -22,6 +22,7 @@ from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.principals import Role
 from jackpot_service.pages.access import people
 from jackpot_service.pages.blueprint import blueprint
+from jackpot_service.pages.choices import choices_of
 from jackpot_service.pages.lists import ReadQuery, address_with, any_of, days_to_instants, read_query
 from jackpot_service.pages.shown_changes import Difference, differences_of_states
 from jackpot_service.records import references
@@ -58,10 +59,12 @@ def show_audit() -> Response:
     listed = {"items": (), "next": None} if query.errors else _find(query.values)
     filters = {name: value for name, value in typed.items() if name != "after"}
     is_part = "HX-Request" in flask.request.headers
+    fields = FIELDS if principal().role is Role.AUDITOR else FIELDS[1:]
     html = flask.render_template(
         "_acts.html" if is_part else "audit.html",
         query=query,
-        fields=FIELDS if principal().role is Role.AUDITOR else FIELDS[1:],
+        fields=fields,
+        choices={} if is_part else choices_of(name for name, *_ in fields),
         kinds=any_of(KINDS),
         acts=listed["items"],
         next_page=address_with(filters, after=listed["next"]) if listed["next"] else None,

@@ -156,7 +156,7 @@ def _refusal(form: str, error: LedgerError, currency: str) -> Refusal:
     if error.code in _FIELD_OF:
         errors[_FIELD_OF[error.code]] = _in_units(error, currency)
     status = problem_of(error, instance=flask.request.path).status
-    alert = f"Nothing of yours was recorded. {'' if errors else error.detail}".strip()
+    alert = f"Nothing was recorded. {'' if errors else error.detail}".strip()
     return Refusal(form, flask.request.form, errors, alert, status)
 
 

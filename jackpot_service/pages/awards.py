@@ -17,6 +17,7 @@ from jackpot_service.domain.awards import AwardState
 from jackpot_service.domain.shapes import DAY
 from jackpot_service.pages.access import people
 from jackpot_service.pages.blueprint import blueprint
+from jackpot_service.pages.choices import choices_of
 from jackpot_service.pages.lists import ReadQuery, address_with, read_query
 from jackpot_service.pages.roles import WATCHERS
 from jackpot_service.pages.shown_awards import SOON, ShownAward, total_rows
@@ -52,10 +53,12 @@ def show_awards() -> Response:
     listed: Mapping[str, Any] = {"items": (), "next": None} if filters is None else _find(query, filters, at=at)
     typed = {name: value for name, value in query.typed.items() if name != "after"}
     begins = filters is not None and filters.is_open and filters.player_id is None and filters.after is None
+    fields = {name: label for name, label in FIELDS.items() if name != "casino_id" or principal().casino_id is None}
     html = flask.render_template(
         "awards.html",
         query=query,
-        fields={name: label for name, label in FIELDS.items() if name != "casino_id" or principal().casino_id is None},
+        fields=fields,
+        choices=choices_of(fields),
         states=STATES,
         awards=listed["items"],
         at=at,

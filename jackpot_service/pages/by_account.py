@@ -54,18 +54,18 @@ NEXT_COOKIE: Final = "__Host-jackpot-next"
 LONGEST_NEXT: Final = 2000
 """Characters of an address that is kept; browsers keep no cookie of more than 4 KiB."""
 
-CONSENT_REFUSED: Final = "You did not agree at the sign-in of your company. You are not signed in."
+CONSENT_REFUSED: Final = "The sign-in at your company was refused or cancelled. You are not signed in."
 FOREIGN_ANSWER: Final = "This answer comes from another sign-in than that of your company. Begin again here."
 NO_ANSWER: Final = "The sign-in of your company does not answer. Try again in a minute, or sign in with a key."
 NOT_AGAIN: Final = "The sign-in of your company did not ask you again who you are. Nothing was done. Try once more."
-NO_PERSON: Final = "This account is no person's here. Pages are for people."
+NO_PERSON: Final = "This account does not belong to a person. Only people sign in here."
 NOT_YOURS: Final = "This is another account than the one that you have signed in with."
 REFUSED: Final = "The sign-in of your company refuses: it answers «{}». Try again, or ask who runs it."
 UNKNOWN_ATTEMPT: Final = "This sign-in was begun in another browser, or it is over. Begin again here."
 UNKNOWN_SUBJECT: Final = "Your company knows you, but nobody has let you in here. Give an operator your subject: {}"
 USED_CODE: Final = "This sign-in was used before, or it took too long. Begin again here."
 WRONG_CLIENT: Final = "The sign-in of your company does not know this service. Who runs the service has to mend that."
-WRONG_TOKEN: Final = "The answer of your company's sign-in cannot be believed. Try again, or ask who runs it."  # noqa: S105
+WRONG_TOKEN: Final = "The answer of your company's sign-in is not valid. Try again, or ask who runs it."  # noqa: S105
 
 _ERROR: Final = re.compile(r"[a-z_]{1,40}")
 """Of an error that the issuer names, as OAuth 2.0 writes them: nothing else of what it says is shown."""

@@ -31,7 +31,7 @@ class Cache:
                 return self._values[key]
             turn = self._turns.setdefault(key, threading.Lock())
         if not turn.acquire(timeout=LONGEST_WAIT_S):
-            message = "Somebody else has been reading this for long."
+            message = "This is being read for somebody else, which takes long."
             raise Busy(message)
         try:
             with self._lock:

@@ -48,7 +48,7 @@ CONFIRM: Final = "confirm:"
 """Before the names of the fields in which figures are repeated."""
 
 MOVED: Final = (
-    "The books have moved since you looked. Nothing was done. Look at the effect as it is now, and decide again."
+    "The books have changed since you looked. Nothing was done. Check the effect as it is now, and decide again."
 )
 
 NO_OUTCOME: Final = "The form says neither that you approve nor that you reject. Nothing was done."
@@ -147,7 +147,7 @@ def _refused(request_id: str, error: LedgerError, *, is_emergency: bool) -> Resp
     if isinstance(error, UnknownChange):
         raise error
     errors = {each.pointer: each.detail for each in error.field_errors}
-    sentence = f"Nothing of yours was done. {_sentence_of(request_id, error)}"
+    sentence = f"Your decision was not carried out. {_sentence_of(request_id, error)}"
     alert = "" if isinstance(error, ConfirmationRequired) else sentence
     return _page(
         request_id,

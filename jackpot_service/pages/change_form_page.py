@@ -21,7 +21,7 @@ REASON: Final = "/reason"
 
 SETTINGS: Final = "/payload/settings"
 
-NOTHING_CHANGED: Final = "Nothing is changed: every setting is as it was."
+NOTHING_CHANGED: Final = "You changed nothing: every setting is as before."
 
 
 def form_page(

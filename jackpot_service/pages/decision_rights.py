@@ -28,11 +28,15 @@ class DecisionRights:
 
     @property
     def deciders(self) -> str:
-        """The people who decide such a change, by the policy in force."""
+        """Say who decides such a change, by the policy in force."""
         roles = " or ".join(sorted(self.policy.decided_by))
         named = (("department", self.policy.needs_other_department), ("role", self.policy.needs_other_role))
         apart = [name for name, is_needed in named if is_needed]
-        return f"{roles}, of another {' and '.join(apart)} than the maker" if apart else f"{roles}, not the maker"
+        if apart:
+            return (
+                f"A person of {roles} decides. It must be of another {' and '.join(apart)} than the person who asked."
+            )
+        return f"A person of {roles} decides. The person who asked cannot."
 
 
 def rights_of(session: Session, change: Change, person: Principal, *, at: datetime) -> DecisionRights:

@@ -27,6 +27,7 @@ from jackpot_service.domain.exceptions import EXCEPTION_ID, PRIZE_DENIED, NotedE
 from jackpot_service.pages.access import people
 from jackpot_service.pages.blueprint import blueprint
 from jackpot_service.pages.change_links import Links
+from jackpot_service.pages.choices import choices_of
 from jackpot_service.pages.form_errors import errors_in
 from jackpot_service.pages.forms import new_request_id
 from jackpot_service.pages.lists import ReadQuery, address_with, any_of, days_to_instants, read_query
@@ -43,7 +44,7 @@ FIELDS: Final = (("table_id", "Table"), ("casino_id", "Casino"), ("jackpot_id", 
 
 _KNOWN: Final = frozenset({name for name, _ in FIELDS} | {"kind", "acknowledged", "from", "to", "after"})
 
-NO_EXCEPTION: Final = "Nothing was acknowledged. A chosen line is no exception. Open the page again."
+NO_EXCEPTION: Final = "Nothing was acknowledged. One of the chosen lines is not an exception. Open the page again."
 
 NONE_CHOSEN: Final = "Choose the exceptions that you have looked into."
 
@@ -114,11 +115,13 @@ def _page(
     listed: Mapping[str, Any] = {"items": (), "next": None} if query.errors else _find(query.values)
     may_acknowledge = principal().role in ACKNOWLEDGERS and principal().casino_id is None
     filters = {name: value for name, value in query.typed.items() if name != "after"}
+    fields = FIELDS if principal().casino_id is None else FIELDS[:1]
     without_kind = {name: value for name, value in filters.items() if name != "kind"}
     html = flask.render_template(
         "exceptions.html",
         query=query,
-        fields=FIELDS if principal().casino_id is None else FIELDS[:1],
+        fields=fields,
+        choices=choices_of(name for name, _ in fields),
         kinds=any_of(KINDS),
         states=STATES,
         counts=() if query.errors else _counts(query.values),

@@ -51,8 +51,6 @@ SHOWN: Final = EDGES | {
 }
 """The parameters of a job that its card shows."""
 
-MOST_OPTIONS: Final = 200
-
 
 @blueprint.route("/exports", methods=["GET"])
 @people(*REQUESTERS)
@@ -127,7 +125,7 @@ def _page(alert: str = "") -> str:
         **_listed(),
         alert=alert,
         states=JobState,
-        jackpots=look(lambda session: references.jackpot_ids(session, limit=MOST_OPTIONS)) if is_of_house else (),
+        jackpots=look(references.jackpot_ids) if is_of_house else (),
         forms=FORMS,
         form=flask.request.form,
         request_id=new_request_id(),

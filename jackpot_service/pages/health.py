@@ -64,33 +64,33 @@ def _service_states(ready: Ready) -> Iterator[State]:
     yield _lamp(
         "Database",
         is_well=ready.database_writable,
-        well=("primary", "It takes entries."),
-        unwell=("read only", "It takes no entries: it is a replica, is set to read only, or does not answer."),
+        well=("primary", "It accepts entries."),
+        unwell=("read only", "It accepts no entries: it is a replica, is set to read only, or does not answer."),
     )
     yield _lamp(
         "Schema",
         is_well=ready.migrations_current,
-        well=("current", "It is this version's, or a later one on which this version works."),
-        unwell=("not current", "It is not known to be one on which this version works: see jackpot db upgrade."),
+        well=("current", "It is the schema of this version, or a later one that this version can use."),
+        unwell=("not current", "This version may not work with it: see jackpot db upgrade."),
     )
     yield _lamp(
         "Clock",
         is_well=ready.clock_right,
-        well=("right", "It differs from the database's by two seconds at most."),
-        unwell=("wrong", "It is not known to be right: nothing is booked by a wrong clock."),
+        well=("right", "It differs from the database's clock by two seconds at most."),
+        unwell=("wrong", "It may be wrong. Nothing is booked while the clock is wrong."),
     )
     yield _lamp(
         "Bets",
         is_well=ready.bets_accepted,
-        well=("accepted", "None failed of late for want of the database."),
-        unwell=("failing", "Some failed a moment ago for want of the database."),
+        well=("accepted", "No bet has failed lately because of the database."),
+        unwell=("failing", "Some bets failed a moment ago because of the database."),
     )
     if ready.replica is not None:
         yield _replica(ready.replica)
 
 
 def _replica(last: Look) -> State:
-    lag = "Nobody knows how far it is behind." if last.lag_s is None else f"It is {last.lag_s} s behind at most."
+    lag = "It is not known how far it is behind." if last.lag_s is None else f"It is {last.lag_s} s behind at most."
     if last.state is ReplicaState.IN_USE:
         return State("Replica", chips.GOOD, "in use", f"Lists, reports and feeds are read there. {lag}")
     return State("Replica", chips.GOLD, last.state.value, f"Lists, reports and feeds are read at the primary. {lag}")
@@ -106,7 +106,7 @@ def _work_states(values: Gauges, at: datetime) -> Iterator[State]:
     pending = sum(values.pending_changes.values())
     yield State("Changes", chips.QUIET, figures.number(pending), "Change requests that wait for another person.")
     months = values.months_ahead
-    sentence = f"Bets of {counted(months, 'month')} to come have a partition."
+    sentence = f"Partitions are ready for the bets of {counted(months, 'month')} to come."
     yield State("Partitions", chips.GOOD if months else chips.GOLD, "ready" if months else "missing", sentence)
     stale_after = timedelta(seconds=context().config.rates_stale_after_s)
     for sheet in values.sheets:
@@ -136,10 +136,10 @@ def _checkpoint_states(checkpoints: Checkpoints, values: Gauges, at: datetime) -
     noted_at = None if whole is None else whole.noted_at
     sealed_at = None if seal is None else seal.booked_at
     if values.mismatches:
-        sentence = f"The last found {figures.number(values.mismatches)} that are not as they should be: see Proof."
+        sentence = f"The last found {figures.number(values.mismatches)} mismatches: see Proof."
         yield State("Verification", chips.WRONG, "wrong", sentence)
     else:
-        yield _daily("Verification", noted_at, at, f"The last that ended found nothing wrong, {begun}.")
+        yield _daily("Verification", noted_at, at, f"The last verification that ended found nothing wrong, {begun}.")
     yield _daily("Seal", sealed_at, at, "" if seal is None else f"The last is number {seal.number}.")
     closed = "None is closed yet." if period is None else f"The last ends {figures.moment(period.period.end)}."
     yield State("Closed periods", chips.QUIET, "closed" if period else "none", closed)

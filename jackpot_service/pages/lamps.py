@@ -66,10 +66,10 @@ def _reconciliation(row: Reconciliation, *, at: datetime) -> Lamp:
 
 
 def _waiting(reconciliations: Sequence[Reconciliation], *, at: datetime) -> Lamp:
-    title = "Days that wait for reconciliation"
+    title = "Days not yet reconciled"
     waiting = [row for row in reconciliations if row.waits_since is not None]
     if not waiting:
-        return Lamp(title, GOOD, "none", "Each day that is over was compared.")
+        return Lamp(title, GOOD, "none", "Every day that is over was compared.")
     days = max(row.days_waiting(at=at) for row in waiting)
     since = min(row.waits_since for row in waiting if row.waits_since is not None)
     jackpots = ", ".join(row.jackpot_id for row in waiting)
@@ -81,14 +81,14 @@ def _proof(checks: BookChecks, *, at: datetime) -> Lamp:
     title, last, zero = "Proof from zero", checks.proof, checks.zero_begun_at
     wrong = checks.found_wrong
     if wrong is not None and wrong.ended_at is not None:
-        text = f"A verification found what is not as it should be, {_ago(wrong.ended_at, at)}: see Proof."
+        text = f"A verification found mismatches, {_ago(wrong.ended_at, at)}: see Proof."
         return Lamp(title, WRONG, "wrong", text)
     if last is None or zero is None:
-        return Lamp(title, GOLD, "not yet", "The books were not derived again from zero yet.")
+        return Lamp(title, GOLD, "not yet", "The books were not verified from zero yet.")
     is_old = at - last.noted_at > DUE_EVERY or at - zero > PROOF_FROM_ZERO_EVERY
     kind, word = (GOLD, "old") if is_old else (GOOD, "proved")
     ago = _ago(last.noted_at, at)
-    upto = f"All that was booked before {figures.moment(zero)} was derived again"
+    upto = f"All that was booked before {figures.moment(zero)} was calculated again"
     if last.continues is None:
         counts = f"{figures.number(last.entries)} entries, {figures.number(last.bets)} bets"
         return Lamp(title, kind, word, f"{upto}, {ago}: {counts}.")

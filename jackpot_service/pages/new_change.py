@@ -37,8 +37,8 @@ FORM: Final = "form"
 """The field of the address with the id under which the form asks; "back" leads to the same form, not to another."""
 
 STALE: Final = (
-    "What this form is about has changed since you opened it. Fields that you left show what there is now. Look at "
-    "them, and send the form again."
+    "What this form is about has changed since you opened it. Fields that you did not change show what there "
+    "is now. Check them, and send the form again."
 )
 
 TRY: Final = "try"

@@ -35,8 +35,8 @@ ASKERS: Final = tuple(sorted(CHANGE_ROLES))
 """The roles that the change policy may let ask; it says which of them do."""
 
 STALE: Final = (
-    "Another sheet has come into force since you opened this page. Rates that you left are those of it now. Look at "
-    "the moves, and send the form again."
+    "Another sheet has come into force since you opened this page. Rates that you did not change are now those "
+    "of that sheet. Check the moves, and send the form again."
 )
 
 

@@ -1,4 +1,4 @@
-"""An award as one reads it: its calculation, what it waits for, its states, its payments, and what one may do."""
+"""An award as one reads it: its calculation, what it waits for, its history, its payments, and what one may do."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,13 +14,14 @@ from jackpot_service.domain.changes import Change
 from jackpot_service.domain.payments import Channel
 from jackpot_service.domain.payout_tiers import Evidence
 from jackpot_service.pages.access import people
+from jackpot_service.pages.award_history import history_of
 from jackpot_service.pages.award_rights import rights_of
 from jackpot_service.pages.blueprint import blueprint
 from jackpot_service.pages.cards import shown_cards
 from jackpot_service.pages.forms import new_request_id
 from jackpot_service.pages.inbox import READERS
 from jackpot_service.pages.roles import WATCHERS
-from jackpot_service.pages.shown_awards import ShownAward, calculation
+from jackpot_service.pages.shown_awards import ShownAward, calculation, how_winners_share
 from jackpot_service.records import acts, awards, change_inbox, slips
 from jackpot_service.records.acts import RecordedAct
 from jackpot_service.records.awards import AwardRecord
@@ -74,6 +75,7 @@ def _values(session: Session, award_id: str) -> Mapping[str, Any]:
     made_of = basis_of(session, record)
     evidence = evidence_of(session, person, record.table_id, record.round_id)
     of_house = person.casino_id is None
+    acts_by_seq = _acts(session, record)
     return {
         "shown": ShownAward(record, at),
         "record": record,
@@ -84,9 +86,11 @@ def _values(session: Session, award_id: str) -> Mapping[str, Any]:
         "base": made_of.base,
         "cards_of_hand": shown_cards(made_of.cards),
         "calculation": list(calculation(record, made_of)),
+        "how_winners_share": how_winners_share(made_of),
         "evidence": evidence,
         "rights": rights_of(session, record, evidence, person, is_tier_reached=made_of.is_tier_reached, at=at),
-        "acts": _acts(session, record),
+        "acts": acts_by_seq,
+        "history": history_of(record, acts_by_seq),
         "prints": slips.prints_of(session, record),
         "requests": _requests(session, record) if of_house and person.role in READERS else (),
         "knows_people": of_house,

@@ -13,6 +13,7 @@ from jackpot_service.pages.access import people
 from jackpot_service.pages.blueprint import blueprint
 from jackpot_service.pages.change_links import Links
 from jackpot_service.pages.lists import address_with
+from jackpot_service.pages.policy_words import POLICY_PHRASES
 from jackpot_service.pages.roles import WATCHERS
 from jackpot_service.pages.shown_rounds import ShownBet, hands_of_cancelled, shown_bets, shown_verdict
 from jackpot_service.reports.player_rounds import record_of_player
@@ -58,6 +59,7 @@ def show_round(table_id: str, round_id: str) -> str:
         knows_people=principal().casino_id is None,
         sees_acts=principal().role in READERS,
         evidence=evidence if _is_to_show(evidence) else None,
+        policy_phrases=POLICY_PHRASES,
         next_page=_page_of_bets(first + BETS_A_PAGE) if first + BETS_A_PAGE < len(bets) else None,
         previous_page=_page_of_bets(max(0, first - BETS_A_PAGE)) if first else None,
     )

@@ -28,7 +28,7 @@ from jackpot_service.usecases.acts import RequestConflict
 from jackpot_service.usecases.import_rates import RatesImported
 from jackpot_service.usecases.payloads import field_errors_in
 
-NONE_CHOSEN: Final = "Choose the document that you have brought."
+NONE_CHOSEN: Final = "Choose the document to upload."
 
 
 @blueprint.route("/rates/<id:base>/import", methods=["GET"])

@@ -78,4 +78,4 @@ def summary(moves: Mapping[str, RateMove]) -> str:
     counted = "1 currency changes" if len(changed) == 1 else f"{len(changed)} currencies change"
     if not repeated:
         return f"{counted}, none beyond the band."
-    return f"{counted}. The approver repeats {repeated} of the rates: beyond the band, or new."
+    return f"{counted}. The approver must type {repeated} of the rates again: they are beyond the band, or new."

@@ -1,5 +1,6 @@
 """The form of a report, made from what the report itself says that it takes; and at which field a refusal belongs."""
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -43,7 +44,6 @@ LABELS: Final[Mapping[str, str]] = {
 _PLACEHOLDERS: Final[Mapping[str, str]] = {
     "as_of": "2026-11-20T09:30:00Z",
     "account": "pool:reserve",
-    "currency": "EUR",
 }
 
 _FIELD_OF: Final[Mapping[type[LedgerError], str]] = {
@@ -57,12 +57,17 @@ _FIELD_OF: Final[Mapping[type[LedgerError], str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A field of the form: its name in a query, what stands in it, what may be chosen, and what is wrong with it."""
+    """
+    A field of the form: its name in a query, what stands in it, and what is wrong with it.
+
+    Of `options` several may be chosen, of `choices` one: what each shows, by its value.
+    """
 
     name: str
     label: str
     value: str
     options: Sequence[str] = ()
+    choices: Mapping[str, str] = dataclasses.field(default_factory=dict)
     is_required: bool = False
     error: str = ""
 
@@ -88,7 +93,7 @@ def read_parameters(typed: Mapping[str, str]) -> ReadQuery:
 
 
 def fields_of(
-    report: Report, reader: Principal, query: ReadQuery, options: Mapping[str, Sequence[str]]
+    report: Report, reader: Principal, query: ReadQuery, choices: Mapping[str, Mapping[str, str]]
 ) -> Sequence[Field]:
     """Return the fields of a report's form; somebody of a casino states none, for it is always theirs."""
     names = ["from", "to", "as_of", "jackpot_id"]
@@ -101,7 +106,8 @@ def fields_of(
             name,
             LABELS.get(name, name),
             query.typed.get(name, ""),
-            report.by if name == Parameter.BY else options.get(name, ()),
+            options=report.by if name == Parameter.BY else (),
+            choices=choices.get(name, {}),
             is_required=name in {parameter.value for parameter in report.required},
             error=query.errors.get(name, ""),
         )

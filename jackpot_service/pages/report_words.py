@@ -18,7 +18,7 @@ ABOUT: Final[Mapping[str, str]] = {
     "fx": "Turnover and awards in other currencies, and what is left of them worth now.",
     "exceptions": "What somebody has to look into, and rounds that were open for too long.",
     "awards": "Every award with its state at the end, and the totals.",
-    "payables": "Awards that casinos have still to pay, and for how long they have had to.",
+    "payables": "Awards that casinos still have to pay, and since when.",
     "rounds": "The detail behind every figure: rounds, bets, refunds and acts.",
     "finance-summary": "Liability, movements, returns, accounts and hits in one report.",
     "postings": "What was posted to accounts, entry by entry.",

@@ -11,8 +11,7 @@ from werkzeug.wrappers import Response
 from jackpot_service.api.parsing import Invalid, error_of_parameter
 from jackpot_service.api.problems import problem_of
 from jackpot_service.api.reports import answered, opened_report, reports_for
-from jackpot_service.api.request_context import look, now, principal
-from jackpot_service.database.transactions import Session
+from jackpot_service.api.request_context import now, principal
 from jackpot_service.domain.errors import Conflict, LedgerError, Refused
 from jackpot_service.domain.errors import NotFound as NotFoundInBooks
 from jackpot_service.domain.journal import Movement
@@ -20,13 +19,14 @@ from jackpot_service.domain.principals import Role
 from jackpot_service.exports.files import file_name
 from jackpot_service.pages.access import people
 from jackpot_service.pages.blueprint import blueprint
+from jackpot_service.pages.choices import Choices, choices_of
 from jackpot_service.pages.drill_down import links_of
+from jackpot_service.pages.figures import label
 from jackpot_service.pages.forms import new_request_id
 from jackpot_service.pages.lists import ReadQuery, address_with
 from jackpot_service.pages.report_forms import PARAMETERS, field_of, fields_of, is_whole, read_parameters
 from jackpot_service.pages.report_words import ABOUT
 from jackpot_service.pages.shown_reports import ShownSection, Window, shown_sections
-from jackpot_service.records import references
 from jackpot_service.reports.documents import Document, as_text
 from jackpot_service.reports.finance.frame import Report
 from jackpot_service.reports.finance.registry import report_of
@@ -39,9 +39,6 @@ ROWS_OF_EACH: Final = 50
 
 ROWS_A_PAGE: Final = 200
 """Rows of a section that is shown by itself."""
-
-MOST_OPTIONS: Final = 200
-"""So many jackpots and casinos are suggested; any other can be typed."""
 
 _REFUSALS: Final = (Refused, Conflict, NotFoundInBooks, ReportTookTooLong)
 
@@ -155,7 +152,6 @@ def _page(
     alert: str = "",
     is_too_long: bool = False,
 ) -> str:
-    options = look(_options)
     stated = {name: value for name, value in query.typed.items() if name != "section"}
     section = query.typed.get("section")
     is_exact = flask.request.args.get("exact") == "true"
@@ -165,7 +161,7 @@ def _page(
         report=report,
         document=document,
         sections=sections,
-        fields=fields_of(report, principal(), query, options),
+        fields=fields_of(report, principal(), query, _choices()),
         hidden=[(name, query.typed[name]) for name in ("section",) if name in query.typed],
         is_stated=bool(stated),
         section=section,
@@ -184,15 +180,10 @@ def _page(
     )
 
 
-def _options(session: Session) -> Mapping[str, Sequence[str]]:
-    """Return the jackpots and casinos that the form suggests."""
-    casino_id = principal().casino_id
-    casinos = references.casinos(session, principal(), limit=MOST_OPTIONS, after=None)
-    return {
-        "jackpot_id": references.jackpot_ids(session, casino_id=casino_id, limit=MOST_OPTIONS),
-        "casino_id": [casino.casino_id for casino in casinos],
-        "movement": list(Movement),
-    }
+def _choices() -> Mapping[str, Choices]:
+    """Return what the form lets one choose, by the names of its fields."""
+    movements = {movement.value: label(movement) for movement in Movement}
+    return {**choices_of(("casino_id", "jackpot_id", "currency")), "movement": movements}
 
 
 def _file_address(report: Report, typed: Mapping[str, str], **more: Any) -> str:  # noqa: ANN401  parameters of the query

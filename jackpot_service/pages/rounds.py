@@ -16,6 +16,7 @@ from jackpot_service.domain.errors import NotFound
 from jackpot_service.domain.rounds import RoundState
 from jackpot_service.pages.access import people
 from jackpot_service.pages.blueprint import blueprint
+from jackpot_service.pages.choices import choices_of
 from jackpot_service.pages.lists import ReadQuery, address_with, days_to_instants, read_query
 from jackpot_service.pages.roles import WATCHERS
 from jackpot_service.records import awards, references
@@ -58,6 +59,7 @@ def show_rounds() -> Response:
         "rounds.html",
         query=query,
         fields=FIELDS,
+        choices=choices_of(name for name, _ in FIELDS),
         states=[("", "any"), (WAITING, "waiting for its end"), *((state.value, state.value) for state in RoundState)],
         rounds=listed["items"],
         bases=_bases(listed["items"]),

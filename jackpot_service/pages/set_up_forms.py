@@ -20,7 +20,7 @@ ACTORS: Final = (Role.OPERATOR,)
 READERS: Final = (Role.OPERATOR, Role.AUDITOR)
 """Auditors see who and what there is, as with the API, and change nothing of it."""
 
-USED: Final = "This form was sent before, and did something else then. Look at the list, and send it again if need be."
+USED: Final = "This form was sent before, with other values. Check the list, and send the form again if needed."
 
 _FIELDS_OF: Final[Mapping[str, Sequence[str]]] = {
     "already-exists": ("subject", "table_id", "jackpot_id", "casino_id"),
@@ -60,7 +60,7 @@ class Field:
     read: Callable[[str], Any] = str
 
 
-REASON: Final = Field("reason", "Reason", "It stands in the audit trail.", most=500)
+REASON: Final = Field("reason", "Reason", "It is kept in the audit trail.", most=500)
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ from jackpot_service.pages import figures
 from jackpot_service.pages.access import people
 from jackpot_service.pages.blueprint import blueprint
 from jackpot_service.pages.change_links import Links
+from jackpot_service.pages.choices import currency_choices
 from jackpot_service.pages.lists import read_place
 from jackpot_service.pages.set_up_forms import (
     ACTORS,
@@ -123,11 +124,11 @@ def _opening_form() -> Form:
         (
             Field("jackpot_id", "Id", "Letters, digits and . _ : -, such as live-caribbean-stud."),
             Field("rulebook", "Rulebook", options={name: figures.label(name) for name in RULEBOOK_IDS}),
-            Field("currency", "Base currency", "Three capital letters, such as EUR.", initial="EUR", most=3),
+            Field("currency", "Base currency", options=currency_choices(), initial="EUR"),
             Field(
                 "base_amount",
                 "Base amount",
-                "The start of the first jackpot, in the base currency. Without it the reset amount of the rules.",
+                "The start of the first jackpot, in the base currency. If empty: the reset amount of the rules.",
                 is_required=False,
                 most=60,
             ),
@@ -141,7 +142,7 @@ def _opening_form() -> Form:
             Field(
                 "settings",
                 "Other settings",
-                f"One a line, such as hands_per_player = 2; the rulebook states the others. {', '.join(SETTABLE)}.",
+                f"One per line, such as hands_per_player = 2. The rulebook has the others. {', '.join(SETTABLE)}.",
                 kind="lines",
                 is_required=False,
                 most=4000,
@@ -150,7 +151,7 @@ def _opening_form() -> Form:
             Field(
                 "stripes",
                 "Stripes",
-                f"So many of its entries can be committed at once. Without a number {context().config.stripes}.",
+                f"How many of its entries can be committed at the same time. If empty: {context().config.stripes}.",
                 kind="number",
                 is_required=False,
                 most=MOST_STRIPES,
@@ -166,7 +167,7 @@ def _opening_form() -> Form:
 def _stripes_form(jackpot_id: str) -> Form:
     return Form(
         "Spread a jackpot over more stripes",
-        f"Bets on {jackpot_id} go on meanwhile. Stripes become more, never fewer.",
+        f"Bets on {jackpot_id} continue meanwhile. The number of stripes can only grow.",
         "Spread the jackpot",
         (
             Field(

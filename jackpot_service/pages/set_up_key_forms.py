@@ -7,17 +7,17 @@ import flask
 
 from jackpot_service.domain.passkeys import Passkey
 from jackpot_service.domain.principals import LONGEST_NAME, LONGEST_SUBJECT, MACHINES, Role
+from jackpot_service.pages.choices import casino_choices
 from jackpot_service.pages.set_up_forms import REASON, Field, Form, is_yes, words
-from jackpot_service.pages.set_up_places import casino_ids
 from jackpot_service.records.keys import ListedKey
 
 PURPOSES: Final = {
     Role.TABLE: "table: a server of a casino's tables",
     Role.DISPLAY: "display: a wall or a feed",
-    Role.FINANCE: "finance: of a casino; that of the house is made with the database",
+    Role.FINANCE: "finance: of a casino only (for the house: jackpot db key)",
     Role.AUDITOR: "auditor: reads everything",
-    Role.OPERATOR: "operator: your own alone",
-    Role.RATES: "rates: made with the database",
+    Role.OPERATOR: "operator: only your own key",
+    Role.RATES: "rates: only by jackpot db key",
 }
 """The roles of a key, and how far one operator may make it: see `principals.require_may_create`."""
 
@@ -26,8 +26,8 @@ OF_WHOM: Final = (
 )
 
 ABOUT_KEYS: Final = (
-    f"It is shown on the next page, once. Keys that {OF_WHOM}, are made by the owner of the database (jackpot db key). "
-    "You may make your own."
+    f"The key is shown once, on the next page. Keys that {OF_WHOM}, are made by the owner of the database "
+    "(jackpot db key). You may make one for yourself."
 )
 
 ABOUT_ACCOUNTS: Final = (
@@ -39,11 +39,14 @@ ABOUT_ACCOUNTS: Final = (
 def _owner_fields(roles: Mapping[str, str]) -> tuple[Field, ...]:
     return (
         Field(
-            "principal", "Name", "Of a person or a machine. One that looks like another is refused.", most=LONGEST_NAME
+            "principal",
+            "Name",
+            "Of a person or a machine. A name that looks like an existing one is refused.",
+            most=LONGEST_NAME,
         ),
         Field("role", "Role", options=roles),
-        Field("casino_id", "Casino", "Without one it is the house.", suggested=casino_ids(), is_required=False),
-        Field("department", "Department", "For ever. Without one it is named as the role.", is_required=False),
+        Field("casino_id", "Casino", "Without one, it is for the house.", options=casino_choices(), is_required=False),
+        Field("department", "Department", "It never changes. If empty, it is named as the role.", is_required=False),
     )
 
 
@@ -59,7 +62,7 @@ def key_form() -> Form:
             Field(
                 "table_ids",
                 "Tables",
-                "Of a table server: their ids, with spaces between. Without any all tables of its casino.",
+                "Of a table server: the ids of its tables, with spaces between. If empty: all tables of its casino.",
                 is_required=False,
                 most=10_000,
                 read=words,
@@ -67,7 +70,7 @@ def key_form() -> Form:
             Field(
                 "service_account",
                 "A service account",
-                "No person stands behind the key: it approves nothing, and opens no pages.",
+                "The key belongs to a machine, not to a person: it approves nothing, and cannot sign in here.",
                 kind="checkbox",
                 is_required=False,
                 read=is_yes,
@@ -106,8 +109,8 @@ def revocation_form(key: ListedKey) -> Form:
     return _revocation_form(
         key,
         "key",
-        f"The key {key.key_id} of {key.principal.name} is refused everywhere within 15 seconds, for good. "
-        "Sessions that it began end with it.",
+        f"The key {key.key_id} of {key.principal.name} stops working everywhere within 15 seconds, for good. "
+        "Sessions that began with it end too.",
     )
 
 
@@ -116,7 +119,7 @@ def passkey_revocation_form(key: ListedKey, passkey: Passkey) -> Form:
     return _revocation_form(
         key,
         "passkey",
-        f"The passkey “{passkey.name}” of {key.principal.name} signs in nobody and signs nothing any more, for good. "
+        f"The passkey “{passkey.name}” of {key.principal.name} can never again sign in or sign approvals. "
         "Their keys and other passkeys stay. Without a passkey, their approvals are not signed.",
     )
 
@@ -135,7 +138,7 @@ def _revocation_form(key: ListedKey, revoked: str, sentence: str) -> Form:
 
 def sign_out_form(key: ListedKey) -> Form:
     """Return the form by which the owner of a key is signed out."""
-    reason = Field("reason", "Reason", "It stands in the log of the service.", most=500)
+    reason = Field("reason", "Reason", "It is kept in the log of the service.", most=500)
     return Form(
         "Sign somebody out",
         f"All sessions of {key.principal.name} end now, in every browser. They can sign in again; revoke their keys "

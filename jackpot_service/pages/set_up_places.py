@@ -8,14 +8,15 @@ import flask
 from werkzeug.wrappers import Response
 
 from jackpot_service.api.casinos import CasinosQuerySchema, NewCasinoSchema
-from jackpot_service.api.lists import MOST_LISTED, page
-from jackpot_service.api.request_context import act, look, principal, signed
+from jackpot_service.api.lists import page
+from jackpot_service.api.request_context import act, principal, signed
 from jackpot_service.api.tables import NewTableSchema, TablesQuerySchema
 from jackpot_service.domain.casinos import UTC_ZONE
 from jackpot_service.domain.games import GAME_IDS
 from jackpot_service.pages import figures
 from jackpot_service.pages.access import people
 from jackpot_service.pages.blueprint import blueprint
+from jackpot_service.pages.choices import casino_choices, choices_of, jackpot_choices
 from jackpot_service.pages.lists import address_with, read_place, read_query
 from jackpot_service.pages.set_up_forms import ACTORS, READERS, REASON, Field, Form, read_form, sent, shown
 from jackpot_service.records import references
@@ -86,7 +87,11 @@ def show_set_up_tables() -> Response:
             lambda table: table.table_id,
         )
     html = flask.render_template(
-        "set_up_tables.html", tables=listed["items"], query=query, **list_values(query.typed, listed)
+        "set_up_tables.html",
+        tables=listed["items"],
+        query=query,
+        choices=choices_of(("casino_id", "jackpot_id")),
+        **list_values(query.typed, listed),
     )
     return flask.Response(html, HTTPStatus.UNPROCESSABLE_ENTITY if query.errors else HTTPStatus.OK)
 
@@ -129,12 +134,6 @@ def list_values(typed: Any, listed: Any) -> dict[str, Any]:  # noqa: ANN401  a m
     }
 
 
-def casino_ids() -> list[str]:
-    """Return the ids of the first casinos, to suggest them."""
-    casinos = look(lambda session: references.casinos(session, principal(), limit=MOST_LISTED, after=None))
-    return [casino.casino_id for casino in casinos]
-
-
 def _casino_form() -> Form:
     return Form(
         "Add a casino",
@@ -146,7 +145,7 @@ def _casino_form() -> Form:
             Field(
                 "zone", "Time zone", "As the IANA names it, such as Europe/Riga.", initial=UTC_ZONE, suggested=_zones()
             ),
-            Field("day_starts", "Gaming days start at", "By the clock there.", kind="time", initial="00:00"),
+            Field("day_starts", "Gaming days start at", "In its local time.", kind="time", initial="00:00"),
             REASON,
         ),
         flask.url_for("pages.show_set_up_casinos"),
@@ -155,7 +154,6 @@ def _casino_form() -> Form:
 
 
 def _table_form() -> Form:
-    jackpots = look(lambda session: references.jackpot_ids(session, limit=MOST_LISTED))
     args = flask.request.args
     return Form(
         "Add a table",
@@ -163,13 +161,13 @@ def _table_form() -> Form:
         "Add the table",
         (
             Field("table_id", "Id", "Letters, digits and . _ : -, such as riga-1."),
-            Field("casino_id", "Casino", suggested=casino_ids(), initial=args.get("casino_id", "")[:64]),
+            Field("casino_id", "Casino", options=casino_choices(), initial=args.get("casino_id", "")[:64]),
             Field("game", "Game", options={game: figures.label(game) for game in GAME_IDS}),
             Field(
                 "jackpot_id",
                 "Jackpot",
-                "Without one the table takes no jackpot bets, for good.",
-                suggested=jackpots,
+                "Without one, the table never takes jackpot bets.",
+                options=jackpot_choices(),
                 is_required=False,
                 initial=args.get("jackpot_id", "")[:64],
             ),

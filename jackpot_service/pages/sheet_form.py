@@ -69,7 +69,7 @@ class SheetForm:
         `currency` is the one that they are about, if they name one and point at no place of it.
         """
         return dict(self._placed(errors, currency)) | {
-            f"new-{place}": "stands in the table already: type its rate there" for place in self.twice
+            f"new-{place}": "is in the table already: type its rate there" for place in self.twice
         }
 
     @property

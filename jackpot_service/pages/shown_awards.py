@@ -7,14 +7,16 @@ from typing import Final
 
 from jackpot_service.domain.awards import TO_PAY, AwardState
 from jackpot_service.domain.money import from_minor
-from jackpot_service.domain.rules import FundedBy
+from jackpot_service.domain.rules import FundedBy, Policy
 from jackpot_service.pages import figures
+from jackpot_service.pages.policy_words import POLICY_PHRASES
 from jackpot_service.records.awards import AwardRecord
 from jackpot_service.records.open_awards import AGES, OpenTotal
 from jackpot_service.reports.award_basis import AwardBasis
 from jackpot_service.reports.round_calculation import Quotient
 
 TIMES: Final = "\N{MULTIPLICATION SIGN}"
+DIVIDED: Final = "\N{DIVISION SIGN}"
 
 SOON: Final = timedelta(days=14)
 """So long before its claim period ends, an award is soon unclaimed."""
@@ -28,6 +30,18 @@ TO_DO: Final[Mapping[AwardState, str]] = {
     AwardState.PART_PAID: "its casino or the house's operators pay the rest",
 }
 """By the state of an award; of any other there is nothing to do."""
+
+NO_CLAIM_DATE: Final[Mapping[AwardState, str]] = {
+    AwardState.PAYABLE: "no end: the casino has set no claim period",
+    AwardState.HELD: "no date while the award waits for approval",
+    AwardState.REJECTED: "nothing is to be paid: people rejected the award",
+    AwardState.STOPPED: "no date while the payment is stopped",
+    AwardState.PART_PAID: "no end: the casino has set no claim period",
+    AwardState.PAID: "nothing is left to be paid",
+    AwardState.FORFEITED: "nothing is left to be paid: the award is forfeited",
+    AwardState.REVERSED: "nothing is to be paid: a correction took the award back",
+}
+"""Why an award has no date until which it can be claimed, by its state; an unclaimed one has had its date."""
 
 WAITING: Final = frozenset({AwardState.HELD, AwardState.STOPPED, AwardState.UNCLAIMED})
 """The states in which an award needs somebody of the house: they are marked in gold."""
@@ -68,6 +82,14 @@ class ShownAward:
     def to_do(self) -> str:
         """The next thing to do about it; empty if there is nothing."""
         return TO_DO.get(self.state, "")
+
+    @property
+    def claim(self) -> tuple[str, str]:
+        """Until when it can be claimed, or why there is no such date: a title, and what stands there."""
+        until = self.record.claimable_until
+        if until is None:
+            return "Claim", NO_CLAIM_DATE[self.state]
+        return "Claim ended" if self.state is AwardState.UNCLAIMED else "Claim ends", figures.moment(until)
 
     @property
     def claim_left(self) -> timedelta | None:
@@ -132,11 +154,20 @@ def calculation(record: AwardRecord, made_of: AwardBasis) -> Iterator[tuple[str,
     yield f"Stake {TIMES} rate", figures.exact(stake * rate.base_per_unit, base)
     if record.award.funded_by == FundedBy.METER:
         yield "On offer, M", figures.exact(basis.meter, base)
-        yield "The value of the round's stakes, W", figures.exact(basis.weight, base)
-    yield "Formula", payoff.formula.replace(" x ", f" {TIMES} ")
+        if basis.entitled is None:
+            yield "The value of the round's stakes, W", figures.exact(basis.weight, base)
+        else:
+            part = Quotient.of(basis.entitled)
+            yield "The hand's part of M", figures.exact(part.rounded, base) + ("" if part.is_exact else "…")
+    yield "Formula", payoff.formula.replace(" x ", f" {TIMES} ").replace(" / ", f" {DIVIDED} ")
     exact = Quotient.of(payoff.due)
     yield "Due, before rounding", figures.exact(exact.rounded, rate.currency) + ("" if exact.is_exact else "…")
     before_minor = made_of.paid_before_minor(record.award.amount_minor)
     if before_minor:
         yield "Less what earlier verdicts paid", figures.money(before_minor, rate)
     yield "Payable, rounded down", figures.money(record.award.amount_minor, rate)
+
+
+def how_winners_share(made_of: AwardBasis) -> str:
+    """Say how several winners of the round are paid, where the hand has a part of the meter; empty for any other."""
+    return "" if made_of.basis.entitled is None else POLICY_PHRASES[Policy(made_of.basis.policy)]

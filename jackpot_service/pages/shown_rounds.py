@@ -76,7 +76,7 @@ def _remark(hand: Hand, record: RoundRecord) -> str:
         case HandStatus.FORFEITED:
             return "The player forfeited this hand: its bets get neither award nor refund, and have no part in a share."
         case HandStatus.DEAD if record.rules.dead_hand is DeadHand.PLAY_ON:
-            return "Dealt with a wrong number of cards: it wins nothing itself, and its bets play on for a share."
+            return "Dealt with a wrong number of cards: it wins nothing, but its bets still have a part in a share."
         case HandStatus.DEAD:
             return "Dealt with a wrong number of cards: its bets are given back."
     return ""
@@ -112,16 +112,16 @@ def _no_award(hand: str, verdict: Verdict) -> str:
     """Say why nothing came of a bet that played: its hand won no tier, or no payable unit came of its prize."""
     tier, of_share = verdict.tiers[hand], verdict.share is not None
     if tier is None:
-        also = ", and no payable unit came of the share" if of_share else ""
+        also = ", and the share was too small to pay out" if of_share else ""
         return f"No award: the hand won no fixed prize{also}."
-    prize = "share" if of_share else f"prize of its hand, {label(tier.value)}"
-    return f"No award: no payable unit came of the {prize}."
+    prize = "share" if of_share else f"prize of its hand, {label(tier.value)},"
+    return f"No award: the {prize} was too small to pay out."
 
 
 def _why_not(booked: BookedBet, record: RoundRecord, verdict: Verdict | None) -> tuple[str, str]:
     """Say, in a word and in a sentence, why a bet plays no part in the round; both are empty if it does."""
     if booked.is_void:
-        return "void", "This bet was made void: its stake was given back, and it counts nowhere."
+        return "void", "This bet is void: its stake was given back, and it does not count."
     if record.view.round.state is RoundState.CANCELLED:
         return "given back", "The round was cancelled: the stake was given back."
     if verdict is None:

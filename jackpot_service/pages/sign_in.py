@@ -42,12 +42,12 @@ from jackpot_service.telemetry.logs import Seldom
 T = TypeVar("T")
 
 MISSING_KEY: Final = "Paste your key: it begins with jk_."
-WRONG_KEY: Final = "This key is not in force. Check that it was pasted whole; it begins with jk_."
-WRONG_PERSON: Final = "This key is not in force, or not your own."
-OLD_FORM: Final = "This form was of an earlier session, or your browser keeps no cookies. Paste your key again."
-OLD_PAGE: Final = "This page was open for too long. Try again: it is a new one."
+WRONG_KEY: Final = "This key is not valid. Check that you pasted all of it; it begins with jk_."
+WRONG_PERSON: Final = "This key is not valid, or not your own."
+OLD_FORM: Final = "This form belongs to an earlier session, or your browser blocks cookies. Paste your key again."
+OLD_PAGE: Final = "This page was open for too long, and is renewed now. Try again."
 WRONG_PASSKEY: Final = "This passkey is not accepted. Try again, or use your key."
-NO_PERSON: Final = "This is the key of a machine. Pages are for people: show it with calls of the API."
+NO_PERSON: Final = "This key belongs to a machine. Only people sign in here; use the key for calls of the API."
 
 LONGEST_KEY: Final = 200
 """Characters; nothing longer is looked at."""

@@ -23,6 +23,7 @@ from jackpot_service.domain.money import plain
 from jackpot_service.pages.access import people
 from jackpot_service.pages.blueprint import blueprint
 from jackpot_service.pages.change_links import Links
+from jackpot_service.pages.choices import choices_of
 from jackpot_service.pages.drill_down import links_of
 from jackpot_service.pages.lists import ReadQuery, address_with, read_place
 from jackpot_service.pages.report_forms import LABELS, Field, field_of, read_parameters
@@ -117,7 +118,7 @@ def _page(
     casino: Casino, query: ReadQuery, document: Document | None, sections: Sequence[ShownSection], *, alert: str = ""
 ) -> str:
     rows = {} if document is None else {section.name: list(section.rows) for section in document.sections}
-    is_of_house, links = principal().casino_id is None, Links()
+    is_of_house, links, choices = principal().casino_id is None, Links(), choices_of(FIELDS)
     return flask.render_template(
         "statement.html",
         casino=casino,
@@ -126,7 +127,14 @@ def _page(
         owed=[] if document is None else [_owed(document, casino, links, row) for row in rows["accounts"]],
         signed_off=_signed_off(rows.get("settled", ())) if is_of_house else (),
         fields=[
-            Field(name, LABELS[name], query.typed.get(name, ""), error=query.errors.get(name, "")) for name in FIELDS
+            Field(
+                name,
+                LABELS[name],
+                query.typed.get(name, ""),
+                choices=choices.get(name, {}),
+                error=query.errors.get(name, ""),
+            )
+            for name in FIELDS
         ],
         alert=alert,
         months=_months(),

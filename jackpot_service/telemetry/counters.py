@@ -52,11 +52,11 @@ COUNTED: Final[Mapping[str, Counted]] = {
         "Calls answered 429, by the limit: of a key, or of an address.", {"limit": ("address", "key")}
     ),
     CALLS_TURNED_AWAY: Counted(
-        "Calls answered 503, by what had no place left for them.",
+        "Calls answered 503, by what was full.",
         {"what": ("bets", "bytes of bodies", "calls", "events", "listeners", "reports")},
     ),
     DATABASE_ERRORS: Counted(
-        "What the database refused or broke off, by what was wrong.",
+        "Statements that the database refused or interrupted, by the reason.",
         {
             "kind": (
                 "cancelled",
@@ -74,10 +74,10 @@ COUNTED: Final[Mapping[str, Counted]] = {
         },
     ),
     DEADLINES_PASSED: Counted(
-        "Waits for the database that were given up, by what was waited for.", {"exchange": ("connect", "statement")}
+        "Waits for the database that took too long, by what was waited for.", {"exchange": ("connect", "statement")}
     ),
     REPLICA_READS: Counted(
-        "What a replica was to be read for, by its end; the primary answers all but `answered`.",
+        "Reads meant for a replica, by their outcome; the primary answers all but `answered`.",
         {"outcome": ("answered", "away", "behind", "broken-off", "foreign", "not-reached", "refused")},
     ),
     SIGN_INS_REFUSED: Counted("Calls with a key or a token that is not in force, or without one.", {}),

@@ -1,4 +1,4 @@
-"""`GET /v1/service`: the service of itself, to anybody: its version, and where people sign in."""
+"""`GET /v1/service`: to anybody, the version of the service, and where people sign in."""
 
 from dataclasses import replace
 

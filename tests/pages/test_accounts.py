@@ -150,7 +150,7 @@ def refused(visitor: Visitor, path: str, status: int, sentence: str) -> Answer:
 
 def test_who_does_not_agree_is_not_signed_in(world: World, flow: CodeFlow) -> None:
     flow.error, visitor = "access_denied", Visitor(world)
-    refused(visitor, answer_of_issuer(visitor), 422, "You did not agree at the sign-in of your company.")
+    refused(visitor, answer_of_issuer(visitor), 422, "The sign-in at your company was refused or cancelled.")
 
 
 @pytest.mark.parametrize(("error", "named"), [("server_error", "server_error"), ("<b>no</b>", "an error")])
@@ -247,14 +247,14 @@ def test_a_token_that_is_not_for_this_sign_in_is_refused(
     world: World, flow: CodeFlow, claims: dict[str, object]
 ) -> None:
     flow.claims, visitor = claims, Visitor(world)
-    refused(visitor, answer_of_issuer(visitor), 422, "The answer of your company's sign-in cannot be believed.")
+    refused(visitor, answer_of_issuer(visitor), 422, "The answer of your company's sign-in is not valid.")
 
 
 def test_a_token_of_another_key_is_refused(world: World, issuer: LocalIssuer) -> None:
     visitor = Visitor(world)
     back = answer_of_issuer(visitor)
     issuer.key = RSAKey.generate_key(2048, {"kid": "one", "use": "sig"}, auto_kid=False)
-    refused(visitor, back, 422, "cannot be believed")
+    refused(visitor, back, 422, "is not valid")
 
 
 def test_a_subject_that_nobody_let_in_is_named_to_its_person(world: World, flow: CodeFlow) -> None:

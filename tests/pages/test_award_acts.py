@@ -77,7 +77,7 @@ def test_who_stops_second_reads_why_not(awarded: World) -> None:
     answer = send(visitor, path, "stop", {"reason": "mine"}, page=page)
     assert answer.status == 409
     shown = content_of(answer.text)
-    assert f"Nothing of yours was recorded. Award {award_id_of(awarded, 'payable')} is stopped" in shown
+    assert f"Nothing was recorded. Award {award_id_of(awarded, 'payable')} is stopped" in shown
     assert forms_on(answer.text) == set()
 
 

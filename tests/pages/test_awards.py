@@ -126,7 +126,7 @@ def test_awards_that_nobody_claimed_stand_above_the_list_and_those_that_soon_are
     awarded.change("casino-claims", {"casino_id": "c1", "claim_days": 10}, request_id="claims")
     visitor = Visitor(awarded).sign_in()
     soon = content_of(visitor.open("/awards").text)
-    assert "Unclaimed, or soon" in soon
+    assert "Unclaimed, or ending soon" in soon
     assert "claim ends in 9" in soon.replace("\N{NO-BREAK SPACE}", " ")
     awarded.clock.advance(timedelta(days=11))
     visitor = Visitor(awarded).sign_in()

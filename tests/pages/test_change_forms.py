@@ -279,7 +279,7 @@ def test_the_way_back_leads_to_the_form_that_was_sent(jackpot: World) -> None:
     form = opened(olga, "adjustment", "jackpot=j1")
     sent(olga, form, ADJUSTMENT)
     page = olga.open(form.action)
-    assert "You have sent this form" in content_of(page.text)
+    assert "You have sent this form before" in content_of(page.text)
     assert f"/changes/{form.value('request_id')}" in links_of(page.text)
     assert "/changes/new/adjustment?jackpot=j1" in links_of(page.text)
 
@@ -393,7 +393,7 @@ def test_a_bet_with_two_awards_to_decide_shows_both(world: World) -> None:
 def test_only_the_settings_that_change_are_sent(jackpot: World) -> None:
     olga = somebody(jackpot, "Olga", Role.OPERATOR)
     form = opened(olga, "rules", "jackpot=j1")
-    assert "Nothing is changed" in content_of(sent(olga, form, {}).text)
+    assert "You changed nothing" in content_of(sent(olga, form, {}).text)
     values = {"settings/limit": "5000", "settings/prizes.flush": "", "settings/displayed": "true"}
     answer = sent(olga, form, values)
     assert answer.status == 303, content_of(answer.text)

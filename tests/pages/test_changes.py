@@ -276,7 +276,7 @@ def test_the_maker_approves_by_no_address(requested: World) -> None:
             }
             answer = ann.submit(path, form, page="/account")
             assert answer.status == 403, (path, outcome)
-            assert "Nothing of yours was done." in content_of(answer.text)
+            assert "Your decision was not carried out." in content_of(answer.text)
     assert request(requested)["state"] == "pending"
 
 
@@ -295,7 +295,7 @@ def test_of_two_checkers_at_once_one_wins_and_the_other_reads_by_whom(requested:
     assert sorted(answer.status for answer in answers) == [303, 409]
     second = next(answer for answer in answers if answer.status == 409)
     winner = request(requested)["decision"]["checker"]
-    assert f"Nothing of yours was done. {winner} has approved it meanwhile" in content_of(second.text)
+    assert f"Your decision was not carried out. {winner} has approved it meanwhile" in content_of(second.text)
     assert not has_form(second.text)
 
 
@@ -305,7 +305,7 @@ def test_of_two_who_must_approve_the_first_waits_for_the_second_and_may_still_re
     world.settle(hand("1", FLUSH), round_id="held")
     world.ask("held-awards", PAYLOADS["held-awards"], by="Ann", role=Role.OPERATOR).ok(201)
     bob, cleo = person(world, "Bob"), person(world, "Cleo")
-    assert "2 people approve it." in shown(bob)
+    assert "2 approvals are needed." in shown(bob)
     assert approve(bob).status == 303
     page = bob.open(PAGE).text
     assert "Bob approved it before: another user must approve it as well." in content_of(page)
@@ -406,7 +406,7 @@ def test_a_change_that_became_impossible_says_why_and_can_be_rejected(opened: Wo
     opened.approve("q2").ok()
     rolf = person(opened, "Rolf", Role.RATES)
     page = rolf.open(PAGE).text
-    assert "made against an older state" in page
+    assert "The subject has changed since the request" in page
     assert "<button>Approve</button>" not in page
     assert reject(rolf, "overtaken").status == 303
 

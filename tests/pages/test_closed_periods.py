@@ -41,7 +41,7 @@ def close(visitor: Visitor, **form: str) -> Answer:
 
 def test_finance_closes_a_period_whose_hashes_the_api_shows(played: World) -> None:
     visitor = Visitor(played).sign_in()
-    assert "none is closed yet" in content_of(visitor.open(PAGE).text)
+    assert "no period is closed yet" in content_of(visitor.open(PAGE).text)
     answer = close(visitor)
     assert answer.status == 303
     (closed,) = played.get("/v1/closed-periods").ok()["items"]
@@ -127,7 +127,7 @@ def test_a_period_is_figured_again_and_says_the_same(played: World) -> None:
     path = close(visitor).headers["Location"]
     played.bet(bet("later"), round_id="later")
     page = content_of(visitor.open(f"{path}?again=true").text)
-    assert "every report that can be compared says the same" in page
+    assert "every report that can be compared is still the same" in page
     assert "differs" not in page
 
 
@@ -137,13 +137,13 @@ def test_what_a_report_says_otherwise_is_named(played: World, monkeypatch: pytes
     raise_version(monkeypatch, "rtp")
     page = content_of(visitor.open(f"{path}?again=true").text)
     assert "version 3 of the report now" in page
-    assert "every report that can be compared says the same" in page
+    assert "every report that can be compared is still the same" in page
     past_the_service(
         played.database_url,
         "UPDATE closed_periods SET reports = jsonb_set(reports, '{meters,sha256}', to_jsonb(repeat('0', 64)))",
     )
     page = content_of(visitor.open(f"{path}?again=true").text)
-    assert "1 report says something else" in page
+    assert "1 report differs from what was kept" in page
 
 
 def test_periods_lead_to_their_reports(played: World) -> None:

@@ -58,7 +58,7 @@ def test_a_prize_that_was_paid_stays_a_prize_of_its_hand(world: World) -> None:
 
     correction = correction_in(shown(world))
 
-    assert "Winning hands own their prizes 0 new awards" in correction
+    assert "Winning hands have prizes of their own 0 new awards" in correction
     assert "Charged to the meter for all that is due EUR 100.07" in correction
 
 
@@ -86,7 +86,7 @@ def test_nothing_that_was_paid_is_said_to_stay_in_the_jackpot(world: World) -> N
     page = shown(world)
 
     assert ", less EUR 100.07 paid before EUR 900.63 to be paid. It costs" in page
-    assert "Winning hands own their prizes 1 new award several winners" in page
+    assert "Winning hands have prizes of their own 1 new award if there are several winners" in page
 
 
 def test_an_award_that_was_taken_back_is_not_to_be_paid(world: World) -> None:
@@ -116,7 +116,7 @@ def test_a_hand_that_won_a_tier_without_a_payable_amount_is_said_to_have_won_it(
     settlement = world.settle(hand("1", STRAIGHT_FLUSH), hand("2", FLUSH))
     assert [award["bet_id"] for award in settlement["awards"]] == ["b"]
     page = shown(world)
-    assert "No award: no payable unit came of the prize of its hand, straight flush." in page
+    assert "No award: the prize of its hand, straight flush, was too small to pay out." in page
 
 
 def test_a_new_meter_names_every_part_of_it(world: World) -> None:
@@ -124,6 +124,6 @@ def test_a_new_meter_names_every_part_of_it(world: World) -> None:
     world.bet(bet("a"))
     world.settle(hand("1", ROYAL_FLUSH))
     page = shown(world)
-    assert "Kept off the offer by the limit EUR 0.45" in page
-    assert "reserve + carried + kept off by the limit + paid in by the house; cycle 2 began with it" in page
-    assert "as recorded; quotients are figured again from it" in page
+    assert "Above the limit, so not on offer EUR 0.45" in page
+    assert "reserve + carried + above the limit + paid in by the house; cycle 2 began with it" in page
+    assert "as recorded; divisions are calculated again from it" in page

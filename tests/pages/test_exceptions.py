@@ -215,7 +215,9 @@ def test_all_are_acknowledged_or_none_and_it_is_said_by_whom_one_was(noted: Worl
 def test_what_is_no_exception_is_refused_in_words(noted: World, exception: str) -> None:
     answer = acknowledge(Visitor(noted).sign_in(Role.OPERATOR), [exception])
     assert answer.status == 404
-    assert "Nothing was acknowledged. A chosen line is no exception. Open the page again." in content_of(answer.text)
+    assert "Nothing was acknowledged. One of the chosen lines is not an exception. Open the page again." in content_of(
+        answer.text
+    )
     assert "<script>alert" not in answer.text
 
 

@@ -171,6 +171,17 @@ def test_a_query_that_is_wrong_is_said_at_its_field(played: World, query: str, m
     assert visitor.open(f"/finance/workbook?{query}").status == 404
 
 
+@pytest.mark.parametrize("path", ["/finance", "/finance/held"])
+def test_after_an_error_the_form_is_as_it_was_typed(played: World, path: str) -> None:
+    played.open(jackpot_id="j2", base_amount="1000", tables=())
+    query = "jackpot=j2&days=7&as_of=yesterday"
+    page = Visitor(played).sign_in().open(f"{path}?{query}").text
+    assert "<option selected>j2</option>" in page
+    assert "<option>j1</option>" in page
+    assert re.search(r'name="days"[^>]* value="7"', page)
+    assert re.search(r'name="as_of"[^>]* value="yesterday"', page)
+
+
 @pytest.mark.parametrize("path", ["/finance?jackpot=none", "/finance/held?jackpot=none", "/finance/none"])
 def test_a_jackpot_or_a_panel_that_is_not_there_is_answered_by_a_page(played: World, path: str) -> None:
     assert Visitor(played).sign_in().open(path).status == 404

@@ -13,6 +13,7 @@ from tests.support.bets import bet
 from tests.support.finance_pages import AS_OF, amount_in, at, cells, exact, part, play, read_days, shown
 from tests.support.hands import FLUSH, FOUR_OF_A_KIND, NOTHING, hand
 from tests.support.page_text import content_of, links_of
+from tests.support.payouts import held_from
 from tests.support.reading import past_the_service
 from tests.support.visitor import Visitor
 from tests.support.world import CYBER, World
@@ -81,6 +82,26 @@ def test_the_pools_by_day_are_those_of_the_report_and_a_day_without_movement_clo
     for number, row in enumerate(listed, 1):
         day = 2 if number == 3 else number
         assert row[1:] == [exact(closing[f"2026-12-0{day}", pool]) for pool in pools]
+
+
+def test_the_chart_and_the_figures_say_which_of_them_has_the_held_awards(world: World) -> None:
+    """The pools of the chart and the held awards together are all that is held."""
+    world.clock.at = at(1)
+    world.open(base_amount="1000", settings={"payout_tiers": held_from("1")})
+    world.bet(bet("a", stake_minor=1000))
+    world.settle(hand("1", FLUSH))
+    world.clock.at = at(5)
+    visitor = Visitor(world).sign_in()
+    chart, figures_alone = shown(visitor, "held").text, shown(visitor, "figures").text
+    _, *listed, together = cells(figures_alone, "liability")
+    (held,) = [amount_in(row[3]) for row in listed if row[0] == "held awards"]
+    *_, last_day = cells(chart, "panel-held")
+
+    assert held == 250
+    assert sum(map(amount_in, last_day[1:])) + held == amount_in(together[3])
+    assert "Awards that wait for approval have left the pools, so they are not in it." in content_of(chart)
+    assert "money alone, and includes these awards." in content_of(chart)
+    assert "money in the meter, the reserve, the prize fund and held awards" in content_of(figures_alone)
 
 
 def test_a_period_in_which_nothing_moved_draws_what_is_held(played: World) -> None:
@@ -183,8 +204,8 @@ def test_lamps_say_by_shape_and_word_whether_the_books_agree(played: World) -> N
     text = content_of(page)
     assert f"{summary['compared']} figures of documents and journal compared, none differs" in text
     assert "up to 5 Dec 2026, 00:00:00 UTC" in text
-    assert "Days that wait for reconciliation none" in text
-    assert "The books were not derived again from zero yet." in text
+    assert "Days not yet reconciled none" in text
+    assert "The books were not verified from zero yet." in text
     assert "The books were not sealed yet." in text
     assert "Rate sheet of EUR old" in text
     assert page.count('class="lamp good"') == 2

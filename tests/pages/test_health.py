@@ -34,7 +34,7 @@ def test_a_service_that_is_well_says_so_with_the_warnings_of_readyz(world: World
     ready = world.call("GET", "/readyz", key=None).ok()
     assert ready["status"] == "ready"
     assert "takes bets" in page
-    assert "Database primary It takes entries." in page
+    assert "Database primary It accepts entries." in page
     assert "Schema current" in page
     assert ready["warnings"]
     for warning in ready["warnings"]:
@@ -64,7 +64,7 @@ def test_the_last_proof_and_the_last_seal_are_due_every_day(world: World) -> Non
     world.runner().run_next()
     page = shown(world)
     assert "Seal of late The last is number 1." in page
-    assert "Verification of late The last that ended found nothing wrong, from zero." in page
+    assert "Verification of late The last verification that ended found nothing wrong, from zero." in page
     world.clock.advance(timedelta(days=2))
     assert "Seal late The last is number 1." in shown(world)
 

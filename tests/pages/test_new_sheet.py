@@ -97,7 +97,7 @@ def test_a_check_figures_the_moves_and_requests_nothing(world: World, rita: Visi
 
     page = content_of(answer.text)
     assert answer.status == 200
-    assert "3 currencies change. The approver repeats 2 of the rates: beyond the band, or new." in page
+    assert "3 currencies change. The approver must type 2 of the rates again: they are beyond the band, or new." in page
     assert "+20.00 % beyond the band" in page
     assert "the other way round?" in page
     assert "+1.64 %" in page
@@ -159,7 +159,7 @@ def test_a_new_currency_that_there_is_not_is_refused_at_its_field(world: World, 
     assert "XXA" in error_at(answer.text, "new-1")
     twice = send(rita, new_code_0="GBP", new_rate_0="1.18")
     assert twice.status == 422
-    assert error_at(twice.text, "new-0") == "stands in the table already: type its rate there"
+    assert error_at(twice.text, "new-0") == "is in the table already: type its rate there"
     assert "must hold at least one rate" not in twice.text
     assert requests(world) == []
 
@@ -168,7 +168,7 @@ def test_a_new_currency_is_typed_once(world: World, rita: Visitor) -> None:
     for path in (NEW, CHECK):
         answer = send(rita, path, new_code_0="CHF", new_rate_0="1.05", new_code_2="CHF", new_rate_2="1.50")
         assert answer.status == 422
-        assert error_at(answer.text, "new-2") == "stands in the table already: type its rate there"
+        assert error_at(answer.text, "new-2") == "is in the table already: type its rate there"
         assert error_at(answer.text, "new-0") == ""
         assert fields_of(answer.text)["new-rate-0"] == "1.05"
     assert requests(world) == []

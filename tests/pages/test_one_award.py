@@ -1,11 +1,14 @@
 """The page of an award: its calculation, what it needs, its states and payments, and only what somebody may do."""
 
+import re
 from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
 
 from jackpot_service.domain.principals import Principal, Role
+from jackpot_service.domain.rules import Policy
+from jackpot_service.pages.policy_words import POLICY_PHRASES
 from tests.support.awarded import (
     award_id_of,
     casino_finance,
@@ -20,10 +23,10 @@ from tests.support.awarded import (
 )
 from tests.support.bets import bet
 from tests.support.correcting import correct
-from tests.support.hands import FLUSH, NOTHING, ROYAL_FLUSH, hand
+from tests.support.hands import FLUSH, NOTHING, ROYAL_FLUSH, STRAIGHT_FLUSH, hand
 from tests.support.page_text import content_of, links_of
 from tests.support.visitor import Visitor
-from tests.support.world import World
+from tests.support.world import CYBER, World
 
 pytestmark = pytest.mark.slow
 
@@ -38,7 +41,7 @@ def awarded(world: World) -> World:
 def shown(visitor: Visitor, world: World, round_id: str) -> str:
     answer = visitor.open(path_of(world, round_id))
     assert answer.status == 200, answer.text
-    return content_of(answer.text).replace("\N{NO-BREAK SPACE}", " ")
+    return content_of(answer.text).replace("\N{NO-BREAK SPACE}", " ").replace(" , ", ", ")
 
 
 @pytest.mark.parametrize("role", WATCHERS)
@@ -75,10 +78,23 @@ def test_a_share_of_the_meter_shows_m_and_w(world: World) -> None:
     assert "Payable, rounded down EUR 333.78" in page
 
 
+@pytest.mark.parametrize("policy", [policy for policy in Policy if policy is not Policy.SHARED_BY_STAKE])
+def test_a_part_of_the_meter_is_explained_in_plain_words(world: World, policy: Policy) -> None:
+    world.open(CYBER, base_amount="1000", settings={"policy": policy.value})
+    world.bet(bet("b1"), bet("b2", hand="2"), round_id="won")
+    world.settle(hand("1", STRAIGHT_FLUSH), hand("2", NOTHING), round_id="won")
+    page = shown(Visitor(world).sign_in(), world, "won")
+    assert "The hand's part of M EUR 100.14" in page
+    assert "Formula 100.14 of M ÷ rate" in page
+    assert POLICY_PHRASES[policy] in page
+    assert policy.value not in page
+    assert "stakes, W" not in page
+
+
 def test_a_held_award_says_what_its_payout_tier_needs_and_what_is_there(awarded: World) -> None:
     visitor = Visitor(awarded).sign_in()
     page = shown(visitor, awarded, "held")
-    assert "1 approval, besides the person who asks." in page
+    assert "1 approval, not by the person who asks." in page
     assert "Surveillance missing" in page
     assert "Two people approve or reject it." in page
     record_surveillance(awarded)
@@ -87,7 +103,7 @@ def test_a_held_award_says_what_its_payout_tier_needs_and_what_is_there(awarded:
     page = shown(visitor, awarded, "held")
     assert "Surveillance recorded camera 12, 21:10" in page
     assert "Sue" in page
-    assert "approve awards of this round , asked by Ann : 0 of 1 approval is there" in page
+    assert "approve awards of this round, asked by Ann : 0 of 1 approval is there" in page
     assert "/changes/waits" in links_of(visitor.open(path_of(awarded, "held")).text)
 
 
@@ -128,6 +144,37 @@ def test_payments_stand_with_what_is_left(awarded: World) -> None:
     page = shown(Visitor(awarded).sign_in(), awarded, "payable")
     assert "slip 1 reversed" in page
     assert "EUR 10.00 left, EUR 15.00 paid" in page
+
+
+def test_the_history_names_each_payment_and_its_reversal(awarded: World) -> None:
+    pay(awarded, "payable", "slip 1", 1_000)
+    pay(awarded, "payable", "slip 2")
+    reversal = {"jackpot_id": "j1", "award_id": award_id_of(awarded, "payable"), "reference": "slip 1"}
+    awarded.change("payment-reversal", reversal, request_id="reversal")
+    history = shown(Visitor(awarded).sign_in(), awarded, "payable").partition("History ")[2].partition("Slip ")[0]
+    lines = [
+        r"payable 20 Nov 2026, \d\d:\d\d:\d\d UTC by the settlement of its round",
+        r"part paid 20 Nov 2026, \d\d:\d\d:\d\d UTC EUR 10.00, reference slip 1 recorded by Olga · act \d+",
+        r"paid 20 Nov 2026, \d\d:\d\d:\d\d UTC EUR 15.00, reference slip 2 recorded by Olga · act \d+",
+        r"payment reversed 20 Nov 2026, \d\d:\d\d:\d\d UTC EUR 10.00, reference slip 1 recorded by Bob · act \d+",
+    ]
+    assert re.search(" ".join(lines), history), history
+
+
+def test_the_history_says_who_handed_the_money_over_and_when(awarded: World) -> None:
+    body = {
+        "request_id": "p1",
+        "reference": "slip 1",
+        "paid_at": "2026-11-20T09:00:15Z",
+        "payer": "Cass",
+        "channel": "cage",
+    }
+    awarded.put(f"/v1{path_of(awarded, 'payable')}/payment", body, key=awarded.person("Olga", Role.OPERATOR)).ok(201)
+    handed_over = "EUR 25.00, reference slip 1, paid out by Cass on 20 Nov 2026, 09:00:15 UTC"
+    assert handed_over in shown(Visitor(awarded).sign_in(), awarded, "payable")
+    of_casino = shown(casino_finance(awarded, "c1"), awarded, "payable")
+    assert handed_over in of_casino
+    assert "Olga" not in of_casino
 
 
 def test_withholding_says_what_is_due_and_whether_it_is_reported(world: World) -> None:
@@ -191,6 +238,32 @@ def forfeited(world: World) -> str:
 def reversed_(world: World) -> str:
     correct(world, hand("1", NOTHING), round_id="payable")
     return "payable"
+
+
+@pytest.mark.parametrize(
+    ("state", "claim"),
+    [
+        (held, "Claim no date while the award waits for approval"),
+        (payable, "Claim no end: the casino has set no claim period"),
+        (part_paid, "Claim no end: the casino has set no claim period"),
+        (paid, "Claim nothing is left to be paid"),
+        (stopped, "Claim no date while the payment is stopped"),
+        (rejected, "Claim nothing is to be paid: people rejected the award"),
+        (unclaimed, "Claim ended 2"),
+        (forfeited, "Claim nothing is left to be paid: the award is forfeited"),
+        (reversed_, "Claim nothing is to be paid: a correction took the award back"),
+    ],
+)
+def test_the_claim_says_plainly_whether_there_is_a_date(
+    awarded: World, state: Callable[[World], str], claim: str
+) -> None:
+    round_id = state(awarded)
+    assert claim in shown(Visitor(awarded).sign_in(), awarded, round_id)
+
+
+def test_a_claim_that_still_runs_shows_its_end(awarded: World) -> None:
+    awarded.change("casino-claims", {"casino_id": "c1", "claim_days": 30}, request_id="claims")
+    assert "Claim ends 20 Dec 2026" in shown(Visitor(awarded).sign_in(), awarded, "payable")
 
 
 ALL = frozenset({"payment", "stop", "slip"})

@@ -81,7 +81,7 @@ def test_books_that_nobody_proved_say_so(world: World, role: Role) -> None:
     world.open()
     page = shown(Visitor(world).sign_in(role))
     assert "not proved" in page
-    assert "Nobody has proved the books yet." in page
+    assert "The books were not verified yet." in page
     assert ("Start a verification" in page) is (role is Role.AUDITOR)
 
 
@@ -218,7 +218,7 @@ def test_what_was_wrong_stays_so_until_a_clean_proof_from_zero(played: World) ->
     start(visitor)
     played.runner().run_next()
     assert "1 mismatch" not in shown(visitor)
-    assert "The last that ended found nothing wrong, from zero." in shown(visitor, "/health")
+    assert "The last verification that ended found nothing wrong, from zero." in shown(visitor, "/health")
     assert "jackpot_book_mismatches 0.0" in played.get("/metrics", role=Role.AUDITOR).text
 
 

@@ -184,7 +184,7 @@ def test_an_address_that_does_not_answer_says_so(world: World) -> None:
     visitor = rita(with_address(world, "http://127.0.0.1:9/eurofxref-daily.xml"))
     answer = visitor.submit(IMPORT, {"act": "fetch"})
     assert answer.status == 503
-    assert "Bring the document yourself." in content_of(answer.text)
+    assert "Upload the document yourself." in content_of(answer.text)
 
 
 def test_without_an_address_nothing_is_fetched(world: World) -> None:

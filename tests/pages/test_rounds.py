@@ -139,7 +139,11 @@ def test_a_hand_that_owns_its_prize_shows_its_entitlement(world: World) -> None:
 
     page = shown(Visitor(world).sign_in())
 
-    assert "Winning hands own their prizes 1 award several winners: aggregate pro rata" in page
+    assert (
+        "Winning hands have prizes of their own 1 award if there are several winners, each prize is calculated from"
+        in page
+    )
+    assert "aggregate pro rata" not in page
     assert "M ÷ W" not in page
     assert record["entitlements"][0]["amount"] == "5007/50"
     assert "100.14 EUR of the meter ÷ 1 = 100.14 EUR 100.14 to be paid" in page
@@ -223,8 +227,8 @@ def test_dead_forfeited_void_and_unknown_bets_each_have_a_chip_and_a_sentence(wo
         "no cards stated forfeited 1 bet The player forfeited this hand",
         "The hand was dead: the stake was given back.",
         "The hand was forfeited: neither award nor refund.",
-        "This bet was made void",
-        "void before it came Made void before any bet of that id came, for ever: never-came",
+        "This bet is void",
+        "void before it came Made void before a bet of that id came; none is ever accepted: never-came",
         "EUR 2.00 of 2 bets",
     ):
         assert sentence in page, sentence

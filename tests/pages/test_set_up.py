@@ -107,7 +107,7 @@ def test_a_form_without_its_token_is_refused(operator: Visitor) -> None:
 def test_a_casino_is_added_once_however_often_its_form_is_sent(world: World, operator: Visitor) -> None:
     answers = [send(operator, "/set-up/casinos/new", CASINO, request_id="q1") for _ in range(2)]
     assert [answer.headers["Location"] for answer in answers] == ["/set-up/casinos?added=riga"] * 2
-    assert "riga is there." in read(operator, "/set-up/casinos?added=riga")
+    assert "riga was added." in read(operator, "/set-up/casinos?added=riga")
     assert "Casino Riga riga Europe/Riga 06:00" in read(operator, "/set-up/casinos")
     (act,) = [act for act in world.get("/v1/audit").ok()["items"] if act["after"].get("casino_id") == "riga"]
     assert (act["principal"], act["reason"], act["request_id"]) == ("Ann", "a start", "q1")
@@ -144,7 +144,7 @@ def test_what_was_typed_and_the_id_of_the_form_are_still_there(operator: Visitor
 def test_an_id_of_a_form_that_did_something_else_is_replaced(operator: Visitor) -> None:
     send(operator, "/set-up/casinos/new", CASINO, request_id="q1")
     answer = send(operator, "/set-up/casinos/new", CASINO | {"casino_id": "oslo"}, request_id="q1")
-    refused(answer, 409, "This form was sent before, and did something else then.")
+    refused(answer, 409, "This form was sent before, with other values.")
     assert 'name="request_id" value="q1"' not in answer.text
 
 

@@ -33,13 +33,13 @@ def test_a_key_of_a_machine_opens_no_page(world: World, role: Role) -> None:
     visitor = Visitor(world)
     answer = visitor.submit("/sign-in", {"key": world.key(role, casino_id="c1")})
     assert answer.status == 422
-    assert "Pages are for people" in answer.text
+    assert "Only people sign in here" in answer.text
     assert visitor.open("/account").status == 303
 
 
 def test_a_key_of_an_automaton_opens_no_page(world: World) -> None:
     key = world.key_of(Principal("robot", Role.FINANCE, is_automaton=True))
-    assert "Pages are for people" in Visitor(world).submit("/sign-in", {"key": key}).text
+    assert "Only people sign in here" in Visitor(world).submit("/sign-in", {"key": key}).text
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def test_a_key_of_an_automaton_opens_no_page(world: World) -> None:
 def test_what_is_no_key_in_force_is_refused_in_words(world: World, key: str) -> None:
     answer = Visitor(world).submit("/sign-in", {"key": key})
     assert answer.status == 422
-    assert "This key is not in force." in answer.text
+    assert "This key is not valid." in answer.text
 
 
 def test_a_form_without_a_key_is_shown_again(world: World) -> None:

@@ -63,7 +63,7 @@ DECISIONS: Final = Section.of(
     row(
         ChangeStale,
         "Look at the state that there is now, and ask for the change anew.",
-        base_version=text("The version that the request was made against.", is_always=False),
+        base_version=text("The version of the subject on which the request is based.", is_always=False),
         version=text("The version that there is now.", is_always=False),
         approvals_due=whole("How many people were to approve it.", is_always=False),
         due=whole("How many are to approve it now.", is_always=False),

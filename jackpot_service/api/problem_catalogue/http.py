@@ -88,7 +88,7 @@ INTERNAL_ERROR: Final = Row(
     "internal-error",
     500,
     "Internal error",
-    "The service met something that nobody foresaw. It is a bug, and stands in the log under the request's id.",
+    "An unexpected error has happened. It is a bug: the log has it under the id of the request.",
     "Report it with the `X-Request-Id` of the answer. A write may be repeated with the same ids.",
 )
 METHOD_UNKNOWN: Final = Row(

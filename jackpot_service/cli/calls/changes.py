@@ -257,7 +257,7 @@ def print_change(change: Item, *, is_json: bool) -> None:
 
 def _lines(change: Item) -> Iterator[str]:
     rows = list(titled(COLUMNS, change))
-    rows += [("made against", change["base_version"]), ("approvals due", str(change["approvals_due"]))]
+    rows += [("based on version", change["base_version"]), ("approvals due", str(change["approvals_due"]))]
     yield from fields(rows)
     yield ""
     yield from fields((f"  {name}", value) for name, value in _flat(change["payload"]))

@@ -66,7 +66,7 @@ def _held(session: Session, asker: Asker, subject: Mapping[str, str]) -> Sheet:
             label="Awards",
             control=Control.MANY,
             choices=tuple(Choice(bet_id, "; ".join(each)) for bet_id, each in labels.items()),
-            hint="Choose those that the decision is about. None chosen: all in that state.",
+            hint="Choose those that the decision is about. If none is chosen: all in that state.",
             is_required=False,
         ),
     )
@@ -140,7 +140,7 @@ FORMS: Final = (
         kind=ForfeitAward.name,
         group=GROUP,
         title="Forfeit an award",
-        about="Nobody claimed an award in its time: the rest of it goes where its casino's setting says.",
+        about="Nobody claimed an award in time: its unpaid rest goes where the casino's setting says.",
         subject=subjects.AWARD,
         subject_fields=subjects.award_fields,
         candidates=_awards(AwardState.UNCLAIMED),

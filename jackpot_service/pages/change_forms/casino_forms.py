@@ -51,7 +51,7 @@ def _statement(session: Session, asker: Asker, _subject: Mapping[str, str]) -> S
             unit_field="currency",
             hint="In units of the currency. Above zero the casino paid, below zero it was paid.",
         ),
-        Field(name="reference", label="Reference", hint="That of the statement: it is settled once."),
+        Field(name="reference", label="Reference", hint="The reference of the statement, which is settled once."),
     )
     return Sheet("a statement", {}, fields)
 
@@ -222,7 +222,7 @@ FORMS: Final = (
         kind=LimitTable.name,
         group=GROUP,
         title="Limit the stakes of a table",
-        about="A table gets a token or bounds of its own, from the next bet on. None is looser than its jackpot's.",
+        about="A table gets a token or limits of its own, from the next bet on. None is wider than its jackpot's.",
         subject=subjects.TABLE,
         subject_fields=subjects.table_fields,
         sheet=_limits,

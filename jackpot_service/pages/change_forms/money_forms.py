@@ -65,7 +65,11 @@ def _adjustment(session: Session, asker: Asker, subject: Mapping[str, str]) -> S
     return _sheet(
         state,
         Field(name="account", label="Pool", control=Control.CHOICE, choices=pools),
-        _amount(state, "Difference", "Above zero the pool gets it, below zero it gives. The house bears it."),
+        _amount(
+            state,
+            "Difference",
+            "Above zero, the house pays the pool. Below zero, the pool pays the house.",
+        ),
         Field(
             name="cause",
             label="Cause",
@@ -80,13 +84,13 @@ def _recovery(session: Session, asker: Asker, subject: Mapping[str, str]) -> She
     state = subjects.jackpot_of(session, asker, subject)
     return _sheet(
         state,
-        _amount(state, "Amount for the house", "Above zero the house takes it back, below zero it pays in."),
+        _amount(state, "Amount for the house", "Above zero, the house takes it back. Below zero, it pays it in."),
     )
 
 
 def _true_up(session: Session, asker: Asker, subject: Mapping[str, str]) -> Sheet:
     state = subjects.jackpot_of(session, asker, subject)
-    hint = "Empty: exactly to zero, whatever it holds then. Above zero the fund gets, below zero it gives."
+    hint = "Empty: the fund is brought to exactly zero. Above zero, the fund receives it. Below zero, the fund pays it."
     return _sheet(state, _amount(state, "Amount for the prize fund", hint, is_required=False))
 
 
@@ -114,7 +118,7 @@ FORMS: Final = (
         kind=AdjustJackpot.name,
         group=GROUP,
         title="Correct a pool",
-        about="A pool of a jackpot is corrected by a difference that a document shows. The house bears it.",
+        about="A pool of a jackpot is corrected by a difference that a document shows. The house pays or receives it.",
         subject=subjects.JACKPOT,
         subject_fields=subjects.jackpot_fields,
         sheet=_adjustment,

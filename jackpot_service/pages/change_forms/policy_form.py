@@ -15,8 +15,8 @@ from jackpot_service.usecases.changes.change_policy import ROLES, ChangeChangePo
 GROUP: Final = "Rules of the house"
 
 _FLAGS: Final = {
-    "needs_other_department": "Another department than the maker's decides",
-    "needs_other_role": "Another role than the maker's decides",
+    "needs_other_department": "Somebody of another department must decide",
+    "needs_other_role": "Somebody of another role must decide",
     "needs_passkey": "A passkey signs every approval",
 }
 
@@ -67,7 +67,7 @@ def _facts(policy: KindPolicy) -> tuple[tuple[str, str], ...]:
     return (
         ("Asked for by, now", ", ".join(sorted(policy.requested_by))),
         ("Decided by, now", ", ".join(sorted(policy.decided_by))),
-        ("Besides, now", "; ".join(held) or "another person than the maker decides"),
+        ("Besides, now", "; ".join(held) or "somebody other than the person who asks decides"),
     )
 
 

@@ -24,6 +24,7 @@ from jackpot_service.pages.change_forms.fields import (
 from jackpot_service.pages.change_forms.form import WAS, Asker, ChangeForm, Sheet
 from jackpot_service.pages.change_forms.policy_form import GROUP
 from jackpot_service.pages.figures import MINUS, label
+from jackpot_service.pages.policy_words import POLICY_PHRASES
 from jackpot_service.records import immutable
 from jackpot_service.usecases.changes.rules import ChangeRules
 
@@ -90,7 +91,7 @@ def _amounts(rules: JackpotRules) -> Iterator[Field]:
 def _split(rules: JackpotRules) -> Iterator[Field]:
     split = rules.split
     for name, before in (("meter", split.meter), ("reserve", split.reserve), ("prize_fund", split.prize_fund)):
-        hint = "As a part of 1: 0.45 is 45 %. The house takes what no pool does." if name == "meter" else ""
+        hint = "As a part of 1: 0.45 is 45 %. The house gets the rest." if name == "meter" else ""
         yield _setting(
             f"split.{name}",
             f"Part for the {label(name)}",
@@ -139,7 +140,7 @@ def _play(rules: JackpotRules) -> Iterator[Field]:
         "Several winners of a round",
         section,
         (rules.policy,),
-        choices=tuple(Choice(policy, label(policy)) for policy in policies),
+        choices=tuple(Choice(policy, f"{label(policy)}: {POLICY_PHRASES[policy]}") for policy in policies),
         **more,
     )
     hands = (str(rules.hands_per_player),)
@@ -188,7 +189,10 @@ def _tiers(rules: JackpotRules) -> Iterator[Field]:
                 "Of these prizes",
                 Control.MANY,
                 tier.prizes if tier else (),
-                {"choices": tuple(Choice(each, label(each)) for each in rules.prizes), "hint": "None chosen: of all."},
+                {
+                    "choices": tuple(Choice(each, label(each)) for each in rules.prizes),
+                    "hint": "None chosen: all.",
+                },
             ),
             (
                 "evidence",
@@ -202,7 +206,7 @@ def _tiers(rules: JackpotRules) -> Iterator[Field]:
                 "To notify",
                 Control.TEXT,
                 (", ".join(tier.notify),) if tier and tier.notify else (),
-                {"hint": "Names, with commas between."},
+                {"hint": "Names, separated by commas."},
             ),
         )
         for name, label_, control, before, more in members:

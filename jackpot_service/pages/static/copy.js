@@ -12,7 +12,7 @@ for (const button of document.querySelectorAll("[data-copy]")) {
       state.textContent = "Copied.";
     } catch {
       field.select();
-      state.textContent = "Your browser does not let it be copied: copy it by hand.";
+      state.textContent = "Your browser does not allow this: select the key, and copy it yourself.";
     }
   });
 }

@@ -27,8 +27,8 @@ function written(credential) {
 }
 
 const SENTENCES = {
-  InvalidStateError: "This authenticator has a passkey of yours already.",
-  NotAllowedError: "The passkey was not used: it took too long, or was called off. Nothing was done.",
+  InvalidStateError: "This device already has a passkey of yours.",
+  NotAllowedError: "The passkey was not used: it took too long, or was cancelled. Nothing was done.",
   SecurityError: "Passkeys do not work at this address.",
 };
 
@@ -66,7 +66,7 @@ function isForHere(form) {
   const domain = options.rpId ?? options.rp.id;
   if (location.hostname === domain || location.hostname.endsWith(`.${domain}`)) return true;
   form.querySelector("button:not([type=button])").hidden = true;
-  say(form, `Passkeys work at ${domain}, and not at ${location.hostname}.`);
+  say(form, `Passkeys work at the address ${domain} only. To use one, write ${domain} in place of ${location.hostname} in the address bar.`);
   return false;
 }
 

@@ -94,7 +94,7 @@ export function readSeal(text) {
   const signature = seal.get('"signature"');
   const isWhole = /^"[0-9a-f]{128}"$/.test(signature) && /^"[0-9a-f]{64}"$/.test(seal.get('"public_key_id"'));
   if (!isWhole || !/^[1-9]\d*$/.test(seal.get('"number"')) || !Array.isArray(seal.get('"stripes"'))) {
-    throw new NoSeal("It does not state what a seal states.");
+    throw new NoSeal("It lacks what a seal has to state.");
   }
   const unsigned = new Map(seal);
   unsigned.delete('"signature"');

@@ -183,4 +183,4 @@ def _calculation(award: NamedRow, terms: _Terms) -> NamedRow:
     }
 
 
-REPORT = Report("hits", "Hits", make, sections=("hits", "payoffs", "order"))
+REPORT = Report("hits", "Hits", make, sections=("hits", "payoffs", "order"), report_version=2)

@@ -132,7 +132,7 @@ class Kind(ABC):
 
     @abstractmethod
     def version(self, session: Session) -> str:
-        """Name the state of the subject that the change is made against."""
+        """Name the state of the subject on which the change is based."""
 
     @abstractmethod
     def plan(self, session: Session, act: Act) -> Plan:

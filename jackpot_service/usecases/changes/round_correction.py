@@ -149,7 +149,7 @@ class CorrectRound(RoundKind[SettledRound]):
 
     def version(self, session: Session) -> str:
         """
-        Name the state that a correction is made against, and keep it until the commit.
+        Name the state on which a correction is based, and keep it until the commit.
 
         It changes with every correction of the round, with every step of its awards, and with every hit: not with bets.
 

@@ -101,7 +101,7 @@ def require_as_signed(decision: Decision, change: Change, effect: ChangeEffect) 
         return
     without = KINDS[change.kind].read(change.payload).left_to_booking
     if substance_of(content_of(effect), without=without) != substance_of(assertion.effect, without=without):
-        message = "The books have moved since you looked. Look at the effect as it is now, and sign that."
+        message = "The books have changed since you looked. Look at the effect as it is now, and sign that."
         if decision in change.decisions:
-            message = f"The books have moved since {decision.checker} approved it: it is to be asked for anew."
+            message = f"The books have changed since {decision.checker} approved it: make a new request."
         raise EffectMoved(message)

@@ -104,7 +104,7 @@ def test_a_form_that_needs_a_fresh_sign_in_comes_back_as_it_was_filled_in(screen
     page.wait_for_url("**/set-up/casinos/new")
     expect(page.get_by_label("Name")).to_have_value("Casino Riga")
     page.get_by_role("button", name="Add the casino").click()
-    expect(page.get_by_role("status").filter(has_text="riga is there.")).to_be_visible()
+    expect(page.get_by_role("status").filter(has_text="riga was added.")).to_be_visible()
 
 
 def test_a_refusal_is_said_where_one_can_begin_again(screens: Screens, flow: CodeFlow) -> None:

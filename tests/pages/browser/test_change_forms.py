@@ -119,7 +119,7 @@ def test_two_clicks_and_the_way_back_ask_once(screens: Screens, played: World) -
     ann.get_by_role("button", name="Ask for it").dblclick()
     expect(ann.get_by_text("It waits for somebody else.")).to_be_visible()
     ann.go_back()
-    expect(ann.get_by_text("You have sent this form")).to_be_visible()
+    expect(ann.get_by_text("You have sent this form before")).to_be_visible()
     ann.get_by_role("link", name="The request").click()
     expect(ann.get_by_text("It waits for somebody else.")).to_be_visible()
     assert len(played.get("/v1/change-requests").ok()["items"]) == before + 1

@@ -148,7 +148,10 @@ def test_at_an_address_of_numbers_it_is_said_where_passkeys_are(screens: Screens
     bob = screens.signed_in(opened.person("Bob", Role.FINANCE))
     bob.goto("/account")
     ask_for(bob, "blue key")
-    expect(bob.get_by_role("alert")).to_contain_text("Passkeys work at localhost")
+    expect(bob.get_by_role("alert")).to_contain_text(
+        "Passkeys work at the address localhost only. "
+        "To use one, write localhost in place of 127.0.0.1 in the address bar."
+    )
     expect(bob.get_by_role("button", name="Make the passkey", include_hidden=True)).to_be_hidden()
 
 

@@ -151,7 +151,7 @@ def test_a_verification_is_started_and_watched_without_scripts(screens: Screens,
     page.get_by_role("button", name="Start").click()
     expect(page.get_by_text("It waits for its turn")).to_be_visible()
     played.runner().run_next()
-    page.get_by_role("link", name="Look again").click()
+    page.get_by_role("link", name="Refresh").click()
     expect(page.get_by_role("heading", name="Start a verification")).to_be_visible()
     assert "Without scripts nothing is checked here" in page.locator(".check").inner_text()
 

@@ -81,7 +81,7 @@ def test_a_sheet_is_typed_by_keyboard_figured_and_requested(screens: Screens, pu
     rita.keyboard.press("Control+A")
     rita.keyboard.type("1.7")
     expect(rita.locator("#move-GBP")).to_contain_text("+21.08")
-    expect(rita.locator("#outcome")).to_contain_text("The approver repeats 1 of the rates")
+    expect(rita.locator("#outcome")).to_contain_text("The approver must type 1 of the rates again")
     expect(rita.get_by_label("GBP", exact=True)).to_be_focused()
     expect(rita.get_by_label("GBP", exact=True)).to_have_value("1.7")
     rita.keyboard.type("00000000011")
@@ -130,7 +130,7 @@ def test_all_of_it_works_without_scripts(screens: Screens, published: World, fil
     rita.goto("/rates/EUR?currency=GBP")
     rita.get_by_text("The figures as a table").click()
     rita.get_by_role("link", name="sheet 2", exact=True).click()
-    expect(rita.get_by_role("heading", name="Its two people")).to_be_visible()
+    expect(rita.get_by_role("heading", name="Who asked and who approved")).to_be_visible()
 
     rita.goto("/rates/EUR/new")
     rita.get_by_label("GBP", exact=True).fill("1.7")

@@ -122,4 +122,4 @@ def test_a_report_fits_the_width_of_its_paper(screens: Screens, played: World) -
         page.goto(path)
         assert page.locator("nav").first.is_hidden()
         assert page.evaluate("document.documentElement.scrollWidth") <= 1123 - 91, path
-        assert page.get_by_text("What it stands on").is_visible()
+        assert page.get_by_text("Basis of this report").is_visible()

@@ -39,7 +39,7 @@ def test_a_key_is_made_copied_and_gone_when_the_page_is_loaded_again(screens: Sc
     page.get_by_role("link", name="Make a key").click()
     page.get_by_label("Name").fill("server of Riga")
     page.get_by_label("Role").select_option("table")
-    page.get_by_label("Casino").fill("c1")
+    page.get_by_label("Casino").select_option("c1")
     page.get_by_label("Reason").fill("a new server")
     page.get_by_role("button", name="Make the key").click()
 
@@ -74,7 +74,7 @@ def test_a_wrong_form_leads_to_its_first_wrong_field(screens: Screens, world: Wo
     assert violations(page) == []
     page.get_by_label("Time zone").fill("Europe/Riga")
     page.keyboard.press("Enter")
-    expect(page.get_by_role("status").filter(has_text="riga is there.")).to_be_visible()
+    expect(page.get_by_role("status").filter(has_text="riga was added.")).to_be_visible()
 
 
 def test_the_keyboard_alone_is_enough(screens: Screens, world: World) -> None:
@@ -91,7 +91,7 @@ def test_the_keyboard_alone_is_enough(screens: Screens, world: World) -> None:
     page.keyboard.press("Tab")
     expect(page.get_by_role("button", name="Add the casino")).to_be_focused()
     page.keyboard.press("Enter")
-    expect(page.get_by_role("status").filter(has_text="riga is there.")).to_be_visible()
+    expect(page.get_by_role("status").filter(has_text="riga was added.")).to_be_visible()
 
 
 def test_it_works_without_scripts(screens: Screens, world: World) -> None:
