@@ -74,7 +74,7 @@ Pairs = Sequence[tuple[str, str]]
 def requested(change: Item) -> Pairs:
     """Return what a request asks for, by name; its amounts in their currency."""
     effect, payload = change["effect"], change["payload"]
-    currency = None if effect is None else effect["currency"]
+    currency = None if effect is None or effect["problem"] is not None else effect["currency"]
     return _pairs({name: payload[name] for name in sorted(payload)}, currency)
 
 

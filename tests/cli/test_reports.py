@@ -120,7 +120,7 @@ def test_a_file_that_cannot_be_written_is_one_line(jackpot: Jackpot, tmp_path: P
 WRONG: Final = (
     (2, ("nothing",), "Invalid value"),
     (2, ("trial-balance", "--from", "yesterday"), "must be a day, or a time such as"),
-    (1, ("trial-balance", "--from", "2026-02-30"), "jackpot: validation: from "),
+    (1, ("trial-balance", "--from", "2026-02-30"), "jackpot: validation: --from "),
     (2, ("trial-balance", "--as-of", "2026-11-20"), "must be a time such as"),
     (2, ("trial-balance", "--jackpot", "j 1"), "must be 1 to 64 letters"),
     (2, ("trial-balance", "--by", "weekday"), "'day', 'month'"),
