@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from enum import StrEnum
+from fractions import Fraction
 from typing import Any, Final
 
 import click
@@ -136,6 +137,11 @@ def units(exact_text: str | None, currency: str | None) -> str:
     if known is None or not written[-1:].isdecimal() or len(decimals) >= known.exponent:
         return written
     return f"{whole}.{decimals:0<{known.exponent}}"
+
+
+def hundredths(exact_text: str | None) -> str:
+    """Write a per cent, rounded to two decimals; programs read all of them."""
+    return "-" if exact_text is None else f"{Decimal(round(Fraction(exact_text) * 100)).scaleb(-2):,f}"
 
 
 def second(time: str | None) -> str:
