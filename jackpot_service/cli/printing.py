@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from enum import StrEnum
+from fractions import Fraction
 from typing import Any, Final
 
 import click
@@ -126,7 +127,21 @@ def decimal(exact_text: str | int | None) -> str:
 
 def amount(exact_text: str | None, currency: str) -> str:
     """Write an exact amount of a currency; none at all has no currency."""
-    return "-" if exact_text is None else f"{decimal(exact_text)} {currency}"
+    return "-" if exact_text is None else f"{units(exact_text, currency)} {currency}"
+
+
+def units(exact_text: str | None, currency: str | None) -> str:
+    """Write an exact amount with at least the decimals of its currency: 18,054.90, and 0.00617 as it is."""
+    written, known = decimal(exact_text), CURRENCIES.get(currency or "")
+    whole, _, decimals = written.partition(".")
+    if known is None or not written[-1:].isdecimal() or len(decimals) >= known.exponent:
+        return written
+    return f"{whole}.{decimals:0<{known.exponent}}"
+
+
+def hundredths(exact_text: str | None) -> str:
+    """Write a per cent, rounded to two decimals; programs read all of them."""
+    return "-" if exact_text is None else f"{Decimal(round(Fraction(exact_text) * 100)).scaleb(-2):,f}"
 
 
 def second(time: str | None) -> str:
@@ -168,12 +183,6 @@ def table(columns: Sequence[Column], items: Iterable[Item], *, indent: str = "")
             yield ""
         pairs = [(title, cell) for title, cell in zip(titles, row, strict=True) if title]
         yield from (f"{indent}{line}" for line in _folded(pairs, width - len(indent)))
-
-
-def fits(columns: Sequence[Column], items: Iterable[Item], *, indent: str = "") -> bool:
-    """Whether a table of items has room on the terminal; everything has room elsewhere."""
-    width = terminal_width()
-    return width is None or all(len(line) <= width for line in _aligned(columns, _cells(columns, items), indent))
 
 
 def terminal_width() -> int | None:

@@ -24,6 +24,7 @@ if "httpx" not in sys.modules:
     sys.modules["httpx._main"] = None  # type: ignore[assignment]  # Its own command line, which imports rich.
 import httpx
 
+from jackpot_service.cli.remedies import REMEDIES, api_place_of, place_of
 from jackpot_service.cli.repeating import (
     AGAIN,
     FIRST_PAUSE_S,
@@ -337,11 +338,7 @@ class Service:
         problem: Item = self._json(answer) if media_type(answer) == PROBLEM else {}
         if "code" not in problem:
             return self._no_ledger(f"it answers {answer.request.url.path} with status {answer.status_code}")
-        detail = str(problem.get("detail") or problem.get("title"))
-        lines = [f"{problem['code']}: {detail}"]
-        errors = [(_place(error), str(error.get("detail"))) for error in problem.get("errors", ())]
-        lines += [f"  {place}: {text}" for place, text in errors if text.rstrip(".") not in detail]
-        lines += self._what_to_do(problem)
+        lines = [*_stated(problem), *self._what_to_do(problem)]
         if answer.status_code in AGAIN:
             return NoAnswer("\n".join(lines))
         return Refusal("\n".join(lines), problem)
@@ -355,7 +352,9 @@ class Service:
         elif problem["code"] == NO_SUCH_CALL:
             yield f"  Look at {address.URL_VARIABLE}, {self.url}: perhaps it ends with a path of another service."
             return
-        remedy = "" if problem.get("errors") else self._remedy(str(problem.get("type", "")))
+        if problem.get("errors"):
+            return
+        remedy = REMEDIES.get(problem["code"]) or self._remedy(str(problem.get("type", "")))
         if remedy:
             yield f"  {remedy}"
 
@@ -442,6 +441,11 @@ def _written(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _place(error: Item) -> str:
-    """Name the place that a field error is about: a parameter, or a pointer into the body."""
-    return str(error.get("parameter") or error.get("pointer") or "the body")
+def _stated(problem: Item) -> Iterator[str]:
+    """Say what is wrong, and where: at the options of the command that runs, which the service does not know."""
+    detail, errors = str(problem.get("detail") or problem.get("title")), problem.get("errors", ())
+    places = [(place_of(error), str(error.get("detail")).rstrip(".")) for error in errors]
+    if errors and detail.startswith(f"{api_place_of(errors[0])} "):  # It only lists the errors, by the API's names.
+        detail = " ".join(places[0]) + "." if len(places) == 1 else f"{problem.get('title')}."
+    yield f"{problem['code']}: {detail}"
+    yield from (f"  {place}: {text}" for place, text in places if text not in detail)

@@ -5,6 +5,7 @@ Steps are rows, each taken at most once, and they only ever follow one another i
 of those taken shows the state, whatever the clocks say; of a payable award, its payments show it.
 """
 
+import hashlib
 from collections.abc import Collection, Mapping
 from enum import StrEnum
 from itertools import pairwise
@@ -97,6 +98,18 @@ STATE_AFTER: Final[Mapping[AwardStep, AwardState]] = MappingProxyType(
     }
 )
 """The state in which each step leaves an award of which nothing is paid."""
+
+
+def id_of(jackpot_id: str, table_id: str, round_id: str, *, bet_id: str, tier: str, correction: int = 0) -> str:
+    """
+    Name an award by what it is for, so that it has the same id wherever and whenever it is derived.
+
+    `correction` numbers the verdict that made it; 0 is the settlement.
+    """
+    natural = f"{jackpot_id}/{table_id}/{round_id}/{bet_id}/{tier}"
+    if correction:
+        natural += f"/{correction}"
+    return "aw_" + hashlib.sha256(natural.encode()).hexdigest()[:32]
 
 
 class AwardStateConflict(Conflict, code="award-state", title="The award's state does not allow this"):

@@ -199,7 +199,7 @@ def require_confirmed(change: Change, confirmed: Mapping[str, Decimal]) -> None:
     expected = change.figures_due
     wrong = [*_wrong_figures(expected, confirmed)]
     if wrong:
-        message = f"To be repeated in confirm: {', '.join(sorted(expected)) or 'nothing'}."
+        message = f"Figures that the approver has to repeat: {', '.join(sorted(expected)) or 'none'}."
         raise ConfirmationRequired(message, field_errors=in_order(wrong)[:MOST_ERRORS])
 
 

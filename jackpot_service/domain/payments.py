@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 
+from jackpot_service.domain.currencies import written
 from jackpot_service.domain.errors import Conflict, FieldError, NotFound, Refused
 from jackpot_service.domain.facts import Facts, instant
 
@@ -101,7 +102,8 @@ def require_part(withheld_minor: int, *, amount_minor: int) -> None:
 def require_room(amount_minor: int, *, unpaid_minor: int, currency: str) -> None:
     """Raises: PaymentTooLarge."""
     if amount_minor > unpaid_minor:
-        message = f"{unpaid_minor} {currency} minor units of the award are unpaid, not {amount_minor}."
+        unpaid, paid = written(unpaid_minor, currency), written(amount_minor, currency)
+        message = f"Of the award {unpaid} is unpaid, which is less than {paid}."
         raise PaymentTooLarge(message, unpaid_minor=unpaid_minor, currency=currency)
 
 

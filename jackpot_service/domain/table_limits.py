@@ -42,7 +42,10 @@ class TableLimits:
     def __post_init__(self) -> None:
         for name, amount in self.amounts.items():
             if not (amount.is_finite() and ZERO < amount < LARGEST_AMOUNT and has_decimals(amount, STAKE_DECIMALS)):
-                message = f"{name} must be above 0, below 10^15, with at most {STAKE_DECIMALS} decimals, not {amount}."
+                words = name.replace("_", " ")
+                message = (
+                    f"The {words} must be above 0, below 10^15, with at most {STAKE_DECIMALS} decimals, not {amount}."
+                )
                 raise BadLimits(message)
         if self.token is not None and len(self.amounts) > 1:
             message = "Where a token is the stake, a table has no other bounds."
@@ -66,11 +69,13 @@ class TableLimits:
             raise LooserLimits(message)
         least = rules.least_stake or ZERO
         for name, amount in self.amounts.items():
+            words = name.replace("_", " ")
             if amount > rules.largest_stake:
-                message = f"{name}: the jackpot takes stakes of at most {plain(rules.largest_stake)} {rules.base}."
+                most = f"{plain(rules.largest_stake)} {rules.base}"
+                message = f"The {words} is too high: the jackpot takes stakes of at most {most}."
                 raise LooserLimits(message, largest_stake=plain(rules.largest_stake))
             if amount < least:
-                message = f"{name}: the jackpot takes stakes of at least {plain(least)} {rules.base}."
+                message = f"The {words} is too low: the jackpot takes stakes of at least {plain(least)} {rules.base}."
                 raise LooserLimits(message, least_stake=plain(least))
 
     def require_payable(self, base: str, *, exponent: int) -> None:

@@ -55,18 +55,22 @@ class WithholdingRule:
 
     def __post_init__(self) -> None:
         if (self.withhold_at_minor is None) is not (self.percent is None):
-            message = "withhold_at_minor and percent are stated together, or neither of them."
+            message = (
+                "The amount from which a part is withheld and the percent are stated together, or neither of them."
+            )
             raise BadWithholding(message)
         if not 0 < self.report_at_minor <= (self.withhold_at_minor or LARGEST_MINOR) <= LARGEST_MINOR:
-            message = "report_at_minor is above 0, and withhold_at_minor is not below it: what is withheld is reported."
+            message = "The amount to report at is above 0, and the amount to withhold at is not below it."
             raise BadWithholding(message)
         if self.percent is not None and not (
             self.percent.is_finite() and ZERO < self.percent < HUNDRED and has_decimals(self.percent, PERCENT_DECIMALS)
         ):
-            message = f"percent is above 0, below 100, with at most {PERCENT_DECIMALS} decimals, not {self.percent}."
+            message = (
+                f"The percent is above 0, below 100, with at most {PERCENT_DECIMALS} decimals, not {self.percent}."
+            )
             raise BadWithholding(message)
         if self.least_multiple is not None and not 0 < self.least_multiple <= LARGEST_MULTIPLE:
-            message = f"least_multiple is a whole number from 1 to {LARGEST_MULTIPLE}, not {self.least_multiple}."
+            message = f"The least multiple is a whole number from 1 to {LARGEST_MULTIPLE}, not {self.least_multiple}."
             raise BadWithholding(message)
 
 

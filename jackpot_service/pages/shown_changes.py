@@ -6,7 +6,7 @@ The digest says what a change would do: what it moves and what it sets, as `sign
 
 import hashlib
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -16,81 +16,39 @@ from typing import Any, Final
 
 import orjson
 
-from jackpot_service.domain.currencies import CURRENCIES
+from jackpot_service.domain.change_states import AT_BOOKING, BETWEEN, Leaf, Path, compared, leaves, name_of
 from jackpot_service.domain.facts import Facts
-from jackpot_service.domain.money import from_minor, plain
-from jackpot_service.domain.shapes import DECIMAL
 from jackpot_service.pages import figures
-from jackpot_service.pages.change_words import BETWEEN, holds_words, name_of, word
+from jackpot_service.pages.change_words import word
 from jackpot_service.usecases.changes.effects import ChangeEffect
 from jackpot_service.usecases.changes.signed_effects import content_of, substance_of
 
 MOST_IN_A_LINE: Final = 4
 """So many members of a payload fit into the line of a list."""
 
-NOWHERE: Final = frozenset({"positions", "round_key", "postings"})
-"""Members that no person reads: places in the books; postings are a table of their own."""
-
-AMOUNTS: Final = frozenset(
-    {
-        *("amount", "balance", "balance_after", "balance_before", "cost", "house_seed", "largest_stake", "limit"),
-        *("meter", "meter_after", "meter_house", "meter_players", "prize_fund", "prize_fund_after", "reserve"),
-        *("reserve_after", "reset_amount", "least_stake", "to_house_seed", "weight"),
-    }
-)
-"""Members that are amounts in the effect's currency."""
-
-_OF_AMOUNTS: Final = frozenset({"charged_to"})
-"""Members that hold amounts by account."""
-
-_NAMES: Final = ("bet_id", "tier", "kind", "hand")
-"""Members by which the items of a list are distinguished."""
-
 _INSTANT: Final = re.compile(r"\d{4}-\d\d-\d\dT\S+(?:Z|\+00:00)")
 
 _OF_SUBJECT: Final = frozenset({"jackpot_id", "casino_id", "currency", "table_id", "round_id", "award_id", "base"})
 """Members that say what a change is about: a list names that in a place of its own."""
 
-AT_BOOKING: Final = "when it is approved"
-"""The time that only the booking says."""
-
 _NOTHING_LEFT: Final[Facts] = MappingProxyType({})
 
-Path = tuple[str, ...]
 
-
-@dataclass(frozen=True, slots=True)
-class Leaf:
-    """A value within a state, the currency if it is an amount in units; whether it names something, or is a word."""
-
-    value: object
-    currency: str | None = None
-    is_name: bool = False
-    is_word: bool = False
-
-    @property
-    def is_number(self) -> bool:
-        """Whether it is a number that can move."""
-        value = self.value
-        is_decimal = isinstance(value, str) and DECIMAL.fullmatch(value) is not None
-        return not self.is_name and (is_decimal or type(value) is int)
-
-    @property
-    def shown(self) -> str:
-        """The value as a person reads it."""
-        value = self.value
-        if value is None or value == "":
-            return "none"
-        if isinstance(value, bool):
-            return "yes" if value else "no"
-        if self.currency is not None:
-            return figures.exact(str(value), self.currency)
-        if self.is_number:
-            return figures.number(str(value))
-        text = str(value)
-        if _INSTANT.fullmatch(text):
-            return figures.moment(datetime.fromisoformat(text))
-        return word(text) if self.is_word else text
+def shown(leaf: Leaf) -> str:
+    """Write a value of a state as a person reads it."""
+    value = leaf.value
+    if value is None or value == "":
+        return "none"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if leaf.currency is not None:
+        return figures.exact(str(value), leaf.currency)
+    if leaf.is_number:
+        return figures.number(str(value))
+    text = str(value)
+    if _INSTANT.fullmatch(text):
+        return figures.moment(datetime.fromisoformat(text))
+    return word(text) if leaf.is_word else text
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +58,16 @@ class Difference:
     name: str
     before: Leaf | None
     after: Leaf | None
+
+    @property
+    def before_shown(self) -> str | None:
+        """The value before as a person reads it; None if it was not there."""
+        return None if self.before is None else shown(self.before)
+
+    @property
+    def after_shown(self) -> str | None:
+        """The value after as a person reads it; None if it is not there any more."""
+        return None if self.after is None else shown(self.after)
 
     @property
     def is_figure(self) -> bool:
@@ -123,7 +91,7 @@ class Difference:
 def differences(effect: ChangeEffect, *, left_to_booking: Facts = _NOTHING_LEFT) -> Sequence[Difference]:
     """List what differs between the two states; of a state that began with the change, all of it."""
     before, after = _leaves(effect.before or {}, effect.currency), _leaves(effect.after or {}, effect.currency)
-    top = {*(effect.after or {})} if effect.before is None else {*effect.before} & {*(effect.after or {})}
+    top = compared(effect.before, effect.after)
     return [
         Difference(name_of(path), before.get(path), _as_booked(path, after.get(path), left_to_booking))
         for path in {**before, **after}
@@ -132,7 +100,7 @@ def differences(effect: ChangeEffect, *, left_to_booking: Facts = _NOTHING_LEFT)
 
 
 def _shown(leaf: Leaf | None) -> str:
-    return "none" if leaf is None else leaf.shown
+    return "none" if leaf is None else shown(leaf)
 
 
 def _as_booked(path: Path, leaf: Leaf | None, left_to_booking: Facts) -> Leaf | None:
@@ -154,16 +122,15 @@ def differences_of_states(
 
 def recorded(effect: ChangeEffect) -> Sequence[tuple[str, str]]:
     """List what a change records besides: members that the state before does not have."""
-    if effect.before is None or effect.after is None:
-        return ()
-    new = {name: value for name, value in effect.after.items() if name not in effect.before}
-    return [(name_of(path), leaf.shown) for path, leaf in _leaves(new, effect.currency).items()]
+    without = compared(effect.before, effect.after)
+    new = {name: value for name, value in (effect.after or {}).items() if name not in without}
+    return [(name_of(path), shown(leaf)) for path, leaf in _leaves(new, effect.currency).items()]
 
 
 def requested(payload: Mapping[str, Any], currency: str | None = None) -> Sequence[tuple[str, str]]:
     """List what a payload asks for, by name, without the jackpot: the request names it. Amounts are in a currency."""
     ordered = {name: payload[name] for name in sorted(payload) if name != "jackpot_id"}
-    return [(name_of(path), leaf.shown) for path, leaf in _leaves(ordered, currency).items()]
+    return [(name_of(path), shown(leaf)) for path, leaf in _leaves(ordered, currency).items()]
 
 
 def in_a_line(payload: Mapping[str, Any], currency: str | None = None) -> str:
@@ -190,70 +157,4 @@ def digest(effect: ChangeEffect, *, left_to_booking: Facts) -> str:
 
 
 def _leaves(state: Mapping[str, Any], currency: str | None) -> dict[Path, Leaf]:
-    return dict(_within(state, (), currency))
-
-
-def _within(value: object, path: Path, currency: str | None) -> Iterator[tuple[Path, Leaf]]:
-    if isinstance(value, Mapping):
-        own = value.get("currency") if isinstance(value.get("currency"), str) else None
-        is_said = own is not None and any(name.endswith("_minor") for name in value)  # With each amount.
-        for name, inner in value.items():
-            if name in NOWHERE or (name == "currency" and is_said):
-                continue
-            yield from _member(name, inner, path, own or currency)
-    elif isinstance(value, list | tuple):
-        yield from _items(value, path, currency)
-    else:
-        is_amount = _is_amount(path) and isinstance(value, str) and DECIMAL.fullmatch(value) is not None
-        yield path, Leaf(value, currency if is_amount else None, is_name=_is_name(path), is_word=holds_words(path))
-
-
-def _member(name: str, inner: object, path: Path, currency: str | None) -> Iterator[tuple[Path, Leaf]]:
-    if name.endswith("_minor") and type(inner) is int and currency in CURRENCIES:
-        amount = plain(from_minor(inner, CURRENCIES[currency].exponent))
-        yield (*path, name.removesuffix("_minor")), Leaf(amount, currency)
-    else:
-        yield from _within(inner, (*path, name), currency)
-
-
-def _items(items: Sequence[Any], path: Path, currency: str | None) -> Iterator[tuple[Path, Leaf]]:
-    if not items:
-        yield path, Leaf(None)
-    elif not any(isinstance(item, Mapping | list | tuple) for item in items):
-        yield path, Leaf(", ".join(_flat(item, path) for item in items))
-    elif path[-1:] == ("rates",) and all(isinstance(item, list | tuple) for item in items):
-        for code, rate, *_ in items:
-            yield (*path, code), Leaf(rate)
-    else:
-        for number, item in enumerate(items, 1):
-            if isinstance(item, list | tuple) and path[-1:] == ("hands",) and item:
-                yield (*path, str(item[0])), Leaf(" ".join(_flat(part, path) for part in item[1:]))
-            elif isinstance(item, list | tuple):
-                yield (*path, str(number)), Leaf(_flat(item, path))
-            else:
-                named = _name_of(item)
-                rest = {name: inner for name, inner in item.items() if name != named}
-                yield from _within(rest, (*path, str(item[named]) if named else str(number)), currency)
-
-
-def _flat(value: object, path: Path) -> str:
-    """Write an item of a list in a line."""
-    if isinstance(value, list | tuple):
-        return " ".join(_flat(part, path) for part in value)
-    return word(str(value)) if holds_words(path) else str(value)
-
-
-def _name_of(item: Mapping[str, Any]) -> str | None:
-    return next((name for name in _NAMES if item.get(name) is not None and len(item) > 1), None)
-
-
-def _is_name(path: Path) -> bool:
-    return bool(path) and (path[-1] in {"document", "hand", "reference", "game_number"} or path[-1].endswith("_id"))
-
-
-def _is_amount(path: Path) -> bool:
-    if "split" in path:
-        return False
-    if path[-1:] == ("from",):
-        return "payout_tiers" in path
-    return bool(path) and (path[-1] in AMOUNTS or any(name in _OF_AMOUNTS for name in path[:-1]))
+    return leaves(state, currency, word=word)

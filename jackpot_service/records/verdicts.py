@@ -1,6 +1,5 @@
 """How rounds ended: what their last entries recorded, and the awards of verdicts."""
 
-import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -8,7 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 from jackpot_service.database.pipelines import Cursor, Pipeline
-from jackpot_service.domain.awards import AwardState, AwardStep, first_step, state_of
+from jackpot_service.domain.awards import AwardState, AwardStep, first_step, id_of, state_of
 from jackpot_service.domain.facts import Facts
 from jackpot_service.domain.money import plain
 from jackpot_service.domain.rounds import Round
@@ -112,15 +111,13 @@ class BookedAward:
 
 
 def award_id(round_: Round, award: Award, *, correction: int = 0) -> str:
-    """
-    Name an award by what it is for, so that it has the same id wherever and whenever it is derived.
-
-    `correction` numbers the verdict that made it; 0 is the settlement.
-    """
-    natural = f"{round_.jackpot_id}/{round_.table_id}/{round_.round_id}/{award.bet.bet_id}/{award.tier}"
-    if correction:
-        natural += f"/{correction}"
-    return "aw_" + hashlib.sha256(natural.encode()).hexdigest()[:32]
+    """Name an award of a round; `correction` numbers the verdict that made it, and 0 is the settlement."""
+    return id_of(
+        *(round_.jackpot_id, round_.table_id, round_.round_id),
+        bet_id=award.bet.bet_id,
+        tier=award.tier,
+        correction=correction,
+    )
 
 
 def _key(round_: Round) -> dict[str, Any]:

@@ -67,6 +67,11 @@ class Parameter(StrEnum):
     MOVEMENT = "movement"
     BY = "by"
 
+    @property
+    def noun(self) -> str:
+        """The word for what it states."""
+        return "grouping" if self is Parameter.BY else self.removesuffix("_id")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filters:

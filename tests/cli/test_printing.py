@@ -47,6 +47,32 @@ def test_an_exact_text_keeps_every_digit(exact: str | int | None, written: str) 
     assert printing.decimal(exact) == written
 
 
+@pytest.mark.parametrize(
+    ("exact", "currency", "written"),
+    [
+        ("18054.9", "EUR", "18,054.90"),
+        ("-3", "EUR", "-3.00"),
+        ("0.00617", "EUR", "0.00617"),
+        ("18054", "JPY", "18,054"),
+        ("0.5", "BHD", "0.500"),
+        ("1.5", "XXX", "1.5"),
+        ("1.5", None, "1.5"),
+        (None, "EUR", "-"),
+        ("no number", "EUR", "no number"),
+    ],
+)
+def test_an_amount_has_at_least_the_decimals_of_its_currency(exact: str, currency: str | None, written: str) -> None:
+    assert printing.units(exact, currency) == written
+
+
+@pytest.mark.parametrize(
+    ("exact", "written"),
+    [("31.8448918029", "31.84"), ("-0.005", "0.00"), ("1234", "1,234.00"), ("-99.999", "-100.00"), (None, "-")],
+)
+def test_a_per_cent_has_two_decimals(exact: str | None, written: str) -> None:
+    assert printing.hundredths(exact) == written
+
+
 ITEMS: list[dict[str, Any]] = [
     {"name": "Ann", "amount_minor": 123_456_789, "currency": "JPY", "pool": {"exact": "1.5"}, "note": "a\nb\x1b[2K"},
     {"name": "Bob the third", "amount_minor": -5, "currency": "EUR", "pool": None, "note": "=1+1"},

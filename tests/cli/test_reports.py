@@ -53,6 +53,7 @@ def test_the_reports_there_are_are_listed(jackpot: Jackpot) -> None:
 
     assert titles.split() == ["report", "by", "needs", "title"]
     assert [line.split()[0] for line in lines] == list(REPORTS)
+    assert [re.split(r" {2,}", line)[2] for line in lines if "-statement" in line] == ["casino"]
 
 
 def test_the_head_says_when_it_was_made_and_where_the_books_stood(jackpot: Jackpot, world: World) -> None:
@@ -72,8 +73,23 @@ def test_figures_stand_under_each_other_as_money(jackpot: Jackpot) -> None:
 
     accounts = ("house:seed", "house:margin")
     seed, margin = (next(line for line in lines if f" {account} " in line) for account in accounts)
-    assert seed.endswith("-1,000.5")
+    assert seed.endswith("-1,000.50")
     assert seed.rindex(".") == margin.rindex(".")
+
+
+def test_amounts_have_the_decimals_of_the_currency_of_their_row(jackpot: Jackpot) -> None:
+    lines = jackpot("reports", "show", "trial-balance").ok().splitlines()
+    opening = {line.split()[2]: line.split()[3] for line in lines if line.startswith("  j1       casino:c1")}
+
+    assert opening == {"EUR": "0.00", "JPY": "0"}
+
+
+def test_per_cents_have_two_decimals_and_times_no_fractions(jackpot: Jackpot) -> None:
+    printed = jackpot("reports", "show", "rtp").ok() + jackpot("reports", "show", "awards").ok()
+
+    assert " 31.84 " in printed
+    assert "31.8448918029" not in printed
+    assert re.search(r" 20[0-9]{2}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}Z ", printed)
 
 
 def test_every_form_of_a_report_is_the_services(jackpot: Jackpot, world: World, tmp_path: Path) -> None:
@@ -120,7 +136,7 @@ def test_a_file_that_cannot_be_written_is_one_line(jackpot: Jackpot, tmp_path: P
 WRONG: Final = (
     (2, ("nothing",), "Invalid value"),
     (2, ("trial-balance", "--from", "yesterday"), "must be a day, or a time such as"),
-    (1, ("trial-balance", "--from", "2026-02-30"), "jackpot: validation: from "),
+    (1, ("trial-balance", "--from", "2026-02-30"), "jackpot: validation: --from "),
     (2, ("trial-balance", "--as-of", "2026-11-20"), "must be a time such as"),
     (2, ("trial-balance", "--jackpot", "j 1"), "must be 1 to 64 letters"),
     (2, ("trial-balance", "--by", "weekday"), "'day', 'month'"),

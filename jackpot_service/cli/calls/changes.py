@@ -1,11 +1,12 @@
 """`jackpot changes …`: change requests, asked for by one user and decided by another."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any, Final
 
 import click
 
 from jackpot_service.cli import change_fields, words
+from jackpot_service.cli.change_effects import effect_lines, requested
 from jackpot_service.cli.lazy import Group, example
 from jackpot_service.cli.options import (
     Identifier,
@@ -19,32 +20,19 @@ from jackpot_service.cli.options import (
     reason_option,
 )
 from jackpot_service.cli.printing import (
-    Column,
     Form,
-    decimal,
-    exact,
     fields,
-    fits,
     moment,
     print_items,
     print_list,
     print_one,
-    second,
-    shown,
     table,
     text,
     titled,
 )
-from jackpot_service.cli.service_api import Done, Item, Service, at, configured, printable
-from jackpot_service.domain.shapes import INSTANT
+from jackpot_service.cli.service_api import Done, Item, Service, at, configured
 
 PENDING: Final = "pending"
-
-NO_FIGURES: Final = ("_id", "reference", "document", "reason", "name", "date", "to")
-"""How the names of texts end that may be digits alone, and are no figures."""
-
-LAST: Final = ("positions", "document")
-"""How the names begin of what comes last of an effect: where the books stood, and on which paper it is."""
 
 COLUMNS = (
     text("request", "request_id"),
@@ -72,13 +60,6 @@ POLICY = (
     text("another department", "needs_other_department"),
     text("another role", "needs_other_role"),
     text("passkey", "needs_passkey"),
-)
-
-POSTINGS = (
-    text("book", "book"),
-    text("account", "account"),
-    exact("amount", "amount", "currency"),
-    text("movement", "movement"),
 )
 
 request_argument = click.argument("request_id", type=Identifier())
@@ -251,90 +232,27 @@ def show_policy(version: int | None, form: Form | None) -> None:
 
 
 def print_change(change: Item, *, is_json: bool) -> None:
-    """Print a change request whole: as JSON, or its fields with what it does before | after."""
+    """Print a change request whole: as JSON, or what it asks for and what it does, in words."""
     print_one(change, lambda: _lines(change), is_json=is_json)
 
 
 def _lines(change: Item) -> Iterator[str]:
+    effect, payload = change["effect"], requested(change)
     rows = list(titled(COLUMNS, change))
     rows += [("based on version", change["base_version"]), ("approvals due", str(change["approvals_due"]))]
     yield from fields(rows)
     yield ""
-    yield from fields((f"  {name}", value) for name, value in _flat(change["payload"]))
+    yield from fields((f"  {name}", value) for name, value in payload)
     if change["decisions"]:
         yield ""
         yield from table(DECISIONS, change["decisions"], indent="  ")
-    if change["effect"] is not None:
+    if effect is not None:
         yield ""
-        yield from _effect(change["effect"])
+        yield from effect_lines(effect, payload)
     if change["confirm"] and change["state"] == PENDING:
         repeated = " ".join(f"--confirm {name}={figure}" for name, figure in change["confirm"].items())
         yield ""
         yield f"Who approves it repeats these figures: {repeated}"
-
-
-def _effect(effect: Item) -> Iterator[str]:
-    """Write what there is before | after, a line a figure, those that change with a mark; and what is posted."""
-    if effect["figured_at"] is not None:  # Null of what was done.
-        yield from fields([("figured at", second(effect["figured_at"]))])
-    problem = effect["problem"]
-    if problem is not None:
-        yield printable(f"It cannot be done now: {problem['code']}: {problem['detail']}")
-        return
-    before, after = dict(_flat(effect["before"] or {})), dict(_flat(effect["after"] or {}))
-    names = sorted(dict.fromkeys([*before, *after]), key=lambda name: name.startswith(LAST))
-    rows = [{"name": name, "before": before.get(name, "-"), "after": after.get(name, "-")} for name in names]
-    columns = (
-        Column("", lambda row: "*" if row["before"] != row["after"] else "", mark="changes"),
-        Column("what it does" if effect["currency"] is None else f"in {effect['currency']}", lambda row: row["name"]),
-        Column("before", lambda row: row["before"]),
-        Column("|", lambda _: "|", mark=""),
-        Column("after", lambda row: row["after"]),
-    )
-    if fits(columns, rows, indent="  "):
-        yield from table(columns, rows, indent="  ")
-    else:
-        yield from _changes_first(columns, rows)
-    if effect["postings"]:
-        yield ""
-        yield from table(POSTINGS, effect["postings"], indent="  ")
-
-
-def _changes_first(columns: Sequence[Column], rows: Sequence[Item]) -> Iterator[str]:
-    """Write before | after of what changes alone, and of all else its value once: a narrow terminal has few columns."""
-    yield from table(columns, [row for row in rows if row["before"] != row["after"]], indent="  ")
-    yield ""
-    yield "unchanged"
-    yield from fields((f"  {row['name']}", row["after"]) for row in rows if row["before"] == row["after"])
-
-
-def _flat(value: Item, prefix: str = "") -> Iterator[tuple[str, str]]:
-    for name, member in value.items():
-        if isinstance(member, dict) and member:
-            yield from _flat(member, f"{prefix}{name}.")
-        elif isinstance(member, list) and member and all(_is_named(part) for part in member):
-            for first, *rest in member:  # Behind a rate stand the decimals of its currency, which no change sets.
-                yield f"{prefix}{name}.{first}", " ".join(map(_figure, rest[:1] if name == "rates" else rest))
-        elif isinstance(member, list) and any(isinstance(part, dict | list) for part in member):
-            yield from _flat({str(number): part for number, part in enumerate(member, 1)}, f"{prefix}{name}.")
-        else:
-            yield f"{prefix}{name}", _member(name, member)
-
-
-def _member(name: str, value: Any) -> str:  # noqa: ANN401  JSON
-    return shown(value) if name.endswith(NO_FIGURES) else _figure(value)
-
-
-def _is_named(part: Any) -> bool:  # noqa: ANN401  JSON
-    """Whether it is a list that begins with a name, such as a rate with its currency."""
-    return isinstance(part, list) and len(part) > 1 and isinstance(part[0], str)
-
-
-def _figure(value: Any) -> str:  # noqa: ANN401  JSON
-    if isinstance(value, str) and INSTANT.fullmatch(value) and value.endswith("Z"):
-        return second(value)
-    is_exact = isinstance(value, str) and value.removeprefix("-").replace(".", "", 1).isdecimal()
-    return decimal(value) if is_exact else shown(value)
 
 
 def _stated(done: str, *, is_dry_run: bool) -> str:

@@ -1,6 +1,6 @@
 """`jackpot reports …`: what the books say, on the terminal or as a file."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -24,6 +24,7 @@ from jackpot_service.cli.printing import (
     Form,
     decimal,
     fields,
+    hundredths,
     member,
     moment,
     print_items,
@@ -32,6 +33,7 @@ from jackpot_service.cli.printing import (
     shown,
     table,
     text,
+    units,
 )
 from jackpot_service.cli.service_api import Item, at, configured
 from jackpot_service.cli.writing import opened, output_option
@@ -44,7 +46,16 @@ FIGURES: Final = frozenset({"amount", "count", "number", "percent"})
 
 DAY_LENGTH: Final = len("2026-11-01")
 
-REPORTS = (text("report", "name"), text("by", "by"), text("needs", "required"), text("title", "title"))
+REPORTS = (
+    text("report", "name"),
+    text("by", "by"),
+    Column(
+        "needs",
+        lambda report: shown([name.removesuffix("_id") for name in report["required"]]),
+        members=("required",),
+    ),
+    text("title", "title"),
+)
 
 COMPARED = (
     text("report", "name"),
@@ -144,12 +155,26 @@ def _head(report: Item) -> Iterator[tuple[str, str]]:
 
 
 def _column(described: Item) -> Column:
-    name, title = described["name"], described["title"]
+    title = described["title"]
     if described["currency"]:
         title = f"{title}, {described['currency']}"
-    if described["type"] not in FIGURES:
-        return Column(title, lambda row: shown(member(row, name)))
-    return Column(title, lambda row: decimal(member(row, name)), is_figure=True)
+    return Column(title, _cell(described), is_figure=described["type"] in FIGURES)
+
+
+def _cell(described: Item) -> Callable[[Item], str]:
+    """Return how the values of a column are written: amounts as money, per cents rounded, times to the second."""
+    name, currency, currency_in = described["name"], described["currency"], described["currency_in"]
+    match described["type"]:
+        case "amount":
+            return lambda row: units(member(row, name), currency if currency_in is None else member(row, currency_in))
+        case "percent":
+            return lambda row: hundredths(member(row, name))
+        case "count" | "number":
+            return lambda row: decimal(member(row, name))
+        case "instant":
+            return lambda row: second(member(row, name))
+        case _:
+            return lambda row: shown(member(row, name))
 
 
 @example("jackpot reports close --to 2026-11-01 --reason October")

@@ -49,7 +49,7 @@ FIGURES = (
 ACCOUNTS = columns(
     "jackpot_id currency",
     FIGURES,
-    counts(held_awards="Memorandum: held awards at the end"),
+    counts(held_awards="Memorandum: number of held awards at the end"),
     amounts(held="Memorandum: contingent (held) at the end"),
 )
 

@@ -31,7 +31,7 @@ _COMMON: Final = {
         *texts(bet_id="Bet", player_id="Player", hand="Hand", tier="Tier", paid_from="Paid from"),
         *texts(currency="Currency", base="Base currency", account="Account", movement="Movement"),
         *texts(kind="Kind", state="State", policy="Several winners", reason="Reason"),
-        *counts(cycle="Cycle", awards="Awards", bets="Bets", act="Act"),
+        *counts(cycle="Cycle", awards="Number of awards", bets="Number of bets", act="Act"),
         *counts(rules_version="Rules version", rate_sheet="Rate sheet"),
         *instants(booked_at="Booked at", received_at="Received at"),
         *amounts(variance="Variance"),

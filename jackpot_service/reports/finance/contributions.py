@@ -134,7 +134,7 @@ def _columns(part: str, *, has_stakes: bool) -> tuple[Column, ...]:
     title = PARTS[part]
     left_out = {"" if has_stakes else "stakes", "" if part else "adjustments"}
     return columns(
-        counts(**{f"{part}bets": f"{title}: bets" if part else title}),
+        counts(**{f"{part}bets": f"{title}: number of bets" if part else "Number of bets"}),
         *(
             (amounts if name == "stakes" else base_amounts)(**{f"{part}{name}": f"{title}: {of_amount}"})
             for name, of_amount in AMOUNTS.items()

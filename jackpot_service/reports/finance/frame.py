@@ -111,10 +111,10 @@ def require_possible(report: Report, parameters: Parameters) -> None:
     for name in Parameter:
         is_stated = bool(parameters.stated[name])
         if is_stated and name not in report.optional | report.required:
-            message = f"The report {report.name} takes no {name}."
+            message = f"The report {report.name} takes no {name.noun}."
             raise BadQuestion(message)
         if not is_stated and name in report.required:
-            message = f"The report {report.name} needs a {name}."
+            message = f"The report {report.name} needs a {name.noun}."
             raise BadQuestion(message)
     if not set(parameters.by) <= set(report.by) or len(set(parameters.by)) < len(parameters.by):
         message = f"The report {report.name} sums by {', '.join(report.by) or 'nothing'}, each once."

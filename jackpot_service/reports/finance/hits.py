@@ -77,7 +77,7 @@ HITS = columns(
     amounts(meter="Meter on offer, M", overflow="Overflow", total_stake_base="Total stake, W"),
     numbers(payout_per_unit="Payout per unit, M / W"),
     amounts(entitled="Entitled together"),
-    counts(awards="Awards from the meter"),
+    counts(awards="Number of awards from the meter"),
     amounts(paid="Paid from the meter", carried="Carried", house_seed="House seed"),
     amounts(meter_after="New meter", reserve_after="New reserve"),
     "rules_version rate_sheet",

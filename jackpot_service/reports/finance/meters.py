@@ -18,7 +18,7 @@ METERS = columns(
     "jackpot_id currency cycle",
     amounts(display="Display", meter="Booked meter", overflow="Overflow", reserve="Reserve", prize_fund="Prize fund"),
     amounts(in_="In", reversed="Reversed"),
-    counts(hits="Hits"),
+    counts(hits="Number of hits"),
     amounts(wins="Wins", returned="Wins returned", adjustments="Adjustments", corrections="Corrections"),
     amounts(reset_amount="Reset amount", limit="Limit"),
 )

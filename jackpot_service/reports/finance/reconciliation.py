@@ -49,7 +49,7 @@ BY_RATE = columns(
 
 ACCOUNTS = columns("jackpot_id account currency movement", _COMPARED)
 
-HELD = columns("jackpot_id account currency", counts(awards="Held awards"), _COMPARED)
+HELD = columns("jackpot_id account currency", counts(awards="Number of held awards"), _COMPARED)
 
 
 def make(session: Session, scope: Scope) -> Sequence[Section]:
