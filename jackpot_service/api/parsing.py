@@ -45,7 +45,7 @@ class DuplicateMember(BadRequest):
 
 class Invalid(UnprocessableEntity):
     """
-    The body or the query is JSON, and not of the shape that the contract says.
+    The path, the query or the body does not have the shape that the contract says.
 
     `valid_data` are the fields that are right, as they were read.
     """
@@ -125,7 +125,7 @@ def refuse_query(names: Iterable[str]) -> None:
 
 
 def error_of_parameter(name: str, detail: str) -> FieldError:
-    """Make the field error of a parameter of the query, or of a header."""
+    """Make the field error of a parameter of the path or the query, or of a header."""
     return FieldError("", Invalid.problem.code, detail, parameter=name)
 
 

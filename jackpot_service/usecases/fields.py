@@ -43,6 +43,9 @@ IS_MISSING = "is missing"
 """Every reader says so of a member that it does not know, and of one that is not there."""
 
 
+NO_IDENTIFIER = "must be 1 to 64 letters, digits or . _ : -, without accents or spaces, such as riga-1"
+
+
 class OfMember(str):
     """A message about a member: `_schema`, marshmallow's name for the object itself, is then the name of a member."""
 
@@ -90,8 +93,7 @@ def identifier(value: object) -> str:
     """Raises: ValidationError."""
     if type(value) is str and IDENTIFIER.fullmatch(value):
         return value
-    message = "must be 1 to 64 letters, digits or . _ : -"
-    raise ValidationError(message)
+    raise ValidationError(NO_IDENTIFIER)
 
 
 def currency_code(value: object) -> str:

@@ -90,6 +90,6 @@ def test_another_result_is_refused_by_what_differs(world: World) -> None:
 def test_the_instance_of_a_problem_is_a_reference_though_the_path_is_none(
     world: World, path: str, instance: str
 ) -> None:
-    problem = world.get(path, key=world.key(Role.FINANCE)).problem(404, "not-found")
+    problem = world.get(path, key=world.key(Role.FINANCE)).problem(422, "validation", "?table_id")
 
     assert problem["instance"] == instance
