@@ -1,6 +1,8 @@
 """What is wrong at a place is the end of a sentence that begins with the place, by whichever reader it was seen."""
 
+import re
 from typing import Final
+from urllib.parse import quote
 
 import pytest
 
@@ -108,6 +110,26 @@ def test_the_instance_of_a_problem_is_a_reference_though_the_path_is_none(
 NO_CURSOR: Final = (
     "must be the `next` of a page of this list, unchanged, with the same filters; left out, the list begins anew"
 )
+
+
+def test_a_refusal_writes_times_as_answers_do(world: World) -> None:
+    """In UTC with a Z, as everything else that a program reads."""
+    world.open(base_amount="1000")
+    ahead, written = "2027-01-01T01:00:00+01:00", "2027-01-01T00:00:00.000000Z"
+    key = world.person("Kim", Role.RATES).split("_")[1]
+    revocation, by = f"/v1/keys/{key}/revocation", world.key(Role.OPERATOR)
+    world.post(revocation, {"request_id": "q1", "reason": "lost"}, key=by).ok(201)
+    again = world.post(revocation, {"request_id": "q2", "reason": "lost"}, key=by).problem(409, "key-revoked")
+
+    for problem in (
+        world.send("POST", "T1", "r1/bets", {"bets": [bet(occurred_at=ahead)]}).problem(422, "occurred-in-future"),
+        world.put_result(bet_count=0, occurred_at=ahead).problem(422, "occurred-in-future"),
+        world.get(f"/v1/reports/trial-balance?as_of={quote(ahead)}").problem(422, "instant-ahead"),
+    ):
+        assert written in str(problem)
+    assert re.search(r"was revoked at \d{4}-\d\d-\d\dT[0-9:.]+Z[.]", again["detail"])
+
+
 FROM_WHEN: Final = "must be a time such as 2026-11-20T09:30:00Z"
 OF_DAYS: Final = "must be a day or a time, such as 2026-11-20 or 2026-11-20T09:30:00Z"
 
