@@ -235,6 +235,7 @@ def create_app(
         feeds=feeds,
         displayed=displayed,
         listeners=Places("listeners", config.listeners, at_most=config.listeners + config.listeners // 4),
+        began_at=clock(),
     )
     app.register_error_handler(LedgerError, problems.response_of)
     api = description.Api(app)

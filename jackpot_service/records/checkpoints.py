@@ -6,7 +6,7 @@ from datetime import date, datetime
 from decimal import Decimal
 from typing import Any
 
-from sqlalchemy import Row, insert, select, text
+from sqlalchemy import Row, func, insert, select, text
 
 from jackpot_service.database.models import ClosedPeriodRow, ReconciledDayRow, SealRow, StripeRow, VerificationRow
 from jackpot_service.database.transactions import Session
@@ -163,6 +163,11 @@ class LastDay:
 
     day: date
     read_at: datetime
+
+
+def last_reading(session: Session) -> datetime | None:
+    """When a part of a day was last read, of whichever jackpot; None if none ever was."""
+    return session.scalar(select(func.max(ReconciledDayRow.read_at)))
 
 
 def last_day(session: Session, jackpot_id: str, *, report_version: int, at: datetime, before: date) -> LastDay | None:
