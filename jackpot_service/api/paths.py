@@ -11,6 +11,7 @@ from typing import Any
 from werkzeug.routing import BaseConverter
 
 from jackpot_service.api.parsing import Invalid, error_of_parameter
+from jackpot_service.api.problem_catalogue import http
 from jackpot_service.domain.shapes import IDENTIFIER
 from jackpot_service.usecases.fields import NO_IDENTIFIER
 
@@ -21,6 +22,8 @@ LARGEST_NUMBER = 10**MOST_DIGITS - 1
 
 class InvalidPath(Invalid):
     """A part of the path is not what its place takes."""
+
+    problem = http.VALIDATION
 
 
 class WrongPart(str):

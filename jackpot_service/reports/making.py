@@ -170,7 +170,7 @@ def resolve(engine: sqlalchemy.Engine, book: str, instant: datetime, *, now: dat
 def require_past(instant: datetime, *, now: datetime) -> None:
     """Raises: InstantAhead for an instant that has not come."""
     if instant > now:
-        message = f"{facts.instant(instant)} has not come yet."
+        message = f"{facts.instant(instant)} has not come yet; state an instant that is over."
         raise InstantAhead(message)
 
 

@@ -112,6 +112,27 @@ NO_CURSOR: Final = (
 )
 
 
+def test_a_list_that_is_empty_is_said_in_our_words(world: World) -> None:
+    world.open(base_amount="1000")
+    problem = world.send("POST", "T1", "r1/voids", {"bet_ids": []}).problem(422, "validation")
+    assert words_of(problem) == ["/bet_ids must hold at least one id"]
+
+
+@pytest.mark.parametrize(
+    ("tier", "words"),
+    [
+        ({"from": "0", "approvals": 9}, "approvals must be a whole number from 1 to 3"),
+        ({"from": "0", "approvals": "two"}, "approvals must be a whole number"),
+        ({"from": "0", "prizes": ["royal_flush"] * 8}, "prizes must hold at most 7 items"),
+    ],
+)
+def test_a_wrong_payout_tier_is_said_in_our_words(world: World, tier: Body, words: str) -> None:
+    world.open(base_amount="1000")
+    payload = {"jackpot_id": "j1", "settings": {"payout_tiers": [tier]}}
+    problem = world.ask("rules", payload).problem(422, "payload-invalid")
+    assert words_of(problem) == [f"/payload/settings/payout_tiers/0/{words}"]
+
+
 def test_a_refusal_writes_times_as_answers_do(world: World) -> None:
     """In UTC with a Z, as everything else that a program reads."""
     world.open(base_amount="1000")
