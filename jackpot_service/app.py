@@ -36,6 +36,7 @@ from jackpot_service.api import (
     monitoring,
     parsing,
     passkeys,
+    paths,
     periods,
     players,
     problem_pages,
@@ -165,6 +166,7 @@ class Application(flask.Flask):
 
     def dispatch_request(self) -> flask.typing.ResponseReturnValue:
         """Answer a call; one that the replica breaks off, or that is refused there, once more at the primary."""
+        paths.require_parts(flask.request.view_args or {})  # All that must be known of the caller is known by now.
         try:
             return super().dispatch_request()
         except (LedgerError, HTTPException) as error:
@@ -192,8 +194,8 @@ def create_app(
     app = Application("jackpot_service", static_folder=None)
     app.config.update(description.options(config), PROPAGATE_EXCEPTIONS=False)
     app.config["MAX_CONTENT_LENGTH"] = config.max_body_bytes + 1  # `api.parsing` refuses the one byte more.
-    app.url_map.converters["id"] = description.IdentifierConverter
-    app.url_map.converters["number"] = description.NumberConverter
+    app.url_map.converters["id"] = paths.IdentifierConverter
+    app.url_map.converters["number"] = paths.NumberConverter
     app.url_map.strict_slashes = False
     app.url_map.merge_slashes = False
     threads = ThreadPoolExecutor(config.pool_size, "groups")
@@ -233,6 +235,7 @@ def create_app(
         feeds=feeds,
         displayed=displayed,
         listeners=Places("listeners", config.listeners, at_most=config.listeners + config.listeners // 4),
+        began_at=clock(),
     )
     app.register_error_handler(LedgerError, problems.response_of)
     api = description.Api(app)

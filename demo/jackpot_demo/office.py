@@ -3,7 +3,7 @@
 import random
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any, Final
 
@@ -69,7 +69,7 @@ class Office:
 
     def _owed(self, casino_id: str, week_from: datetime, week_to: datetime) -> Decimal:
         """Return what a casino owes the live jackpot in euro after a week; negative where it is owed."""
-        query = httpx.QueryParams(casino_id=casino_id, **{"from": week_from.isoformat(), "to": week_to.isoformat()})
+        query = httpx.QueryParams(casino_id=casino_id, **{"from": _written(week_from), "to": _written(week_to)})
         report = self._call("FIONA", "GET", f"/v1/reports/casino-statement?{query}", None)
         accounts = next(section for section in report["sections"] if section["name"] == "accounts")
         return sum(
@@ -86,8 +86,8 @@ class Office:
             "jackpot_id": _JACKPOT,
             "casino_id": casino_id,
             "currency": _CURRENCY,
-            "from": week_from.isoformat(),
-            "to": week_to.isoformat(),
+            "from": _written(week_from),
+            "to": _written(week_to),
             "amount": str(owed),
             "reference": f"week of {week_from:%d %B %Y}",
         }
@@ -118,3 +118,8 @@ class Office:
 def _moved(rng: random.Random, rate: Decimal) -> Decimal:
     """Move a rate a little, as a week does."""
     return rate * (1 + Decimal(rng.randint(-_MOST_MOVED, _MOST_MOVED)).scaleb(-4))
+
+
+def _written(at: datetime) -> str:
+    """Write an instant as the service does, which keeps a request as it was sent."""
+    return f"{at.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"

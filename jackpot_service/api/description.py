@@ -6,31 +6,12 @@ from typing import Any
 
 import flask
 import flask_smorest
-from werkzeug.routing import BaseConverter
 
 from jackpot_service.api import problems, written
 from jackpot_service.api.contract import words
+from jackpot_service.api.paths import LARGEST_NUMBER, IdentifierConverter, NumberConverter
 from jackpot_service.config.settings import Config
-from jackpot_service.domain.shapes import IDENTIFIER, IDENTIFIER_PATTERN
-
-LARGEST_NUMBER = 10**18 - 1
-"""In a path."""
-
-
-class IdentifierConverter(BaseConverter):
-    """A path segment that is an id; anything else is no resource of ours."""
-
-    regex = IDENTIFIER.pattern
-
-
-class NumberConverter(BaseConverter):
-    """A path segment that is a whole number from 0 on, of no more digits than a column holds."""
-
-    regex = "[0-9]{1,18}"
-
-    def to_python(self, value: str) -> int:
-        """Read it."""
-        return int(value)
+from jackpot_service.domain.shapes import IDENTIFIER_PATTERN
 
 
 class Api(problems.ProblemMixin, flask_smorest.Api):  # type: ignore[misc]

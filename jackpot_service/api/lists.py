@@ -29,7 +29,9 @@ LARGEST_KEY = 2**63 - 1
 LIST: Final = "_list"
 """Under which a query that was read holds its list and filters, as cursors are made of them."""
 
-_NO_CURSOR: Final = "must be the `next` of a page of this list, unchanged, with the same filters"
+_NO_CURSOR: Final = (
+    "must be the `next` of a page of this list, unchanged, with the same filters; left out, the list begins anew"
+)
 _CHECKSUM: Final = 6
 
 T = TypeVar("T")

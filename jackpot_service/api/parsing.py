@@ -31,6 +31,9 @@ MOST_SAID = 3
 """How many field errors the sentence of a problem names; its `errors` hold more."""
 
 
+TAKES_NO_QUERY = f"{IS_UNKNOWN}; this call takes no query"
+
+
 class NotJson(BadRequest):
     """The body is no JSON."""
 
@@ -45,7 +48,7 @@ class DuplicateMember(BadRequest):
 
 class Invalid(UnprocessableEntity):
     """
-    The body or the query is JSON, and not of the shape that the contract says.
+    The path, the query or the body does not have the shape that the contract says.
 
     `valid_data` are the fields that are right, as they were read.
     """
@@ -84,7 +87,8 @@ class Parser(FlaskParser):
         """Read a query in which no name stands twice: two readers could see two calls. Raises: Invalid."""
         twice = [name for name, values in req.args.lists() if len(values) > 1]
         if twice:
-            raise Invalid(tuple(error_of_parameter(name, "stands twice") for name in twice[:MOST_ERRORS]))
+            message = "stands twice; state it once"
+            raise Invalid(tuple(error_of_parameter(name, message) for name in twice[:MOST_ERRORS]))
         return super().load_querystring(req, schema)
 
     def handle_error(
@@ -100,7 +104,7 @@ class Parser(FlaskParser):
         error.messages = messages[location] if isinstance(messages, Mapping) else messages
         invalid = invalid_by(error, most=getattr(schema, "most_errors", MOST_ERRORS))
         if location == "query":
-            invalid = Invalid(tuple(map(in_query, invalid.problem_field_errors)))
+            invalid = Invalid(tuple(_in_query_of(schema, error) for error in invalid.problem_field_errors))
         raise invalid from None
 
 
@@ -120,13 +124,22 @@ def invalid_by(error: marshmallow.ValidationError, *, most: int = MOST_ERRORS) -
 
 def refuse_query(names: Iterable[str]) -> None:
     """Refuse a query of a call that takes none. Raises: Invalid."""
-    field_errors = [error_of_parameter(name, IS_UNKNOWN) for name in islice(names, MOST_ERRORS)]
+    field_errors = [error_of_parameter(name, TAKES_NO_QUERY) for name in islice(names, MOST_ERRORS)]
     raise Invalid(tuple(field_errors) or (error_of_parameter("", "must be empty"),))
 
 
 def error_of_parameter(name: str, detail: str) -> FieldError:
-    """Make the field error of a parameter of the query, or of a header."""
+    """Make the field error of a parameter of the path or the query, or of a header."""
     return FieldError("", Invalid.problem.code, detail, parameter=name)
+
+
+def _in_query_of(schema: marshmallow.Schema, error: FieldError) -> FieldError:
+    """Turn a field error into one of the query, which names what the call takes where a name is unknown."""
+    error = in_query(error)
+    if error.detail != IS_UNKNOWN:
+        return error
+    names = sorted(field.data_key or name for name, field in schema.load_fields.items())
+    return replace(error, detail=f"{IS_UNKNOWN}; this call takes {', '.join(names)}")
 
 
 def in_query(error: FieldError) -> FieldError:

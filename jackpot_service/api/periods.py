@@ -32,7 +32,14 @@ from jackpot_service.auth.authenticator import allow, require_house
 from jackpot_service.database import deadlines
 from jackpot_service.database.reads import Reads
 from jackpot_service.database.transactions import read, rehearse, transact
-from jackpot_service.domain.closed_periods import ClosedPeriod, KeptReport, Period, facts_of, require_next
+from jackpot_service.domain.closed_periods import (
+    ClosedPeriod,
+    KeptReport,
+    Period,
+    facts_of,
+    require_begun,
+    require_next,
+)
 from jackpot_service.domain.facts import instant
 from jackpot_service.domain.principals import Role
 from jackpot_service.records import checkpoints
@@ -42,7 +49,7 @@ from jackpot_service.reports.finance import registry
 from jackpot_service.reports.finance.frame import Report
 from jackpot_service.reports.finance.period import midnight
 from jackpot_service.reports.finance.registry import REPORTS
-from jackpot_service.reports.making import in_time, made
+from jackpot_service.reports.making import in_time, made, require_past
 from jackpot_service.reports.questions import Parameters
 from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.close_period import ClosePeriod, PeriodClosed, close_period, closed_before
@@ -55,14 +62,16 @@ def closed(engine: sqlalchemy.Engine, act: Act, end: datetime, *, longest_s: flo
 
     Each of its reports is read for `longest_s` at most, unless that is None.
 
-    Raises: RequestConflict; PeriodConflict; ReportTookTooLong.
+    Raises: RequestConflict; InstantAhead; PeriodConflict; PeriodBeforeBooks; ReportTookTooLong.
     """
     replayed = rehearse(engine, lambda session: closed_before(session, act, instant(end)))
     if replayed is not None:
         return PeriodClosed(replayed, is_replay=True)
+    require_past(end, now=act.now)
     last = read(engine, checkpoints.last_period)
     period = Period(None if last is None else last.period.end, end)
     require_next(period, last=None if last is None else last.period, now=act.now)
+    require_begun(period, begun_at=read(engine, checkpoints.books_begun_at))
     kept_reports = {
         report.name: KeptReport(
             report.report_version, _sha256(Reads(engine), report, period, now=act.now, longest_s=longest_s)[0]
@@ -145,7 +154,14 @@ def get_closed_periods(query: Mapping[str, Any]) -> Mapping[str, Any]:
 
 @blueprint.route("", methods=["POST"])
 @allow(Role.FINANCE)
-@refused_with("instant-ahead", "instant-not-resolved", "period-conflict", "report-took-too-long", "request-conflict")
+@refused_with(
+    "instant-ahead",
+    "instant-not-resolved",
+    "period-before-books",
+    "period-conflict",
+    "report-took-too-long",
+    "request-conflict",
+)
 @blueprint.arguments(ClosingSchema())
 @blueprint.response(201, ClosedPeriodSchema())
 @blueprint.alt_response(200, schema=ClosedPeriodSchema(), description="The same closing again.")

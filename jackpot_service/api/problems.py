@@ -68,7 +68,9 @@ class ProblemSchema(Schema):
                         metadata={"description": "RFC 6901, into the body: empty for all of it, and for a parameter."},
                     ),
                     "parameter": fields.String(
-                        metadata={"description": "The name of the query's parameter, or of the header, that is wrong."}
+                        metadata={
+                            "description": "The name of what is wrong: a parameter of path or query, or a header."
+                        }
                     ),
                     "code": fields.String(required=True),
                     "detail": fields.String(required=True),

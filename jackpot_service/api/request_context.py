@@ -55,7 +55,7 @@ class RequestContext:
     answers. Each of the `reports` that are made at once keeps a connection for as long as its caller
     reads. `reads` is where lists and reports are read. `meters` are read at the primary; `displays` are the same for
     feeds and walls, which may be a moment older. `displayed` reads which jackpots are open to all. Each listener holds
-    one of the places of `listeners`.
+    one of the places of `listeners`. `began_at` is when the process began to answer, by its clock.
     """
 
     engine: sqlalchemy.Engine
@@ -74,6 +74,7 @@ class RequestContext:
     feeds: Feeds
     displayed: Recent[frozenset[str]]
     listeners: Places
+    began_at: datetime
 
 
 class Json(flask.json.provider.JSONProvider):

@@ -97,7 +97,11 @@ class VoidsSchema(RequestSchema):
     """Ids of bets to make void, known or not."""
 
     bet_ids = BoundedList(
-        Identifier(), most=most_in_batch, required=True, validate=validate.Length(min=1), metadata=MOST_LISTED
+        Identifier(),
+        most=most_in_batch,
+        required=True,
+        validate=validate.Length(min=1, error="must hold at least one id"),
+        metadata=MOST_LISTED,
     )
     occurred_at = Instant(load_default=None)
     reason = Text(load_default=None, metadata={"description": "Required after betting was closed."})

@@ -12,6 +12,7 @@ from enum import StrEnum
 from typing import Any
 
 from jackpot_service.domain.errors import Conflict, FieldError, Forbidden, NotFound, Refused, in_order
+from jackpot_service.domain.facts import instant
 from jackpot_service.domain.passkeys import SignedApproval
 from jackpot_service.domain.principals import Principal
 
@@ -151,7 +152,7 @@ def require_decidable(change: Change, *, at: datetime) -> None:
             message = f"Change request {change.request_id} was {state} before."
             raise ChangeDecided(message, request_id=change.request_id, state=str(state))
         case ChangeState.EXPIRED:
-            message = f"Change request {change.request_id} expired at {change.expires_at}."
+            message = f"Change request {change.request_id} expired at {instant(change.expires_at)}."
             raise ChangeExpired(message, request_id=change.request_id)
         case ChangeState.PENDING:
             return

@@ -4,12 +4,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from jackpot_service.domain.errors import Conflict
+from jackpot_service.domain.errors import Conflict, FieldError, Refused
 from jackpot_service.domain.facts import Facts, instant
 
 
 class PeriodConflict(Conflict, code="period-conflict", title="The period cannot be closed"):
     """The period does not begin where the last closed one ends, or has not ended yet."""
+
+
+class PeriodBeforeBooks(Refused, code="period-before-books", title="The period ends before the books begin"):
+    """Nothing was booked before the end of the period, nor ever can be: a slip, and a closing is for ever."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +51,19 @@ def require_next(period: Period, *, last: Period | None, now: datetime) -> None:
     if period.end > now or (begins is not None and period.end <= begins):
         message = f"A period that begins at {beginning} cannot be closed up to {instant(period.end)} now."
         raise PeriodConflict(message)
+
+
+def require_begun(period: Period, *, begun_at: datetime | None) -> None:
+    """
+    Require that the books have an entry before the end of a period. It need not be in the period, nor of a casino.
+
+    Raises: PeriodBeforeBooks.
+    """
+    if begun_at is None or period.end <= begun_at:
+        begin = "have no entry yet" if begun_at is None else f"begin at {instant(begun_at)}"
+        message = f"The books {begin}: a period that ends at {instant(period.end)} lies before them."
+        error = FieldError("/to", PeriodBeforeBooks.code, message)
+        raise PeriodBeforeBooks(message, field_errors=(error,))
 
 
 def facts_of(period: Period, reports: Mapping[str, KeptReport]) -> Facts:

@@ -16,8 +16,8 @@ class FieldError:
     """
     One thing wrong with a request: where, which code, in which words.
 
-    `pointer` is a JSON pointer (RFC 6901) into the body. A parameter of the query, or a header, has its name in
-    `parameter`, and no place in the body: the pointer is empty.
+    `pointer` is a JSON pointer (RFC 6901) into the body. A parameter of the path or the query, or a header, has
+    its name in `parameter`, and no place in the body: the pointer is empty.
     """
 
     pointer: str

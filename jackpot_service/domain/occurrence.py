@@ -11,6 +11,7 @@ from typing import Final
 
 from jackpot_service.domain.bets import Bet, Bets
 from jackpot_service.domain.errors import Conflict, FieldError, Refused
+from jackpot_service.domain.facts import instant
 
 MOST_OFF: Final = timedelta(seconds=2)
 
@@ -30,7 +31,7 @@ class DatedBeforeBet(Conflict, code="dated-before-bet", title="The time lies bef
 def require_not_ahead(occurred_at: datetime | None, *, now: datetime, field: str = "occurred_at") -> None:
     """Raises: OccurredAhead."""
     if occurred_at is not None and occurred_at - now > MOST_OFF:
-        message = f"{occurred_at.isoformat()} lies ahead of the ledger's clock."
+        message = f"{instant(occurred_at)} lies ahead of the ledger's clock."
         error = FieldError(f"/{field}", OccurredAhead.code, message)
         raise OccurredAhead(message, field_errors=(error,))
 
@@ -43,7 +44,7 @@ def require_paid_between(paid_at: datetime | None, *, payable_since: datetime, n
     """
     require_not_ahead(paid_at, now=now, field="paid_at")
     if paid_at is not None and payable_since - paid_at > MOST_OFF:
-        message = f"{paid_at.isoformat()} lies before {payable_since.isoformat()}, when the award became payable."
+        message = f"{instant(paid_at)} lies before {instant(payable_since)}, when the award became payable."
         error = FieldError("/paid_at", DatedBeforeAward.code, message)
         raise DatedBeforeAward(message, field_errors=(error,))
 
@@ -60,7 +61,7 @@ def require_bets_not_ahead(bets: Bets, *, now: datetime) -> None:
     if ahead:
         message = f"Bets that lie ahead of the ledger's clock: {len(ahead)}."
         errors = tuple(
-            FieldError(f"/bets/{place}/occurred_at", OccurredAhead.code, f"{moment.isoformat()} has not come.")
+            FieldError(f"/bets/{place}/occurred_at", OccurredAhead.code, f"{instant(moment)} has not come.")
             for place, moment in ahead
         )
         raise OccurredAhead(message, field_errors=errors)
@@ -72,5 +73,5 @@ def require_not_before(bets: Iterable[Bet], occurred_at: datetime | None) -> Non
         return
     later = sorted(bet.bet_id for bet in bets if bet.occurred_at is not None and bet.occurred_at > occurred_at)
     if later:
-        message = f"Bets of the round that state a time after {occurred_at.isoformat()}: {len(later)}."
+        message = f"Bets of the round that state a time after {instant(occurred_at)}: {len(later)}."
         raise DatedBeforeBet(message, bet_ids=later)

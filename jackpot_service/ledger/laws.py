@@ -13,6 +13,7 @@ from itertools import pairwise
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain.accounts import POOL_ACCOUNTS, Account, Pools
 from jackpot_service.domain.entries import REFERENCE_BOOK
+from jackpot_service.domain.facts import instant
 from jackpot_service.domain.money import ZERO, plain
 from jackpot_service.ledger import days, replay
 from jackpot_service.ledger.digests import first_head, next_head
@@ -152,14 +153,14 @@ def heads_are_chained(before: BookedEntry | None, entry: BookedEntry) -> Found:
 def booked_at_never_falls(before: BookedEntry | None, entry: BookedEntry) -> Found:
     """No entry is dated before the one that stands before it."""
     if before is not None and entry.booked_at < before.booked_at:
-        detail = f"booked at {entry.booked_at}, after one of {before.booked_at}"
+        detail = f"booked at {instant(entry.booked_at)}, after one of {instant(before.booked_at)}"
         yield _mismatch_of_entry(Code.BOOKED_AT_FALLS, entry, detail)
 
 
 def nothing_is_booked_before_it_came(_before: BookedEntry | None, entry: BookedEntry) -> Found:
     """No entry is dated before its request came in."""
     if entry.booked_at < entry.received_at:
-        detail = f"booked at {entry.booked_at}, received at {entry.received_at}"
+        detail = f"booked at {instant(entry.booked_at)}, received at {instant(entry.received_at)}"
         yield _mismatch_of_entry(Code.BOOKED_BEFORE_RECEIVED, entry, detail)
 
 
@@ -183,7 +184,7 @@ def stripes_end_with_their_last_entry(replayed: Replayed) -> Found:
         if stripe.head != head:
             yield Mismatch(Code.STRIPE_END, replayed.book, place, "head is not its last entry's")
         if last is not None and (stripe.booked_at is None or stripe.booked_at < last.booked_at):
-            yield Mismatch(Code.STRIPE_END, replayed.book, place, f"its time lies before {last.booked_at}")
+            yield Mismatch(Code.STRIPE_END, replayed.book, place, f"its time lies before {instant(last.booked_at)}")
 
 
 def pools_are_the_sum_of_their_postings(replayed: Replayed) -> Found:

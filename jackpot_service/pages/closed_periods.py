@@ -12,7 +12,7 @@ from jackpot_service.api.lists import ListQuerySchema, cursor, page
 from jackpot_service.api.periods import ClosingSchema, ComparedReport, Comparison, close_by, compared_with
 from jackpot_service.api.problems import problem_of
 from jackpot_service.api.request_context import look, now, principal
-from jackpot_service.domain.closed_periods import ClosedPeriod, KeptReport, PeriodConflict
+from jackpot_service.domain.closed_periods import ClosedPeriod, KeptReport, PeriodBeforeBooks, PeriodConflict
 from jackpot_service.domain.errors import Conflict, Forbidden, LedgerError, Refused
 from jackpot_service.domain.principals import Role
 from jackpot_service.pages import chips
@@ -95,7 +95,7 @@ def _edges(closed: ClosedPeriod) -> Mapping[str, str]:
 
 def _refused(form: Mapping[str, str], error: LedgerError) -> str:
     """Show the form again: a refusal is about the end of the period, or about all of it."""
-    if isinstance(error, (InstantAhead, PeriodConflict)):
+    if isinstance(error, (InstantAhead, PeriodBeforeBooks, PeriodConflict)):
         return _page(form=form, errors={"to": error.detail})
     if error.code == "request-conflict":
         return _page(form={**form, "request_id": new_request_id()}, alert=USED)

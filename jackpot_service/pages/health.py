@@ -16,8 +16,10 @@ from jackpot_service.domain.principals import Role
 from jackpot_service.pages import chips, figures
 from jackpot_service.pages.access import people
 from jackpot_service.pages.blueprint import blueprint
+from jackpot_service.records.checkpoints import last_reading
 from jackpot_service.reports.checkpoints import DUE_EVERY, Checkpoints, last_checkpoints
 from jackpot_service.reports.gauges import Gauges, gauges
+from jackpot_service.reports.reconciling import AFTER as RECONCILED_AFTER
 from jackpot_service.telemetry import counters
 from jackpot_service.version import service_version
 
@@ -98,11 +100,7 @@ def _replica(last: Look) -> State:
 
 def _work_states(values: Gauges, at: datetime) -> Iterator[State]:
     yield _jobs(values, at)
-    behind = values.days_behind
-    began = counted(behind, "day")
-    sentence = f"The first day that waits began {began} ago." if behind else "No day waits to be reconciled."
-    is_late = behind > 1  # Yesterday is read an hour after midnight.
-    yield State("Reconciliation", chips.GOLD if is_late else chips.GOOD, "late" if is_late else "up to date", sentence)
+    yield _reconciliation(values.days_behind, at)
     pending = sum(values.pending_changes.values())
     yield State("Changes", chips.QUIET, figures.number(pending), "Change requests that wait for another person.")
     months = values.months_ahead
@@ -116,6 +114,24 @@ def _work_states(values: Gauges, at: datetime) -> Iterator[State]:
         )
         kind, word = (chips.GOOD, "in force") if warning is None else (chips.GOLD, "look into it")
         yield State(f"Rates of {sheet.base}", kind, word, warning or well)
+
+
+def _reconciliation(behind: int, at: datetime) -> State:
+    """
+    Say how far days are reconciled.
+
+    Books that bring their past with them begin with days that wait, which are read one after another. They are late
+    where none was read for as long as a day may wait, in all of which the service was there.
+    """
+    began = counted(behind, "day")
+    sentence = f"The first day that waits began {began} ago." if behind else "No day waits to be reconciled."
+    if behind <= 1:  # Yesterday is read an hour after midnight.
+        return State("Reconciliation", chips.GOOD, "up to date", sentence)
+    last = look(last_reading)
+    if at - max(context().began_at, last or context().began_at) <= RECONCILED_AFTER:
+        progress = "None was read yet." if last is None else f"A part was read {figures.age(at - last)} ago."
+        return State("Reconciliation", chips.QUIET, "catching up", f"{sentence} {progress}")
+    return State("Reconciliation", chips.GOLD, "late", sentence)
 
 
 def _jobs(values: Gauges, at: datetime) -> State:

@@ -11,7 +11,7 @@ from marshmallow import Schema, ValidationError
 
 from jackpot_service.pages.figures import label
 from jackpot_service.pages.form_errors import errors_in, in_words
-from jackpot_service.usecases.fields import instant_or_day
+from jackpot_service.usecases.fields import A_DAY, instant_or_day
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ def _instant(typed: str, days: int) -> str:
     try:
         return f"{(read + timedelta(days=days)).isoformat()}T00:00:00Z"
     except OverflowError:
-        message = "must be a day that there is, such as 2026-11-20"
+        message = f"lies after the last day that there is; {A_DAY}"
         raise ValidationError(message) from None
 
 

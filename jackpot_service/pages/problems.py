@@ -6,8 +6,10 @@ from typing import Any, Final
 import flask
 import orjson
 from werkzeug.exceptions import HTTPException
+from werkzeug.exceptions import NotFound as NotFoundPage
 from werkzeug.wrappers import Response
 
+from jackpot_service.api.paths import InvalidPath
 from jackpot_service.api.problems import problem_of, response_of
 from jackpot_service.domain.errors import Conflict, Forbidden, LedgerError, NotFound, Refused
 from jackpot_service.pages.blueprint import HEADERS, blueprint
@@ -35,6 +37,12 @@ def show_problem(error: Exception) -> Response:
     for name, value in problem.headers:
         response.headers[name] = value
     return response
+
+
+@blueprint.errorhandler(InvalidPath)
+def show_nothing(_error: InvalidPath) -> Response:
+    """Answer an address that cannot be as one where nothing is: people follow links, and do not make up ids."""
+    return show_problem(NotFoundPage())
 
 
 def show_missing(error: HTTPException) -> Response:

@@ -10,6 +10,7 @@ from sqlalchemy import Row
 from jackpot_service.domain import facts
 from jackpot_service.domain.changes import Outcome
 from jackpot_service.domain.entries import REFERENCE_BOOK
+from jackpot_service.domain.facts import instant
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.rates import stated_rates
 from jackpot_service.ledger.mismatches import Code, Found, Mismatch
@@ -71,7 +72,7 @@ def two_people_decided(references: References, _entries: Entries) -> Found:
         for why in people.reasons_against_checker(row, request, references):
             yield _mismatch(Code.CHANGE_PRINCIPAL, row, f"{row.checker} decided: {why}")
         if not request.made_at <= row.decided_at < request.expires_at:
-            yield _mismatch(Code.CHANGE_RECORD, row, f"decided at {row.decided_at}, when it could not be")
+            yield _mismatch(Code.CHANGE_RECORD, row, f"decided at {instant(row.decided_at)}, when it could not be")
 
 
 def as_many_approved_as_were_due(references: References, _entries: Entries) -> Found:

@@ -11,7 +11,7 @@ from jackpot_service.database.transactions import Session
 from jackpot_service.domain import facts
 from jackpot_service.domain.changes import Outcome
 from jackpot_service.domain.entries import REFERENCE_BOOK
-from jackpot_service.domain.facts import Facts
+from jackpot_service.domain.facts import Facts, instant
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.passkeys import BadAssertion, SignedApproval
 from jackpot_service.domain.principals import Role
@@ -88,7 +88,7 @@ def revocations_were_of_those_who_may(references: References, entries: Mapping[i
             if not may_revoke:
                 yield _passkey_record(row.passkey_id, f"was revoked by {entry.principal}, who may not")
             if row.entry_seq <= passkey.entry_seq or row.revoked_at != entry.received_at:
-                yield _passkey_record(row.passkey_id, f"was revoked at {row.revoked_at}, when it was not")
+                yield _passkey_record(row.passkey_id, f"was revoked at {instant(row.revoked_at)}, when it was not")
 
 
 def _passkey_record(passkey_id: str, detail: str) -> Mismatch:

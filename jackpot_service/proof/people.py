@@ -217,7 +217,8 @@ def keys_were_revoked(references: References) -> Found:
             facts.facts_of_revocation(key_id=row.key_id, principal=row.principal, revoked_at=at) for _, at in acts
         ]
         if [row.revoked_at] * (row.revoked_at is not None) != [at for _, at in acts]:
-            yield _revocation(f"key {row.key_id}", f"revoked at {row.revoked_at}, by acts {[seq for seq, _ in acts]}")
+            at = facts.instant(row.revoked_at)
+            yield _revocation(f"key {row.key_id}", f"revoked at {at}, by acts {[seq for seq, _ in acts]}")
         elif expected != [references.acts[seq].after for seq, _ in acts]:
             yield _revocation(f"key {row.key_id}", f"its act {acts[0][0]} says something else")
     for key_id, acts in recorded.items():

@@ -5,6 +5,7 @@ from datetime import timedelta
 from typing import Final
 
 from jackpot_service.domain.allocation import weight
+from jackpot_service.domain.facts import instant
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.money import plain
 from jackpot_service.domain.rounds import RoundState, first_key_at
@@ -80,11 +81,10 @@ def opening_is_that_of_its_first_entry(round_: RoundDocuments, _jackpot: Jackpot
     """The round was opened when the request of its first entry came in, and its key says so too."""
     opened_at = round_.round.opened_at
     if round_.entries and round_.entries[0].received_at != opened_at:
-        yield _mismatch(
-            Code.ROUND_OPENED, round_, f"opened at {opened_at}, first entry {round_.entries[0].received_at}"
-        )
+        first = instant(round_.entries[0].received_at)
+        yield _mismatch(Code.ROUND_OPENED, round_, f"opened at {instant(opened_at)}, first entry {first}")
     if not first_key_at(opened_at) <= round_.round.round_key < first_key_at(opened_at + MILLISECOND):
-        yield _mismatch(Code.ROUND_OPENED, round_, f"opened at {opened_at}, with key {round_.round.round_key}")
+        yield _mismatch(Code.ROUND_OPENED, round_, f"opened at {instant(opened_at)}, with key {round_.round.round_key}")
 
 
 def steps_are_dense(round_: RoundDocuments, _jackpot: Jackpot) -> Found:

@@ -15,6 +15,7 @@ from typing import Final
 from sqlalchemy import func, select
 
 from jackpot_service.database.transactions import Session
+from jackpot_service.domain.facts import instant
 from jackpot_service.ledger.mismatches import Code, Found, Mismatch
 from jackpot_service.ledger.replay import BookedCycle, BookedEntry, BookedStripe
 
@@ -50,10 +51,10 @@ class Times:
     def check(self, entry: BookedEntry) -> Found:
         """No entry is booked ahead of the clock, nor later after its request came in than a request may take."""
         if entry.booked_at > self.now + TOLERANCE:
-            detail = f"booked at {entry.booked_at}, the clock says {self.now}"
+            detail = f"booked at {instant(entry.booked_at)}, the clock says {instant(self.now)}"
             yield Mismatch(Code.BOOKED_AHEAD, entry.book, entry.place, detail)
         elif entry.booked_at - entry.received_at > LONGEST:
-            detail = f"booked at {entry.booked_at}, received at {entry.received_at}"
+            detail = f"booked at {instant(entry.booked_at)}, received at {instant(entry.received_at)}"
             yield Mismatch(Code.BOOKED_AHEAD, entry.book, entry.place, detail)
         self._note(entry)
 
@@ -72,10 +73,10 @@ class Times:
             if stripe.booked_at is None:
                 continue  # It began in no time; the laws compare it with its last entry.
             if stripe.booked_at > self.now + TOLERANCE:
-                detail = f"its time is {stripe.booked_at}, the clock says {self.now}"
+                detail = f"its time is {instant(stripe.booked_at)}, the clock says {instant(self.now)}"
                 yield Mismatch(Code.BOOKED_AHEAD, book, place, detail)
             raised = [booked_at for reach, booked_at in self._levels if stripe.stripe_no < reach]
             raised += [self._added[seq] for seq in (stripe.added_by,) if seq in self._added]
             if raised and stripe.booked_at < max(raised):
-                detail = f"its time is {stripe.booked_at}, and was raised to {max(raised)}"
+                detail = f"its time is {instant(stripe.booked_at)}, and was raised to {instant(max(raised))}"
                 yield Mismatch(Code.STRIPE_END, book, place, detail)

@@ -6,9 +6,16 @@ from datetime import date, datetime
 from decimal import Decimal
 from typing import Any
 
-from sqlalchemy import Row, insert, select, text
+from sqlalchemy import Row, and_, func, insert, select, text
 
-from jackpot_service.database.models import ClosedPeriodRow, ReconciledDayRow, SealRow, StripeRow, VerificationRow
+from jackpot_service.database.models import (
+    ClosedPeriodRow,
+    EntryRow,
+    ReconciledDayRow,
+    SealRow,
+    StripeRow,
+    VerificationRow,
+)
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain import seals
 from jackpot_service.domain.accounts import Pools
@@ -163,6 +170,18 @@ class LastDay:
 
     day: date
     read_at: datetime
+
+
+def books_begun_at(session: Session) -> datetime | None:
+    """When the first entry of all books was booked; None if there is none."""
+    entry, stripe = EntryRow, StripeRow
+    on_stripe = (entry.jackpot_id == stripe.jackpot_id, entry.stripe_no == stripe.stripe_no, entry.seq == 1)
+    return session.scalar(select(func.min(entry.booked_at)).select_from(stripe).join(entry, and_(*on_stripe)))
+
+
+def last_reading(session: Session) -> datetime | None:
+    """When a part of a day was last read, of whichever jackpot; None if none ever was."""
+    return session.scalar(select(func.max(ReconciledDayRow.read_at)))
 
 
 def last_day(session: Session, jackpot_id: str, *, report_version: int, at: datetime, before: date) -> LastDay | None:

@@ -20,6 +20,7 @@ from sqlalchemy import text
 from jackpot_service.database.failures import HeldUp
 from jackpot_service.database.reads import Reads
 from jackpot_service.database.transactions import Session, read, transact
+from jackpot_service.domain import facts
 from jackpot_service.domain.entries import REFERENCE_BOOK
 from jackpot_service.domain.errors import Conflict, Refused, Unavailable
 from jackpot_service.ledger import instants
@@ -169,14 +170,14 @@ def resolve(engine: sqlalchemy.Engine, book: str, instant: datetime, *, now: dat
 def require_past(instant: datetime, *, now: datetime) -> None:
     """Raises: InstantAhead for an instant that has not come."""
     if instant > now:
-        message = f"{instant.isoformat()} has not come yet."
+        message = f"{facts.instant(instant)} has not come yet; state an instant that is over."
         raise InstantAhead(message)
 
 
 def _require_resolvable(session: Session, instant: datetime, *, now: datetime) -> None:
     require_past(instant, now=now)
     if session.scalar(_IS_REPLICA):
-        message = f"Ask the primary about {instant.isoformat()} first; a replica then answers the same."
+        message = f"Ask the primary about {facts.instant(instant)} first; a replica then answers the same."
         raise InstantNotResolved(message)
 
 

@@ -42,7 +42,7 @@ def close_period(session: Session, command: ClosePeriod) -> PeriodClosed:
     """
     Close the period that follows the last closed one; nothing can be booked in it any more, since it is over.
 
-    Raises: RequestConflict; PeriodConflict.
+    Raises: RequestConflict; PeriodConflict; PeriodBeforeBooks.
     """
     acts.lock(session)
     period, end = command.period, instant(command.period.end)
@@ -51,6 +51,7 @@ def close_period(session: Session, command: ClosePeriod) -> PeriodClosed:
         return PeriodClosed(replayed, is_replay=True)
     last = records.last_period(session)
     closed_periods.require_next(period, last=None if last is None else last.period, now=command.act.now)
+    closed_periods.require_begun(period, begun_at=records.books_begun_at(session))
     seq = acts.record(
         session,
         command.act,

@@ -43,6 +43,9 @@ IS_MISSING = "is missing"
 """Every reader says so of a member that it does not know, and of one that is not there."""
 
 
+NO_IDENTIFIER = "must be 1 to 64 letters, digits or . _ : -, without accents or spaces, such as riga-1"
+
+
 class OfMember(str):
     """A message about a member: `_schema`, marshmallow's name for the object itself, is then the name of a member."""
 
@@ -90,15 +93,14 @@ def identifier(value: object) -> str:
     """Raises: ValidationError."""
     if type(value) is str and IDENTIFIER.fullmatch(value):
         return value
-    message = "must be 1 to 64 letters, digits or . _ : -"
-    raise ValidationError(message)
+    raise ValidationError(NO_IDENTIFIER)
 
 
 def currency_code(value: object) -> str:
     """Raises: ValidationError."""
     if type(value) is str and CURRENCY.fullmatch(value):
         return value
-    message = "must be a currency's three capital letters"
+    message = "must be a currency's three capital letters, such as EUR"
     raise ValidationError(message)
 
 
@@ -106,41 +108,65 @@ def stake(value: object) -> int:
     """Raises: ValidationError."""
     if type(value) is int and 0 < value <= LARGEST_MINOR:
         return value
-    message = f"must be a whole number of minor units from 1 to {LARGEST_MINOR}"
+    message = f"must be a whole number of minor units from 1 to {LARGEST_MINOR}, such as 250"
     raise ValidationError(message)
+
+
+A_TIME = "must be a time such as 2026-11-20T09:30:00Z"
+A_DAY = "must be a day, such as 2026-11-20"
+A_DAY_OR_TIME = "must be a day or a time, such as 2026-11-20 or 2026-11-20T09:30:00Z"
 
 
 def instant(value: object) -> datetime:
     """Raises: ValidationError."""
-    if type(value) is str and INSTANT.fullmatch(value):
-        try:
-            return datetime.fromisoformat(value).astimezone(UTC)
-        except (ValueError, OverflowError):
-            pass
-    message = "must be a time such as 2026-11-20T09:30:00Z"
-    raise ValidationError(message)
+    return _instant(value, A_TIME)
 
 
 def instant_or_day(value: object) -> datetime | date:
     """Raises: ValidationError."""
     if type(value) is str and DAY.fullmatch(value):
-        return calendar_day(value)
-    try:
-        return instant(value)
-    except ValidationError:
-        message = "must be a day or a time, such as 2026-11-20 or 2026-11-20T09:30:00Z"
-        raise ValidationError(message) from None
+        return _day(value, A_DAY_OR_TIME)
+    return _instant(value, A_DAY_OR_TIME)
 
 
 def calendar_day(value: object) -> date:
     """Raises: ValidationError."""
-    if type(value) is not str or not DAY.fullmatch(value):
-        message = "must be a day, such as 2026-11-20"
-        raise ValidationError(message)
+    if type(value) is str and DAY.fullmatch(value):
+        return _day(value, A_DAY)
+    raise ValidationError(A_DAY)
+
+
+def _instant(value: object, expected: str) -> datetime:
+    if type(value) is not str:
+        raise ValidationError(expected)
+    if INSTANT.fullmatch(value):
+        try:
+            return datetime.fromisoformat(value).astimezone(UTC)
+        except (ValueError, OverflowError):
+            pass
+    raise ValidationError(f"{_wrong_with(value, expected)}{expected}")
+
+
+def _wrong_with(text: str, expected: str) -> str:
+    """Say what is wrong with a time, as the beginning of a sentence; nothing of what is like none."""
+    day, rest = text[:10], text[10:]
+    if not DAY.fullmatch(day):
+        return ""
+    _day(day, expected)
+    if not rest:
+        return "is a day without a time; "
+    if INSTANT.fullmatch(text):
+        return "names a time that does not exist; "
+    if INSTANT.fullmatch(text.replace(" ", "+")):
+        return "has a blank for a sign (in an address, + is written %2B); "
+    return "has no offset from UTC; " if INSTANT.fullmatch(f"{text}Z") else ""
+
+
+def _day(text: str, expected: str) -> date:
     try:
-        return date.fromisoformat(value)
+        return date.fromisoformat(text)
     except ValueError:
-        message = "must be a day that there is, such as 2026-11-20"
+        message = f"names {text}, a day that does not exist; {expected}"
         raise ValidationError(message) from None
 
 
@@ -217,7 +243,7 @@ class CurrencyCodes(ReadField[tuple[str, ...]]):
         """Raises: ValidationError."""
         codes = tuple(map(currency_code, value.split(","))) if isinstance(value, str) else ()
         if not 1 <= len(codes) <= self.most or len(set(codes)) < len(codes):
-            message = f"must be 1 to {self.most} currencies, with commas between and none twice"
+            message = f"must be 1 to {self.most} currencies, with commas between and none twice, such as EUR,GBP"
             raise ValidationError(message)
         return codes
 
@@ -383,7 +409,7 @@ class Amount(ReadField[Decimal]):
         """Raises: ValidationError."""
         if type(value) is str and len(value) <= MOST_DIGITS and DECIMAL.fullmatch(value):
             return Decimal(value)
-        message = 'must be a plain decimal number in a string, such as "-12.50"'
+        message = f'must be a plain decimal number in a string, such as "-12.50", of at most {MOST_DIGITS} characters'
         raise ValidationError(message)
 
 
@@ -391,7 +417,7 @@ class MinorUnits(ReadField[int]):
     """A whole number of minor units that is not 0. It may be negative."""
 
     described: ClassVar = {"type": "integer", "minimum": -LARGEST_MINOR, "maximum": LARGEST_MINOR, "not": {"const": 0}}
-    wrong = "must be a whole number of minor units, not 0"
+    wrong = "must be a whole number of minor units and not 0, such as -250"
 
     def accepts(self, value: object) -> bool:
         """Whether the value is such a one."""

@@ -157,7 +157,7 @@ def revoke_key(session: Session, act: Act, key_id: str) -> Revocation:
     if replayed is not None:
         return Revocation(key, is_replay=True)
     if key.revoked_at is not None:
-        message = f"Key {key_id} was revoked at {key.revoked_at}."
+        message = f"Key {key_id} was revoked at {facts.instant(key.revoked_at)}."
         raise KeyRevoked(message, key_id=key_id)
     acts.record(
         session,

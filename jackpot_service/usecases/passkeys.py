@@ -9,7 +9,7 @@ from typing import Any, Final
 from jackpot_service import passkeys as ceremonies
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain import facts
-from jackpot_service.domain.facts import base64url
+from jackpot_service.domain.facts import base64url, instant
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.passkeys import (
     MOST_LIVE,
@@ -196,7 +196,7 @@ def revoke_passkey(session: Session, act: Act, passkey_id: str) -> PasskeyChange
     if acts.find_replay(session, act, EntryKind.PASSKEY_REVOKED, request) is not None:
         return PasskeyChanged(listed, is_replay=True)
     if listed.revoked_at is not None:
-        message = f"Passkey {passkey_id} was revoked at {listed.revoked_at}."
+        message = f"Passkey {passkey_id} was revoked at {instant(listed.revoked_at)}."
         raise PasskeyRevoked(message, passkey_id=passkey_id)
     if act.principal.name == listed.passkey.principal and len(records.live_of(session, act.principal.name)) == 1:
         message = f"{passkey_id} is the last passkey of {act.principal.name}: another person, an operator, revokes it."

@@ -32,6 +32,7 @@ _IN_OUR_WORDS: Final[Mapping[str, str]] = {
     "Not a valid string.": "must be a text",
     "Not a valid boolean.": "must be true or false",
     "Not a valid list.": "must be a list",
+    "Not a valid integer.": "must be a whole number",
 }
 _ONE_OF: Final = "Must be one of: "
 """Sentences of marshmallow. Ours end a sentence that begins with the place, and so do these in our words."""

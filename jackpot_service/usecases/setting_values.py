@@ -1,7 +1,7 @@
 """How the value of a jackpot's setting is read and written: a text, null, or the list of payout tiers."""
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar, Final, cast
 
 from marshmallow import ValidationError, fields, validate
 
@@ -11,15 +11,25 @@ from jackpot_service.domain.prizes import Tier
 from jackpot_service.domain.settings import Setting
 from jackpot_service.usecases.fields import Amount, Identifier, ListOf, ReadField, StrictSchema, each, require_at_most
 
+MOST_ITEMS: Final = "must hold at most {max} items"
+
 
 class _PayoutTierSchema(StrictSchema):
     """A payout tier: from which amount on, of which prizes, and what it asks for."""
 
     from_amount = Amount(data_key="from", required=True)
-    approvals = fields.Integer(strict=True, load_default=1, validate=validate.Range(1, MOST_APPROVALS))
-    prizes = fields.List(fields.Enum(Tier, by_value=True), load_default=list, validate=validate.Length(max=len(Tier)))
+    approvals = fields.Integer(
+        strict=True,
+        load_default=1,
+        validate=validate.Range(1, MOST_APPROVALS, error="must be a whole number from {min} to {max}"),
+    )
+    prizes = fields.List(
+        fields.Enum(Tier, by_value=True), load_default=list, validate=validate.Length(max=len(Tier), error=MOST_ITEMS)
+    )
     evidence = fields.List(
-        fields.Enum(Evidence, by_value=True), load_default=list, validate=validate.Length(max=len(Evidence))
+        fields.Enum(Evidence, by_value=True),
+        load_default=list,
+        validate=validate.Length(max=len(Evidence), error=MOST_ITEMS),
     )
     notify = ListOf(Identifier(), least=0, most=MOST_NOTIFIED, load_default=())
 

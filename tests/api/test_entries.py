@@ -114,7 +114,22 @@ def test_where_nothing_is_there_is_no_entry(played: World, place: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "place", ["-1/1", "x/1", "0/1.5", "0/1e3", "0/" + "9" * 19, "0/" + "9" * 5000, "0/%D9%A1", "0/"]
+    ("place", "wrong"),
+    [
+        ("-1/1", "?stripe"),
+        ("x/1", "?stripe"),
+        ("0/1.5", "?seq"),
+        ("0/1e3", "?seq"),
+        ("0/" + "9" * 19, "?seq"),
+        ("0/" + "9" * 5000, "?seq"),
+        ("0/%D9%A1", "?seq"),
+    ],
 )
-def test_what_is_no_place_names_nothing(played: World, place: str) -> None:
-    played.get(f"/v1/entries/j1/{place}").problem(404, "not-found")
+def test_what_is_no_place_is_refused(played: World, place: str, wrong: str) -> None:
+    problem = played.get(f"/v1/entries/j1/{place}").problem(422, "validation", wrong)
+
+    assert problem["errors"][0]["detail"] == "must be a whole number from 0 to 999999999999999999"
+
+
+def test_a_place_that_is_not_whole_names_nothing(played: World) -> None:
+    played.get("/v1/entries/j1/0/").problem(404, "not-found")

@@ -167,6 +167,23 @@ def test_without_a_key_nothing_is_told(world: World) -> None:
         assert answer.headers["WWW-Authenticate"] == "Bearer"
 
 
+def test_a_part_of_a_path_that_cannot_be_is_refused_by_its_name_once_the_caller_is_known(world: World) -> None:
+    for operation in (operation for operation in OPERATIONS if operation.parameters):
+        wrong = dict.fromkeys(operation.parameters, "a%20b")
+        if operation.roles is not None:
+            call(world, operation, wrong, key=None, data=NOTHING).problem(401, "unauthenticated")
+        key = None if operation.roles is None else world.key(min(operation.roles))
+
+        problem = call(world, operation, wrong, key=key, data=NOTHING).problem(
+            422, "validation", *(f"?{name}" for name in operation.parameters)
+        )
+
+        assert {error["detail"].partition(" or . _")[0] for error in problem["errors"]} <= {
+            "must be 1 to 64 letters, digits",
+            "must be a whole number from 0 to 999999999999999999",
+        }
+
+
 FOREIGN: Final[Mapping[str, tuple[Role, str, tuple[str, ...]]]] = {
     "a server of another casino": (Role.TABLE, "c2", ()),
     "a server of another table": (Role.TABLE, "c1", ("other-table",)),

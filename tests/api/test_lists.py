@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Final
 
 import pytest
@@ -152,10 +152,11 @@ def hit(world: World, number: int) -> str:
 
 
 def closed_period(world: World, number: int) -> str:
-    """Close a day of the past, of which nothing is told but that it is closed."""
-    last = world.transact(checkpoints.last_period)
-    end = datetime(2026, 1, 1, tzinfo=UTC) + number * timedelta(days=1)
-    act = Act(Principal("Fay", Role.FINANCE), world.clock(), request_id=f"p{number}", reason="the day is over")
+    """Close a moment after the books began, of which nothing is told but that it is closed."""
+    last, begun_at = world.transact(checkpoints.last_period), world.transact(checkpoints.books_begun_at)
+    assert begun_at is not None
+    end = begun_at + (number + 1) * timedelta(milliseconds=1)
+    act = Act(Principal("Fay", Role.FINANCE), world.clock(), request_id=f"p{number}", reason="it is over")
     period = Period(None if last is None else last.period.end, end)
     world.transact(lambda session: close_period(session, ClosePeriod(people.enrol(session, act), period, {})))
     return str(instant(end))

@@ -198,8 +198,11 @@ def test_the_last_place_that_a_cursor_can_name_is_before_all(opened: World) -> N
         assert len(opened.get(f"{path}after={before_all}").ok()["items"]) == 1
 
 
-def test_what_is_no_id_names_nothing(opened: World) -> None:
-    opened.get("/v1/players/a%20b/bets").problem(404, "not-found")
+def test_what_is_no_id_is_refused_in_a_path_as_in_a_query(opened: World) -> None:
+    in_path = opened.get("/v1/players/a%20b/bets").problem(422, "validation", "?player_id")
+    in_query = opened.get("/v1/awards?player_id=a%20b").problem(422, "validation", "?player_id")
+
+    assert in_path["errors"] == in_query["errors"]
 
 
 def test_awards_are_listed_of_one_player_in_pages_and_in_the_lists_other_bounds(opened: World) -> None:

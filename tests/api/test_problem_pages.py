@@ -60,10 +60,14 @@ def test_a_code_that_the_service_does_not_answer_is_not_found(world: World, code
     assert ask_page(world, f"/problems/{code}").problem(404, "problem-unknown")["problem"] == code
 
 
-@pytest.mark.parametrize("path", ["/problems/", "/problems/a/b", "/problems/%00", f"/problems/{'x' * 65}"])
-def test_an_address_that_is_none_is_not_found(world: World, path: str) -> None:
-    answer = ask_page(world, path)
-    assert answer.status == 200 if path == "/problems/" else answer.problem(404, "not-found")
+@pytest.mark.parametrize("path", ["/problems/%00", f"/problems/{'x' * 65}"])
+def test_what_is_no_code_is_refused(world: World, path: str) -> None:
+    ask_page(world, path).problem(422, "validation", "?code")
+
+
+def test_an_address_that_is_none_is_not_found(world: World) -> None:
+    ask_page(world, "/problems/a/b").problem(404, "not-found")
+    assert ask_page(world, "/problems/").status == 200
 
 
 @pytest.mark.parametrize(

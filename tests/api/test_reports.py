@@ -14,6 +14,7 @@ from jackpot_service.api import report_files
 from jackpot_service.api.request_context import EXTENSION
 from jackpot_service.database import long_lists
 from jackpot_service.database.transactions import Session
+from jackpot_service.domain.facts import instant
 from jackpot_service.domain.principals import Principal, Role
 from jackpot_service.exports import files, xlsx_file
 from jackpot_service.reports import making
@@ -400,7 +401,7 @@ def slow_to_read(session: Session) -> Iterator[Row]:
 
 
 def closing(world: World) -> Answer:
-    body = {"request_id": "p1", "to": "2026-01-01", "reason": "new year"}
+    body = {"request_id": "p1", "to": instant(world.clock()), "reason": "month end"}
     return world.post("/v1/closed-periods", body, key=world.person("Fay", Role.FINANCE))
 
 

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -190,8 +191,9 @@ def test_the_bets_of_a_player_are_listed(jackpot: Jackpot) -> None:
 
 
 def test_a_period_is_closed_and_listed(jackpot: Jackpot) -> None:
-    closed = jackpot("reports", "close", "--to", "2026-11-01", "--reason", "October").ok()
+    end = datetime.now(UTC)
+    closed = jackpot("reports", "close", "--to", f"{end:%Y-%m-%dT%H:%M:%S.%fZ}", "--reason", "month end").ok()
 
     assert re.search(r"^[0-9a-f]{64}  trial-balance$", closed, re.MULTILINE)
     (_, line) = jackpot("reports", "periods").ok().splitlines()
-    assert cells(line)[:2] == ["-", "2026-11-01 00:00:00Z"]
+    assert cells(line)[:2] == ["-", f"{end:%Y-%m-%d %H:%M:%SZ}"]

@@ -62,7 +62,8 @@ def test_the_same_form_again_closes_nothing_more(played: World) -> None:
 @pytest.mark.parametrize(
     ("form", "field", "status"),
     [
-        ({"to": "2126-01-01"}, "to", 409),
+        ({"to": "2126-01-01"}, "to", 422),
+        ({"to": "1990-01-01"}, "to", 422),
         ({"to": "2026-13-01"}, "to", 422),
         ({"to": ""}, "to", 422),
         ({"reason": ""}, "reason", 422),

@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import Any, Final
 
 from jackpot_service import signing
+from jackpot_service.domain.facts import instant
 from jackpot_service.domain.principals import Principal, Role
 from jackpot_service.usecases.seal_books import SealBooks, seal_books
 from tests.support import signing_people
@@ -149,7 +150,7 @@ def make_objects(world: World) -> dict[str, str]:
     sealing = SealBooks(world.act(), signing.new_key(), "0")
     seal = world.transact(lambda session: seal_books(session, sealing))
     (entry, *_) = world.round("own-round", "own-table")["entries"]
-    closing = {"request_id": "own-period", "reason": "month end", "to": "1000-01-01"}
+    closing = {"request_id": "own-period", "reason": "month end", "to": instant(world.clock())}
     closed = world.post("/v1/closed-periods", closing, key=world.person("Fay", Role.FINANCE)).ok(201)
     job = world.ask_job({"jackpot_id": "own-jackpot", "format": "beancount"}, request_id="own-job").ok(201)
     assert world.runner().run_next()

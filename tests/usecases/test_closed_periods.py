@@ -3,7 +3,7 @@
 import re
 import subprocess
 import sys
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final
 
@@ -170,7 +170,37 @@ def test_a_period_follows_the_one_before(busy: World) -> None:
 
 
 def test_a_period_that_is_not_over_is_not_closed(busy: World) -> None:
-    close(busy, busy.clock() + DAY).problem(409, "period-conflict")
+    ahead = busy.clock() + DAY
+
+    problem = close(busy, ahead).problem(422, "instant-ahead")
+
+    assert problem["detail"] == f"{instant(ahead)} has not come yet; state an instant that is over."
+
+
+def test_a_period_that_ends_before_the_books_begin_is_not_closed(busy: World) -> None:
+    """It would be closed for ever, by a slip of the year."""
+    first: datetime = busy.books.value("SELECT min(booked_at) FROM entries")
+    for end in (datetime(1990, 1, 1, tzinfo=UTC), first - DAY, first):
+        problem = close(busy, end).problem(422, "period-before-books", "/to")
+
+        assert problem["detail"] == (
+            f"The books begin at {instant(first)}: a period that ends at {instant(end)} lies before them."
+        )
+    assert busy.get(PATH, key=busy.person("Fay", Role.FINANCE)).ok()["items"] == []
+
+    close(busy, first + timedelta(microseconds=1)).ok(201)
+
+
+def test_a_month_without_an_entry_is_closed_once_the_books_have_begun(world: World) -> None:
+    """A casino that has no jackpot yet has its keys, and each was an act."""
+    world.person("Fay", Role.FINANCE)
+    world.clock.advance(40 * DAY)
+    first, second = midnight(world, 35), midnight(world, 5)
+    close(world, first).ok(201)
+
+    closed = close(world, second, request_id="p2").ok(201)
+
+    assert (closed["from"], closed["to"]) == (instant(first), instant(second))
 
 
 def test_the_same_closing_again_is_a_replay(busy: World) -> None:

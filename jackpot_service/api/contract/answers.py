@@ -17,8 +17,8 @@ from jackpot_service.api.refusals import WRITING, codes_of
 from jackpot_service.auth.authenticator import roles_of
 
 OF_ALL: Final = ("method-not-allowed",)
-WITH_ID: Final = ("not-found",)
-"""An id in the path that is none names no resource."""
+WITH_ID: Final = ("not-found", "validation")
+"""An id in the path that is empty, or has a `/`, makes another path of it; any other that is none is refused."""
 WITH_KEY: Final = (
     "unauthenticated",
     "role-forbidden",
@@ -34,7 +34,7 @@ _NAMED: Final[Mapping[str, Iterable[str]]] = {
     "BadRequest": ("not-json", "duplicate-member", "bad-request"),
     "Unauthenticated": ("unauthenticated",),
     "RoleForbidden": ("role-forbidden",),
-    "NotFound": WITH_ID,
+    "NotFound": ("not-found",),
     "MethodNotAllowed": OF_ALL,
     "BodyTooLarge": ("body-too-large",),
     "UnsupportedMediaType": ("unsupported-media-type",),

@@ -32,7 +32,7 @@ NOT_FOUND: Final = Row(
     404,
     "Not found",
     "The service has no such path.",
-    "Compare the path with `openapi.yaml`. An id has 1 to 64 letters, digits and `.` `_` `:` `-`.",
+    "Compare the path with `openapi.yaml`. An id in it is not empty and has no `/`.",
 )
 METHOD_NOT_ALLOWED: Final = Row(
     "method-not-allowed",
@@ -74,7 +74,7 @@ VALIDATION: Final = Row(
     "validation",
     422,
     "Invalid request",
-    "The body or the query does not have the shape that `openapi.yaml` describes.",
+    "The path, the query or the body does not have the shape that `openapi.yaml` describes.",
     "Correct every place that `errors` points at. Those of a batch of bets may have other codes: it is examined whole.",
 )
 HEAD_TOO_LARGE: Final = Row(

@@ -3,7 +3,7 @@
 from typing import Final
 
 from jackpot_service.api.problem_catalogue.rows import Section, row, text, whole
-from jackpot_service.domain.closed_periods import PeriodConflict
+from jackpot_service.domain.closed_periods import PeriodBeforeBooks, PeriodConflict
 from jackpot_service.events.entries import CursorAhead
 from jackpot_service.exports.jobs.kinds import JobForbidden
 from jackpot_service.exports.jobs.requests import (
@@ -63,7 +63,11 @@ REPORTS: Final = Section.of(
     row(ReportTookTooLong, "Ask for a job, or for a shorter period."),
     row(HistoryTookTooLong, "Ask for a shorter period, or for less at once."),
     row(UnknownPeriod, "Take the number of the act from `GET /v1/closed-periods`."),
-    row(PeriodConflict, "Begin where the last closed period ends, and end before now."),
+    row(PeriodConflict, "End after the last closed period, where the next one begins."),
+    row(
+        PeriodBeforeBooks,
+        "State a later end: a period without an entry may be closed, but not one before all entries.",
+    ),
     row(CursorAhead, "Go on from a cursor that comes from these books.", book=text("The book that ends earlier.")),
 )
 

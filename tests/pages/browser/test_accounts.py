@@ -113,7 +113,7 @@ def test_a_refusal_is_said_where_one_can_begin_again(screens: Screens, flow: Cod
     page = screens.window()
     page.goto("/sign-in?next=/account")
     page.get_by_role("link", name="Sign in with your company account").click()
-    expect(page.get_by_role("alert")).to_contain_text("You did not agree")
+    expect(page.get_by_role("alert")).to_contain_text("was refused or cancelled")
     flow.error = None
     page.get_by_role("link", name="Sign in with your company account").click()
     expect(page).to_have_url(re.compile("/account$"))

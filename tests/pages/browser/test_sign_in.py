@@ -37,7 +37,7 @@ def test_a_wrong_key_is_said_and_the_field_is_ready_again(screens: Screens) -> N
     page.goto("/sign-in")
     page.keyboard.type("jk_wrong")
     page.keyboard.press("Enter")
-    expect(page.get_by_role("alert")).to_contain_text("This key is not in force.")
+    expect(page.get_by_role("alert")).to_contain_text("This key is not valid.")
     expect(page.get_by_label("Key")).to_be_focused()
     expect(page.get_by_label("Key")).to_have_value("")
 

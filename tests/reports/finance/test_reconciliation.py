@@ -30,22 +30,22 @@ from tests.support.world import World
 
 pytestmark = pytest.mark.slow
 
-NOVEMBER: Final = {"start": "2026-11-01", "end": "2026-12-01"}
+DECEMBER: Final = {"start": "2026-12-01", "end": "2027-01-01"}
 
 
 def differing(world: World, **query: object) -> int:
     return sum(row["differing"] for row in rows(world, "reconciliation", "summary", **query))
 
 
-def close_november(world: World) -> dict[str, str]:
-    """Close what was before, then November; the hashes of its reports."""
+def close_december(world: World) -> dict[str, str]:
+    """Close what was before, then December; the hashes of its reports."""
     _before, closed = (
         world.post(
             "/v1/closed-periods",
             {"request_id": f"to-{day}", "to": day, "reason": "month end"},
             key=world.person("Fay", Role.FINANCE),
         ).ok(201)
-        for day in NOVEMBER.values()
+        for day in DECEMBER.values()
     )
     return {name: report["sha256"] for name, report in closed["reports"].items()}
 
@@ -68,14 +68,15 @@ def test_bets_on_dead_hands_that_play_on_are_in_no_report_of_refunds(world: Worl
 
 
 def test_scenario_40_at_month_close_turnover_times_rate_reconciles_and_stays_whatever_comes_later(world: World) -> None:
+    world.clock.at = datetime(2026, 12, 10, 9, tzinfo=UTC)
     world.open(base_amount="1000")
     world.bet(bet("a", stake_minor=10_000), bet("b", currency="GBP", stake_minor=1000), bet("c", stake_minor=100))
     world.void("c")
     world.settle(hand("1", FLUSH))
     world.bet(bet("d", currency="SEK", stake_minor=1000), round_id="still-open")
-    world.clock.at = datetime(2026, 12, 1, tzinfo=UTC)
-    reports = close_november(world)
-    closed = {name: report(world, name, **NOVEMBER) for name in reports}
+    world.clock.at = datetime(2027, 1, 1, tzinfo=UTC)
+    reports = close_december(world)
+    closed = {name: report(world, name, **DECEMBER) for name in reports}
     assert {name: shown["content_sha256"] for name, shown in closed.items()} == reports
     reconciliation = closed["reconciliation"]
 
@@ -103,14 +104,14 @@ def test_scenario_40_at_month_close_turnover_times_rate_reconciles_and_stays_wha
     world.bet(bet("a", stake_minor=700), round_id="later")
     world.settle(hand("1", ROYAL_FLUSH), round_id="later")
 
-    again = {name: report(world, name, **NOVEMBER) for name in reports}
+    again = {name: report(world, name, **DECEMBER) for name in reports}
     assert {name: figures(shown) for name, shown in again.items()} == {
         name: figures(shown) for name, shown in closed.items()
     }
     assert {name: shown["content_sha256"] for name, shown in again.items()} == reports
     assert [taken_back[:2] for taken_back in reversed_awards(effect)] == [("a", "flush"), ("b", "flush")]
-    assert (put_back(world, **NOVEMBER), put_back(world, start=NOVEMBER["end"])) == ("0", "2792.5")
-    assert differing(world) == differing(world, start=NOVEMBER["end"]) == 0
+    assert (put_back(world, **DECEMBER), put_back(world, start=DECEMBER["end"])) == ("0", "2792.5")
+    assert differing(world) == differing(world, start=DECEMBER["end"]) == 0
     assert world.books.mismatches() == ()
 
 
