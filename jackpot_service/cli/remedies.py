@@ -12,7 +12,7 @@ import click
 
 REMEDIES: Final[Mapping[str, str]] = {
     "act-unknown": "Look for the act in `jackpot audit`.",
-    "busy": "Run the command again, with the same `--request-id`.",
+    "busy": "Run the command again in a while.",
     "confirmation-required": "Repeat the figures that `jackpot changes show` names.",
     "evidence-missing": "Record what is missing (`jackpot awards evidence`), then decide again.",
     "internal-error": "Tell those who run the service when it was. An act may be repeated with its `--request-id`.",

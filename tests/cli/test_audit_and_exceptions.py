@@ -204,7 +204,7 @@ def test_exceptions_are_found_by_what_and_where(world: World, run: Jackpot) -> N
 WRONG: Final = (
     (("audit", "--kind", "bets"), 2, "'bets' is not one of"),
     (("audit", "--from", "yesterday"), 2, "'yesterday' must be a time such as"),
-    (("audit", "--to", "2026-02-30T10:00:00Z"), 1, "jackpot: validation: to "),
+    (("audit", "--to", "2026-02-30T10:00:00Z"), 1, "jackpot: validation: --to "),
     (("audit", "--from", "2026-11-20T10:00:00Z", "--to", "2026-11-20T09:00:00Z"), 2, "--to lies before --from"),
     (("audit", "--limit", "0"), 2, "0 is not in the range"),
     (("audit", "show", "0"), 2, "0 is not in the range"),
@@ -216,7 +216,7 @@ WRONG: Final = (
     (("exceptions", "list", "--kind", "nothing"), 2, "'nothing' is not one of"),
     (("exceptions", "list", "--table", "a/b"), 2, "'a/b' must be 1 to 64 letters"),
     (("exceptions", "acknowledge", "x", "--reason", "why not"), 1, "jackpot: exception-unknown: "),
-    (("exceptions", "acknowledge", "x", "--reason", " "), 1, "jackpot: validation: /reason "),
+    (("exceptions", "acknowledge", "x", "--reason", " "), 1, "jackpot: validation: --reason "),
     (("exceptions", "acknowledge", "x"), 2, "Missing option '--reason'"),
 )
 

@@ -141,7 +141,7 @@ def test_an_approval_says_how_many_more_are_due(
 def test_what_a_casino_owes_and_is_owed_is_told_in_each_currency(jackpot: Jackpot) -> None:
     _, *lines = map(cells, jackpot("casinos", "balances", "c1").ok().splitlines())
 
-    assert lines == [["j1", "0 EUR", "1 EUR"], ["j1", "0 GBP", "-24 GBP"]]
+    assert lines == [["j1", "0.00 EUR", "1.00 EUR"], ["j1", "0.00 GBP", "-24.00 GBP"]]
     jackpot("casinos", "balances", "c9").refused(1, "jackpot: casino-unknown: ")
 
 

@@ -128,9 +128,9 @@ def test_when_its_reader_goes_away_the_cursor_is_that_after_the_last_whole_page(
 
 
 WRONG: Final = (
-    (("--after", "yesterday!"), 1, "jackpot: validation: after "),
-    (("--after", ""), 1, "jackpot: validation: after "),
-    (("--after", encode(Cursor({"-": (1,)}))[:-1]), 1, "jackpot: validation: after "),
+    (("--after", "yesterday!"), 1, "jackpot: validation: --after "),
+    (("--after", ""), 1, "jackpot: validation: --after "),
+    (("--after", encode(Cursor({"-": (1,)}))[:-1]), 1, "jackpot: validation: --after "),
     (("--after", encode(Cursor({"-": (10**9,)}))), 1, "jackpot: cursor-ahead: "),
     (("--after", encode(Cursor({"none": (1,)}))), 1, "jackpot: cursor-ahead: "),
     (("--limit", "3"), 2, "No such option"),

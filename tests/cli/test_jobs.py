@@ -130,7 +130,7 @@ WRONG: Final = (
     (("create", "everything"), 2, "'everything' is not"),
     (("create", "journal", "--parameters", "{"), 2, "this is not JSON"),
     (("create", "journal", "jackpot_id=live", "--parameters", "{}"), 2, "as NAME=VALUE, or as --parameters"),
-    (("create", "journal"), 1, "; /parameters/jackpot_id is missing."),
+    (("create", "journal"), 1, "\n  jackpot_id=…: is missing\n"),
     (("create", "journal", "jackpot_id=nothing", "format=beancount"), 1, "jackpot-unknown"),
     (("show", "nothing"), 1, "job-unknown"),
     (("cancel", "nothing"), 1, "job-unknown"),

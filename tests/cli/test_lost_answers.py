@@ -160,7 +160,7 @@ def test_a_service_that_is_busy_after_a_lost_answer_may_have_done_it(
 def test_a_busy_service_did_nothing(stranger: Stranger, jackpot: Jackpot) -> None:
     stranger.answers = lambda _path, _query: problem("busy")
 
-    assert jackpot(*SUSPEND).err == "jackpot: busy: Later.\n"
+    assert jackpot(*SUSPEND).err == "jackpot: busy: Later.\n  Run the command again in a while.\n"
 
 
 @pytest.mark.usefixtures("impatient")

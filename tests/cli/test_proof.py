@@ -166,7 +166,7 @@ def test_a_reconciliation_names_the_figures_that_differ(run: Jackpot, played: Wo
     shown = run("reconciliations", "show", "j1").ok()
 
     assert re.search(r"^agrees +no$", shown, re.MULTILINE)
-    differs = r"^  accounts +casino:c1 +- +contribution +-1\.01 +EUR +-1 +EUR +0\.01 +EUR$"
+    differs = r"^  accounts +casino:c1 +- +contribution +-1\.01 +EUR +-1\.00 +EUR +0\.01 +EUR$"
     assert re.search(differs, shown, re.MULTILINE), shown
     by_jackpot = [line.split()[:2] for line in run("reconciliations", "list").ok().splitlines()[1:]]
     assert by_jackpot == [["j1", "no"], ["j2", "yes"]]

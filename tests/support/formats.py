@@ -33,19 +33,33 @@ def require_csv(written: str, section: Body) -> None:
 
 
 def require_terminal(printed: str, document: Body) -> None:
-    """A terminal shows the head, then each section under its title, with figures as money and nothing as a dash."""
+    """A terminal shows the head, then each section under its title, and nothing as a dash."""
     _, *tables = printed.rstrip("\n").split("\n\n")
     for table, section in zip(tables, document["sections"], strict=True):
         title, *lines = table.split("\n")
         assert title == section["title"]
-        shown = [[_shown(column, row[column["name"]]) for column in section["columns"]] for row in section["rows"]]
+        shown = [[_shown(column, row) for column in section["columns"]] for row in section["rows"]]
         assert [re.split(" {2,}", line.strip()) for line in lines] == [[*map(_title, section["columns"])], *shown]
 
 
-def _shown(column: Body, value: str | int | None) -> str:
+def _shown(column: Body, row: Body) -> str:
+    """An amount has every digit, and at least the decimals of its currency; a per cent two; a time whole seconds."""
+    value = row[column["name"]]
     if value is None:
         return "-"
-    return f"{Decimal(value):,f}" if _is_figure(column) or column["type"] == "count" else str(value)
+    match column["type"]:
+        case "amount":
+            whole, _, decimals = f"{Decimal(value):,f}".partition(".")
+            decimals = decimals.ljust(DECIMALS[column["currency"] or row[column["currency_in"]]], "0")
+            return f"{whole}.{decimals}" if decimals else whole
+        case "percent":
+            return f"{SPREADSHEET.quantize(Decimal(value), Decimal('0.01')):,f}"
+        case "count" | "number":
+            return f"{Decimal(value):,f}"
+        case "instant":
+            return f"{value[:10]} {value[11:19]}Z"
+        case _:
+            return str(value)
 
 
 def require_workbook(sheets: Mapping[str, Sheet], document: Body) -> None:
