@@ -97,7 +97,7 @@ def test_a_held_award_is_released_and_paid_in_parts(screens: Screens, awarded: W
     expect(ann.get_by_label("Amount in EUR")).to_have_value("250.00")
     record_payment(ann, "100.00", "slip 1")
     expect(ann.get_by_text("The payment is recorded.")).to_be_visible()
-    expect(ann.get_by_text("part paid")).to_be_visible()
+    expect(ann.get_by_role("region", name="History").get_by_text("part paid")).to_be_visible()
     record_payment(ann, "150.00", "slip 2")
     expect(ann.get_by_role("row", name="slip 2")).to_contain_text("cage")
     expect(ann.get_by_text("nothing left")).to_be_visible()
