@@ -13,7 +13,7 @@ from werkzeug.routing import BaseConverter
 from jackpot_service.api.parsing import Invalid, error_of_parameter
 from jackpot_service.api.problem_catalogue import http
 from jackpot_service.domain.shapes import IDENTIFIER
-from jackpot_service.usecases.fields import NO_IDENTIFIER
+from jackpot_service.usecases.readers import NO_IDENTIFIER
 
 MOST_DIGITS = 18
 LARGEST_NUMBER = 10**MOST_DIGITS - 1

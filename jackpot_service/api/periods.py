@@ -53,7 +53,8 @@ from jackpot_service.reports.making import in_time, made, require_past
 from jackpot_service.reports.questions import Parameters
 from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.close_period import ClosePeriod, PeriodClosed, close_period, closed_before
-from jackpot_service.usecases.fields import ReadField, instant_or_day
+from jackpot_service.usecases.fields import ReadField
+from jackpot_service.usecases.readers import instant_or_day
 
 
 def closed(engine: sqlalchemy.Engine, act: Act, end: datetime, *, longest_s: float | None = None) -> PeriodClosed:

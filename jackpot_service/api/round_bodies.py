@@ -24,12 +24,9 @@ from jackpot_service.usecases.fields import (
     Instant,
     OfMember,
     ReadField,
-    currency_code,
-    identifier,
-    instant,
     require_at_most,
-    stake,
 )
+from jackpot_service.usecases.readers import currency_code, identifier, instant, stake
 
 
 class BetList(ReadField[Bets]):

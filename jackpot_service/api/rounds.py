@@ -44,8 +44,9 @@ from jackpot_service.domain.principals import Principal, Role
 from jackpot_service.usecases.accept_bets import AcceptBets, BetsAccepted
 from jackpot_service.usecases.cancel_round import CancelRound, cancel_round
 from jackpot_service.usecases.close_betting import CloseBetting, close_betting
-from jackpot_service.usecases.fields import BoundedList, Identifier, Instant, Text, Whole, identifier
+from jackpot_service.usecases.fields import BoundedList, Identifier, Instant, Text, Whole
 from jackpot_service.usecases.payloads import Cards, HandSchema, hands_of
+from jackpot_service.usecases.readers import identifier
 from jackpot_service.usecases.settle_round import SettleRound, settle_round
 from jackpot_service.usecases.void_bets import VoidBets, void_bets
 

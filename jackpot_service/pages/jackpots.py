@@ -32,7 +32,7 @@ from jackpot_service.reports.audit import ActQuery, latest_acts
 from jackpot_service.reports.jackpots import JackpotState, jackpot_state, jackpot_states, last_hits
 from jackpot_service.reports.rules_sheet import RulesQuestion, RulesSheet, rules_sheet
 from jackpot_service.translations import words_in
-from jackpot_service.usecases.fields import currency_code
+from jackpot_service.usecases.readers import currency_code
 
 _WORDS = words_in(Language.ENGLISH)
 

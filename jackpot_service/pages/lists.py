@@ -11,7 +11,7 @@ from marshmallow import Schema, ValidationError
 
 from jackpot_service.pages.figures import label
 from jackpot_service.pages.form_errors import errors_in, in_words
-from jackpot_service.usecases.fields import A_DAY, instant_or_day
+from jackpot_service.usecases.readers import A_DAY, instant_or_day
 
 
 @dataclass(frozen=True, slots=True)

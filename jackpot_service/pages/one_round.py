@@ -19,7 +19,7 @@ from jackpot_service.pages.shown_rounds import ShownBet, hands_of_cancelled, sho
 from jackpot_service.reports.player_rounds import record_of_player
 from jackpot_service.reports.round_calculation import calculation_of
 from jackpot_service.reports.rounds import round_record
-from jackpot_service.usecases.fields import identifier
+from jackpot_service.usecases.readers import identifier
 from jackpot_service.usecases.record_evidence import RoundEvidence, evidence_of
 
 BETS_A_PAGE: Final = 200

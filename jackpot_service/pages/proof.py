@@ -34,7 +34,7 @@ from jackpot_service.pages.forms import new_request_id
 from jackpot_service.pages.shown_proof import shown_proof
 from jackpot_service.records import checkpoints
 from jackpot_service.reports.checkpoints import StripeHead, latest_seals, seal_content, seal_keys, stripe_heads
-from jackpot_service.usecases.fields import identifier
+from jackpot_service.usecases.readers import identifier
 
 HEADS_A_PAGE: Final = 50
 SEALS_A_PAGE: Final = 20

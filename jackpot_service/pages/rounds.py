@@ -21,7 +21,7 @@ from jackpot_service.pages.lists import ReadQuery, address_with, days_to_instant
 from jackpot_service.pages.roles import WATCHERS
 from jackpot_service.records import awards, references
 from jackpot_service.records.round_search import FoundRound, latest_rounds
-from jackpot_service.usecases.fields import identifier
+from jackpot_service.usecases.readers import identifier
 
 WAITING: Final = "waiting"
 """As a state: rounds that wait for their end, open or closed."""

@@ -22,7 +22,7 @@ from jackpot_service.usecases.changes.casino_claims import SetCasinoClaims
 from jackpot_service.usecases.changes.casino_withholding import SetWithholding
 from jackpot_service.usecases.changes.statement_settlement import SettleStatement
 from jackpot_service.usecases.changes.table_limits import LimitTable
-from jackpot_service.usecases.fields import currency_code
+from jackpot_service.usecases.readers import currency_code
 
 GROUP: Final = "Casinos and tables"
 

@@ -14,7 +14,7 @@ from jackpot_service.records import immutable, references
 from jackpot_service.records.awards import AwardRecord, visible
 from jackpot_service.reports.jackpots import JackpotState, jackpot_state
 from jackpot_service.reports.rounds import RoundRecord, round_record
-from jackpot_service.usecases.fields import identifier
+from jackpot_service.usecases.readers import identifier
 
 JACKPOT: Final = ("jackpot",)
 CASINO: Final = ("casino",)
