@@ -157,6 +157,19 @@ def test_an_end_in_the_first_second_leaves_nothing_and_no_trace(own_service: Ser
         assert b"Traceback" not in own_service.log.read_bytes(), own_service.log.read_text()
 
 
+def ended_by(program: str, service: Service) -> "subprocess.CompletedProcess[str]":
+    """Serve by a program that presses Ctrl-C itself, in the place of a service, until it ends."""
+    service.stop()
+    return subprocess.run(
+        [sys.executable, "-c", program, "serve", f"--port={service.port}"],
+        env={**os.environ, "JACKPOT_DATABASE_URL": service.url},
+        timeout=LONGEST_WAIT_S,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
 WITH_CTRL_C_IN_A_CALLBACK = """
 import os, signal, sys
 from jackpot_service.cli.program import main
@@ -174,15 +187,7 @@ main()
 
 def test_ctrl_c_in_a_callback_of_python_itself_is_not_lost(own_service: Service) -> None:
     """The service once went on for ever: Python drops what is raised in the callback that each import ends with."""
-    own_service.stop()
-    ended = subprocess.run(
-        [sys.executable, "-c", WITH_CTRL_C_IN_A_CALLBACK, "serve", f"--port={own_service.port}"],
-        env={**os.environ, "JACKPOT_DATABASE_URL": own_service.url},
-        timeout=LONGEST_WAIT_S,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    ended = ended_by(WITH_CTRL_C_IN_A_CALLBACK, own_service)
     assert (ended.returncode, ended.stdout, ended.stderr) == (1, "", "\nAborted!\n")
 
 
@@ -202,15 +207,7 @@ main()
 
 def test_ctrl_c_while_the_job_runner_is_started_ends_it_too(own_service: Service) -> None:
     """It once was left, without the directory of the counters, which was removed while it started."""
-    own_service.stop()
-    ended = subprocess.run(
-        [sys.executable, "-c", WITH_CTRL_C_AT_THE_RUNNER, "serve", f"--port={own_service.port}"],
-        env={**os.environ, "JACKPOT_DATABASE_URL": own_service.url},
-        timeout=LONGEST_WAIT_S,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    ended = ended_by(WITH_CTRL_C_AT_THE_RUNNER, own_service)
     assert (ended.returncode, "Traceback" in ended.stderr) == (0, False), ended.stderr
 
 

@@ -38,7 +38,9 @@ AWARDS: Final = Section.of(
         "Read the award: its state says which step is possible.",
         award_id=text("The award.", is_always=False),
         state=text("Its state.", is_always=False),
-        table_id=text("The table of a round without awards.", is_always=False),
+        table_id=text(
+            "The table of a round that takes no evidence: it is not settled, or paid already.", is_always=False
+        ),
         round_id=text("That round.", is_always=False),
     ),
     row(DatedBeforeAward, "Send the time at which it was paid: after the award became payable."),
