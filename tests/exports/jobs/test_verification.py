@@ -209,7 +209,7 @@ def test_a_runner_that_is_to_stop_leaves_it_to_the_next_which_goes_on_from_the_n
     assert played.runner(kinds=interrupted(noted, stop.set), stop=stop).run_next()
     left = job(played)
     assert (left["state"], left["progress"]["attempts"]) == ("queued", 0)
-    assert not any(note["is_whole"] for note in notes(played))
+    assert run(played)["outcome"] is None  # The proof itself may be further, and at its end, when a piece is written.
 
     assert played.runner(kinds=often()).run_next()
 
