@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable
 from concurrent.futures import Executor, ThreadPoolExecutor
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -235,7 +235,7 @@ def create_app(
         feeds=feeds,
         displayed=displayed,
         listeners=Places("listeners", config.listeners, at_most=config.listeners + config.listeners // 4),
-        began_at=clock(),
+        up_for=_time_since(monotonic),
     )
     app.register_error_handler(LedgerError, problems.response_of)
     api = description.Api(app)
@@ -288,6 +288,12 @@ def shares_of(connections: int) -> Shares:
     meters = min(1, a_third // 2)
     reports = max(1, a_third)
     return Shares(a_third - meters, meters, reports, min(2 * reports, connections - a_third - 1))
+
+
+def _time_since(monotonic: Callable[[], float]) -> Callable[[], timedelta]:
+    """Return what says how much time has passed since now, on the steady clock."""
+    now_s = monotonic()
+    return lambda: timedelta(seconds=monotonic() - now_s)
 
 
 def _meters(

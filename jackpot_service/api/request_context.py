@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Executor
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, Final, TypeVar
 
@@ -55,7 +55,7 @@ class RequestContext:
     answers. Each of the `reports` that are made at once keeps a connection for as long as its caller
     reads. `reads` is where lists and reports are read. `meters` are read at the primary; `displays` are the same for
     feeds and walls, which may be a moment older. `displayed` reads which jackpots are open to all. Each listener holds
-    one of the places of `listeners`. `began_at` is when the process began to answer, by its clock.
+    one of the places of `listeners`. `up_for` says for how long the process has been there.
     """
 
     engine: sqlalchemy.Engine
@@ -74,7 +74,7 @@ class RequestContext:
     feeds: Feeds
     displayed: Recent[frozenset[str]]
     listeners: Places
-    began_at: datetime
+    up_for: Callable[[], timedelta]
 
 
 class Json(flask.json.provider.JSONProvider):

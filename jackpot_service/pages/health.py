@@ -128,7 +128,8 @@ def _reconciliation(behind: int, at: datetime) -> State:
     if behind <= 1:  # Yesterday is read an hour after midnight.
         return State("Reconciliation", chips.GOOD, "up to date", sentence)
     last = look(last_reading)
-    if at - max(context().began_at, last or context().began_at) <= RECONCILED_AFTER:
+    unread_for = context().up_for() if last is None else min(at - last, context().up_for())
+    if unread_for <= RECONCILED_AFTER:
         progress = "None was read yet." if last is None else f"A part was read {figures.age(at - last)} ago."
         return State("Reconciliation", chips.QUIET, "catching up", f"{sentence} {progress}")
     return State("Reconciliation", chips.GOLD, "late", sentence)
