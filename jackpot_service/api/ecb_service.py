@@ -46,4 +46,4 @@ def fetch_document(url: str | None) -> bytes:
 
 
 def _unavailable(outcome: str) -> DocumentUnavailable:
-    return DocumentUnavailable(f"The address of the ECB's document {outcome}. Bring the document yourself.")
+    return DocumentUnavailable(f"The address of the ECB's document {outcome}. Upload the document yourself.")

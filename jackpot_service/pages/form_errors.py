@@ -5,14 +5,14 @@ from typing import Final
 
 from marshmallow import ValidationError
 
-from jackpot_service.usecases.fields import IS_MISSING
+from jackpot_service.usecases.fields import IS_MISSING, NO_DECIMAL
 from jackpot_service.usecases.payloads import field_errors_in
 
 NEEDED: Final = "is needed"
 
 IN_WORDS: Final[Mapping[str, str]] = {
     IS_MISSING: NEEDED,
-    'must be a plain decimal number in a string, such as "-12.50"': "must be a plain decimal number, such as -12.50",
+    NO_DECIMAL: "must be a plain decimal number, such as -12.50",
     "must be an object with at least one member": "must not be empty",
 }
 

@@ -6,7 +6,7 @@ from datetime import date, datetime
 from decimal import Decimal
 from typing import Any
 
-from sqlalchemy import Row, and_, func, insert, select, text
+from sqlalchemy import Row, func, insert, select, text
 
 from jackpot_service.database.models import (
     ClosedPeriodRow,
@@ -20,6 +20,7 @@ from jackpot_service.database.transactions import Session
 from jackpot_service.domain import seals
 from jackpot_service.domain.accounts import Pools
 from jackpot_service.domain.closed_periods import ClosedPeriod, KeptReport, Period, facts_of
+from jackpot_service.domain.entries import REFERENCE_BOOK
 from jackpot_service.domain.errors import Refused
 from jackpot_service.domain.money import plain
 from jackpot_service.domain.seals import Seal, SealedStripe
@@ -173,10 +174,10 @@ class LastDay:
 
 
 def books_begun_at(session: Session) -> datetime | None:
-    """When the first entry of all books was booked; None if there is none."""
-    entry, stripe = EntryRow, StripeRow
-    on_stripe = (entry.jackpot_id == stripe.jackpot_id, entry.stripe_no == stripe.stripe_no, entry.seq == 1)
-    return session.scalar(select(func.min(entry.booked_at)).select_from(stripe).join(entry, and_(*on_stripe)))
+    """When the first entry of all books was booked, an act; None if there is none."""
+    entry = EntryRow
+    first = (entry.jackpot_id == REFERENCE_BOOK, entry.stripe_no == 0, entry.seq == 1)
+    return session.scalar(select(entry.booked_at).where(*first))
 
 
 def last_reading(session: Session) -> datetime | None:

@@ -39,6 +39,8 @@ LONGEST_TEXT = 500
 MOST_DIGITS = 60
 MOST_CURRENCIES = 8
 
+NO_DECIMAL = f'must be a plain decimal number in a string, such as "-12.50", of at most {MOST_DIGITS} characters'
+
 T = TypeVar("T")
 
 
@@ -321,8 +323,7 @@ class Amount(ReadField[Decimal]):
         """Raises: ValidationError."""
         if type(value) is str and len(value) <= MOST_DIGITS and DECIMAL.fullmatch(value):
             return Decimal(value)
-        message = f'must be a plain decimal number in a string, such as "-12.50", of at most {MOST_DIGITS} characters'
-        raise ValidationError(message)
+        raise ValidationError(NO_DECIMAL)
 
 
 class MinorUnits(ReadField[int]):

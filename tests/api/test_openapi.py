@@ -20,13 +20,23 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
+from jackpot_service.domain.facts import instant
 from jackpot_service.domain.principals import Principal, Role
 from tests.properties.profile import CASES
 from tests.support import ecb, signing_people
 from tests.support.answers import Body
 from tests.support.authenticator import Authenticator, body_of_credential
 from tests.support.bets import bet
-from tests.support.conforming import CLOSING, EVIDENCE, OPERATIONS, PASSKEYS, SIGNING, key_for, world_with_issuer
+from tests.support.conforming import (
+    CLOSING,
+    EVIDENCE,
+    OPERATIONS,
+    PASSKEYS,
+    PERIODS,
+    SIGNING,
+    key_for,
+    world_with_issuer,
+)
 from tests.support.hands import FLUSH, dead, hand
 from tests.support.operations import make_objects
 from tests.support.world import RATES, World
@@ -72,8 +82,6 @@ def make_body_sensible(body: Body, number: int) -> None:
         body["parameters"] = {"jackpot_id": "own-jackpot", "format": "hledger"}
     if body.get("kind") == "verification":
         body["parameters"] = {"from": "zero"}
-    if "to" in body:
-        body["to"] = f"2026-01-01T00:00:{number % 60:02}Z"
     body |= dict.fromkeys(body.keys() & {"occurred_at", "paid_at"})
     if "emergency" in body:
         body |= {"emergency": False, "confirm": {}}
@@ -100,6 +108,23 @@ def make_new_things_sensible(body: Body, number: int) -> None:
         body |= {"base": "EUR", "document": base64.b64encode(ecb.document(date(2026, 11, 20))).decode()}
     elif "base" in body:
         body |= {"base": OTHER_BASES[number % len(OTHER_BASES)], "rates": {"EUR": "0.9"}}
+
+
+def make_write_sensible(world: World, case: "Case[Any]", label: str, *, key: str | None, number: int) -> None:
+    """The same for writes that need more than a body: a round with bets, the options of a passkey, or the time."""
+    if label in {CLOSING, EVIDENCE}:  # The only writes that open no round.
+        world.bet(bet(), **case.path_parameters)
+    if label == CLOSING:
+        case.body = {"bet_count": 1}
+    if label == PERIODS:
+        case.body = {"request_id": f"c{number}", "reason": "month end", "to": instant(world.clock())}
+    if label == PASSKEYS:
+        options = world.call("POST", f"{case.path}/options", key=key).ok()["publicKey"]
+        credential = body_of_credential(Authenticator().make(options))
+        case.body = {"request_id": f"p{number}", "name": "blue", "reason": "mine", "credential": credential}
+    if label == EVIDENCE:
+        world.settle(hand("1", FLUSH), **case.path_parameters)
+        case.body = {"request_id": f"e{number}", "kind": "witness", "statement": "seen"}
 
 
 def exercise(
@@ -134,17 +159,7 @@ def exercise(
             case.path_parameters["round_id"] = f"r{number}"
         if mode is GenerationMode.POSITIVE and number % 2 == 0:
             made_sensible(case, number)
-            if label in {CLOSING, EVIDENCE}:  # The only writes that open no round.
-                world.bet(bet(), **case.path_parameters)
-            if label == CLOSING:
-                case.body = {"bet_count": 1}
-            if label == PASSKEYS:
-                options = world.call("POST", f"{case.path}/options", key=key).ok()["publicKey"]
-                credential = body_of_credential(Authenticator().make(options))
-                case.body = {"request_id": f"p{number}", "name": "blue", "reason": "mine", "credential": credential}
-            if label == EVIDENCE:
-                world.settle(hand("1", FLUSH), **case.path_parameters)
-                case.body = {"request_id": f"e{number}", "kind": "witness", "statement": "seen"}
+            make_write_sensible(world, case, label, key=key, number=number)
         response = case.call(app=world.app)
         seen.add(response.status_code)
         case.validate_response(response, checks=checks)

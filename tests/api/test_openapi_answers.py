@@ -191,7 +191,7 @@ WRITES: Final[Mapping[str, tuple[int, str, Body]]] = {
     "POST /v1/closed-periods": (
         201,
         "/v1/closed-periods",
-        {"request_id": "c1", "reason": "month end", "to": "2026-11-20"},
+        {"request_id": "c1", "reason": "month end", "to": "2026-11-20T09:30:00Z"},
     ),
     "POST /v1/jobs": (
         201,

@@ -25,6 +25,7 @@ OPERATIONS: Final = operations()
 
 CLOSING: Final = "PUT /v1/tables/{table_id}/rounds/{round_id}/closing"
 EVIDENCE: Final = "POST /v1/tables/{table_id}/rounds/{round_id}/evidence"
+PERIODS: Final = "POST /v1/closed-periods"
 
 PASSKEYS: Final = "POST /v1/passkeys"
 SIGNING: Final = "POST /v1/change-requests/{request_id}/approval/options"

@@ -110,7 +110,7 @@ CONTENTS: Final = Section.of(
     row(NotYetDated, "Wait until the document's day, or correct the clock."),
     row(NotQuoted, "State the rate by hand.", currency=text("The currency.")),
     row(NothingToPropose, "Publish a first sheet, or ask for all currencies."),
-    row(DocumentUnavailable, "Bring the document yourself, or try again later."),
+    row(DocumentUnavailable, "Upload the document yourself, or try again later."),
     row(
         ExponentChanged,
         "Publish no rate of this currency before the table of currencies is right.",

@@ -83,7 +83,7 @@ def test_the_same_authenticator_makes_no_second_passkey(at_localhost: Screens, o
     bob.get_by_role("button", name="Use a passkey").click()
     ask_for(bob, "again")
     bob.get_by_role("button", name="Make the passkey").click()
-    expect(bob.get_by_role("alert")).to_contain_text("has a passkey of yours already")
+    expect(bob.get_by_role("alert")).to_contain_text("already has a passkey of yours")
     expect(bob.get_by_role("button", name="Make the passkey")).to_be_enabled()
 
 
@@ -108,7 +108,7 @@ def test_books_that_move_in_between_are_shown_and_nothing_counts(at_localhost: S
     bob.goto(PAGE)
     owe(world, "w2")
     bob.get_by_role("button", name="Approve with your passkey").click()
-    expect(bob.get_by_role("alert").first).to_contain_text("The books have moved")
+    expect(bob.get_by_role("alert").first).to_contain_text("The books have changed")
     assert world.get("/v1/change-requests/q1").ok()["state"] == "pending"
     bob.get_by_role("button", name="Approve with your passkey").click()
     expect(bob.get_by_text("approved signed by Bob")).to_be_visible()
