@@ -45,6 +45,7 @@ def rows(printed: str, title: str) -> list[list[str]]:
     return [re.split(r" {2,}", line.strip()) for line in takewhile(str.strip, lines)]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", KINDS)
 def test_no_kind_of_change_shows_places_in_the_books(world: World, jackpot: Jackpot, kind: str) -> None:
     world.ask(kind, PAYLOADS[kind]).ok(201)
