@@ -30,7 +30,7 @@ LIST: Final = "_list"
 """Under which a query that was read holds its list and filters, as cursors are made of them."""
 
 _NO_CURSOR: Final = (
-    "must be the `next` of a page of this list, unchanged, with the same filters; left out, the list begins anew"
+    "must be the `next` of a page of this list, unchanged, with the same filters; leave it out for the first page"
 )
 _CHECKSUM: Final = 6
 

@@ -85,7 +85,7 @@ def effect_lines(effect: Item, request: Pairs) -> Iterator[str]:
     A line that the request has too is not written twice.
     """
     if effect["figured_at"] is not None:  # Null of what was done.
-        yield from fields([("figured at", second(effect["figured_at"]))])
+        yield from fields([("calculated at", second(effect["figured_at"]))])
     problem = effect["problem"]
     if problem is not None:
         yield printable(f"It cannot be done now: {problem['code']}: {problem['detail']}")

@@ -13,7 +13,6 @@ import click
 REMEDIES: Final[Mapping[str, str]] = {
     "act-unknown": "Look for the act in `jackpot audit`.",
     "busy": "Run the command again in a while.",
-    "confirmation-required": "Repeat the figures that `jackpot changes show` names.",
     "evidence-missing": "Record what is missing (`jackpot awards evidence`), then decide again.",
     "internal-error": "Tell those who run the service when it was. An act may be repeated with its `--request-id`.",
     "key-unknown": "Look for the key's id in `jackpot keys list`.",
@@ -28,7 +27,6 @@ REMEDIES: Final[Mapping[str, str]] = {
     "seal-unknown": "Take a number from `jackpot seals list`.",
     "slip-unknown": "Print the slip first (`jackpot awards slip --print`).",
     "too-many-requests": "Run it again in a while, and share no key among programs.",
-    "validation": "Correct the options that are named.",
 }
 """By the code of a problem; of any other code the service's own remedy is right."""
 

@@ -9,11 +9,11 @@ from jackpot_service.domain.facts import Facts, instant
 
 
 class PeriodConflict(Conflict, code="period-conflict", title="The period cannot be closed"):
-    """The period does not begin where the last closed one ends, or has not ended yet."""
+    """The period does not follow the last closed one."""
 
 
 class PeriodBeforeBooks(Refused, code="period-before-books", title="The period ends before the books begin"):
-    """Nothing was booked before the end of the period, nor ever can be: a slip, and a closing is for ever."""
+    """The period ends before the first entry of all books. Nothing can ever be booked in it."""
 
 
 @dataclass(frozen=True, slots=True)

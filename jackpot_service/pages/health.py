@@ -120,8 +120,8 @@ def _reconciliation(behind: int, at: datetime) -> State:
     """
     Say how far days are reconciled.
 
-    Books that bring their past with them begin with days that wait, which are read one after another. They are late
-    where none was read for as long as a day may wait, in all of which the service was there.
+    A demo, or books that were restored, may begin with many days that wait. They are read one after another. They are
+    late if the service has been up for as long as a day may wait, and has read none in that time.
     """
     began = counted(behind, "day")
     sentence = f"The first day that waits began {began} ago." if behind else "No day waits to be reconciled."

@@ -108,7 +108,7 @@ def test_the_instance_of_a_problem_is_a_reference_though_the_path_is_none(
 
 
 NO_CURSOR: Final = (
-    "must be the `next` of a page of this list, unchanged, with the same filters; left out, the list begins anew"
+    "must be the `next` of a page of this list, unchanged, with the same filters; leave it out for the first page"
 )
 
 

@@ -52,7 +52,7 @@ def test_a_request_shows_what_it_does_before_and_after(jackpot: Jackpot) -> None
     assert re.search(r"^unchanged\n  base +EUR\n  EUR +1\n  SEK +0\.0873$", requested.out, re.MULTILINE), requested.out
     assert requested.err == "Change request q1: it waits for another user.\n"
     assert re.search(r"^  what changes +before +\| +after$", requested.out, re.MULTILINE), requested.out
-    assert re.search(rf"^figured at +{SECOND}$", requested.out, re.MULTILINE), requested.out
+    assert re.search(rf"^calculated at +{SECOND}$", requested.out, re.MULTILINE), requested.out
     again = jackpot(
         *RATES, "--rate", "GBP=1.18", "--removed-currency", "JPY", "--reason", "moved", "--request-id", "q1"
     )

@@ -28,7 +28,8 @@ NOT_PRINTED: Final = frozenset(
         *("not-json", "unsupported-media-type", "problem-unknown"),  # No command sends such a call.
         *("bet-count-mismatch", "reason-required"),  # Answers to table servers.
         *("passkey-invalid", "passkey-not-shown"),  # Answers to browsers.
-        "payload-invalid",  # It always names its fields, and then no remedy is printed.
+        # They always name the fields that are wrong, and then no remedy is printed.
+        *("confirmation-required", "payload-invalid", "validation"),
     }
 )
 

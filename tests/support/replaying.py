@@ -129,7 +129,7 @@ class Replay:
                 return came
 
     def _closing_now(self, exchange: Exchange) -> Exchange:
-        """Let the printed end of a period stand for now: books that began with the replay were closed at no other."""
+        """Let the printed end of a period stand for now: the replay begins the books, so an earlier end is refused."""
         now = f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%S.%fZ}"
         body = dict(exchange.body or {})
         if self._takes_times:

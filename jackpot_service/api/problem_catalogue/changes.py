@@ -62,7 +62,7 @@ DECISIONS: Final = Section.of(
     row(ChangeExpired, "Ask for the change anew.", request_id=_REQUEST),
     row(
         ChangeStale,
-        "Look at the state that there is now, and ask for the change anew.",
+        "Look at the state that there is now, and make a new request.",
         base_version=text("The version of the subject on which the request is based.", is_always=False),
         version=text("The version that there is now.", is_always=False),
         approvals_due=whole("How many people were to approve it.", is_always=False),

@@ -66,7 +66,7 @@ REPORTS: Final = Section.of(
     row(PeriodConflict, "End after the last closed period, where the next one begins."),
     row(
         PeriodBeforeBooks,
-        "State a later end: a period without an entry may be closed, but not one before all entries.",
+        "State a later end. A period without an entry may be closed if the books begin before its end.",
     ),
     row(CursorAhead, "Go on from a cursor that comes from these books.", book=text("The book that ends earlier.")),
 )

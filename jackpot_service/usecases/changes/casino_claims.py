@@ -48,7 +48,7 @@ class SetCasinoClaims(Kind):
     def decide(self, before: CasinoClaims) -> CasinoClaims:
         """Put the request in the place of the version before. Raises: BadPayload where nothing changes."""
         if (self.claim_days, self.forfeited_to) == (before.claim_days, before.forfeited_to):
-            raise bad_field("claim_days", "is in force at the casino already, and forfeited awards go there already")
+            raise bad_field("claim_days", "is in force at the casino already, and so is where forfeited awards go")
         return CasinoClaims(before.version + 1, self.claim_days, self.forfeited_to)
 
     def plan(self, session: Session, _act: Act) -> Plan:
