@@ -173,6 +173,7 @@ def test_the_log_of_a_running_service_is_rotated_and_goes_on(site: Site, tmp_pat
     settings.chmod(0o644)
     (block,) = blocks(PAGE, "logs")
     with served(site.url, log) as service:
+        wait_until(lambda: log.read_text().count("Application startup complete.") == service.workers)
         before = log.read_text()
         environment = {**site.environment, "LOGROTATE": str(settings), "LOGROTATE_STATE": str(tmp_path / "state")}
         run(block, environment)

@@ -116,7 +116,10 @@ def test_exceptions_are_chosen_and_acknowledged_with_one_reason(screens: Screens
     ann = screens.signed_in(requested.person("Ann", Role.OPERATOR))
     ann.goto("/exceptions")
     ann.get_by_role("navigation", name="Kinds of exceptions").get_by_role("link", name="late bet").click()
-    for box in ann.get_by_role("checkbox", name="late bet").all():
+    ann.wait_for_url("**/exceptions?kind=late-bet")
+    boxes = ann.get_by_role("checkbox", name="late bet")
+    expect(boxes).to_have_count(2)
+    for box in boxes.all():
         box.check()
     ann.get_by_label("Reason").fill("the clock of the table was wrong")
     ann.get_by_role("button", name="Acknowledge").click()
