@@ -26,7 +26,7 @@ CREATE FUNCTION at_commit() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     CASE NEW.at_commit
         WHEN 'sleep' THEN PERFORM pg_sleep(60);
-        WHEN 'nap' THEN PERFORM pg_sleep(0.3);
+        WHEN 'nap' THEN PERFORM pg_sleep(1);
         WHEN 'warn' THEN RAISE WARNING 'not yet safe';
         WHEN 'refuse' THEN RAISE check_violation;
         ELSE NULL;

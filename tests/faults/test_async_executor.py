@@ -24,6 +24,7 @@ pytestmark = pytest.mark.slow
 T = TypeVar("T")
 
 INSERT = "INSERT INTO scratch VALUES (%(id)s, %(at_commit)s)"
+WAITING = "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'advisory'"
 SESSIONS = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
 
 
@@ -89,16 +90,15 @@ async def until(is_so: Callable[[], bool]) -> None:
 def test_an_act_is_committed_by_the_loop_itself_while_others_run(
     database: Database, async_executor: AsyncExecutor, run: Run
 ) -> None:
-    async def play() -> int:
-        acting = asyncio.ensure_future(async_executor.run(inserting(1, before="SELECT pg_sleep(0.2)")))
-        turns = 0
-        while not acting.done():
-            await asyncio.sleep(0.001)
-            turns += 1
+    async def play() -> None:
+        database.owner.execute("SELECT pg_advisory_lock(1)")
+        acting = asyncio.ensure_future(async_executor.run(inserting(1, before="SELECT pg_advisory_xact_lock(1)")))
+        await until(lambda: bool(database.owner.execute(WAITING).rowcount))
+        assert not acting.done()
+        database.owner.execute("SELECT pg_advisory_unlock(1)")
         assert await acting == threading.get_ident()
-        return turns
 
-    assert run(play()) > 10
+    run(play())
     assert database.ids() == [1]
 
 

@@ -123,7 +123,7 @@ def test_a_warning_in_commit_is_no_acknowledgement_and_does_not_stick_to_the_con
 
 @HOW
 def test_a_commit_is_not_cut_off_by_the_statement_timeout(database: Database, how: Mapping[str, Any]) -> None:
-    engine = database.engine(replace(CONFIG, statement_timeout_ms=100))
+    engine = database.engine(replace(CONFIG, statement_timeout_ms=500))
     assert Act(1, nothing, at_commit="nap", **how).done(engine) == "done"
     assert database.ids() == [1]
 

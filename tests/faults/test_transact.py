@@ -142,7 +142,7 @@ def test_what_loses_every_race_is_busy_after_some_attempts(database: Database, s
 
 @pytest.mark.parametrize("fail", [sleep, sleep_in_pipeline])
 def test_a_statement_that_takes_too_long_is_busy_at_once(database: Database, fail: Callable[[Session], None]) -> None:
-    engine = database.engine(replace(CONFIG, statement_timeout_ms=50))
+    engine = database.engine(replace(CONFIG, statement_timeout_ms=500))
     act = Act(1, fail)
     with pytest.raises(Busy):
         transact(engine, act)
