@@ -14,6 +14,8 @@ from tests.support.patroni import Node, PatroniCluster
 
 MINUTES = "1" if CASES else "0.1"
 FAULTS = ("a worker killed", "stopped at once")
+SEED = 5
+"""It draws the first of these first: on a slow machine the time is up after one."""
 
 
 @pytest.mark.deep
@@ -21,8 +23,9 @@ FAULTS = ("a worker killed", "stopped at once")
 @pytest.mark.long
 def test_a_short_campaign_loses_nothing_and_sees_what_is_lost_on_purpose(tmp_path: Path) -> None:
     only = [word for fault in FAULTS for word in ("--only", fault)]
+    drawn = ["--seed", str(SEED), *only]
 
-    done = CliRunner().invoke(main, ["--minutes", MINUTES, "--tables", "6", *only, "--output", str(tmp_path)])
+    done = CliRunner().invoke(main, ["--minutes", MINUTES, "--tables", "6", *drawn, "--output", str(tmp_path)])
 
     assert done.exit_code in {0, 2}, done.output  # 2: a busy machine made calls late.
     written = json.loads((tmp_path / "chaos.json").read_text())
