@@ -178,7 +178,7 @@ class Supervisor(Multiprocess):
         self._silent_s[worker.process] = silent_s
         if not worker.process.is_alive():
             super().keep_subprocess_alive()
-        elif worker.is_ready(timeout=LONGEST_REPLY_S):
+        elif says_that_it_serves(worker):
             self._serving.add(worker.process)
             self._silent_s[worker.process] = 0.0
         elif silent_s > LONGEST_START_S:
@@ -226,7 +226,7 @@ class Supervisor(Multiprocess):
         for number, before in enumerate(self.processes):
             after = Process(self.config, self.sockets)
             after.start()
-            if not self._comes_true(lambda: after.is_ready(timeout=LONGEST_REPLY_S), of=after):  # noqa: B023  here and now
+            if not self._comes_true(lambda: says_that_it_serves(after), of=after):  # noqa: B023  here and now
                 after.kill()
                 after.join()
                 if not self._has_to_end():
@@ -283,6 +283,22 @@ class Supervisor(Multiprocess):
                 worker.kill()
         for worker in workers:
             worker.join()
+
+
+def says_that_it_serves(worker: Process) -> bool:
+    """
+    Ask a worker, and first read what it has answered to earlier questions.
+
+    They wait until it begins to answer, and then it does not serve yet. If one answer were read a look, a worker that
+    begins late would be heard long after it serves, or be killed before. An answer that was late for its look counts.
+    """
+    late: list[bool] = []
+    try:
+        while worker.parent_conn.poll():
+            late.append(worker.parent_conn.recv())
+    except (OSError, EOFError):  # It has ended.
+        return False
+    return any(late) or worker.is_ready(timeout=LONGEST_REPLY_S)
 
 
 def take_no_more(listener: socket.socket) -> None:

@@ -7,13 +7,15 @@ import socket
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import httpx
 import pytest
+from uvicorn.supervisors.multiprocess import Process
 
 from jackpot_service.server.job_supervisor import LONGEST_STOP_S
-from jackpot_service.server.supervisor import LONGEST_LEAVE_S, LONGEST_REPLY_S, bound
+from jackpot_service.server.supervisor import LONGEST_LEAVE_S, LONGEST_REPLY_S, bound, says_that_it_serves, settings
 from tests.faults.freezing import frozen
 from tests.faults.processes import (
     LONGEST_WAIT_S,
@@ -38,7 +40,7 @@ HEALTHZ = b"GET /healthz HTTP/1.1\r\nHost: h\r\n\r\n"
 def test_connections_that_are_kept_for_later_do_not_hold_up_the_end(own_service: Service) -> None:
     """The time is counted from where the server says that it ends: until then the machine may be busy."""
     assert own_service.process is not None
-    with httpx.Client(base_url=own_service.base_url, trust_env=False) as client:
+    with httpx.Client(base_url=own_service.base_url, trust_env=False, timeout=LONGEST_WAIT_S) as client:
         assert client.get("/healthz").status_code == httpx.codes.OK
         all_workers(own_service)
         own_service.process.terminate()
@@ -124,7 +126,7 @@ def test_workers_end_when_their_supervisor_is_gone(own_service: Service) -> None
 def test_ctrl_c_ends_all_in_order(own_service: Service, number: signal.Signals) -> None:
     """It reaches every process of the terminal at once; the command says to the others what they are to do."""
     assert own_service.process is not None
-    with httpx.Client(base_url=own_service.base_url, trust_env=False) as client:
+    with httpx.Client(base_url=own_service.base_url, trust_env=False, timeout=LONGEST_WAIT_S) as client:
         assert client.get("/healthz").status_code == httpx.codes.OK
         all_workers(own_service)
         os.killpg(own_service.process.pid, number)
@@ -253,6 +255,28 @@ def test_workers_that_cannot_start_are_not_started_again_and_again(own_service: 
             _, output = process.communicate(b"\n", timeout=LONGEST_WAIT_S)
     assert process.returncode == 1
     assert (b"another program listens" if fault == "another listens" else b"JACKPOT_DATABASE_URL") in output
+
+
+def test_a_worker_that_begins_late_is_heard_as_soon_as_it_serves() -> None:
+    """It answers each question of before, that it does not serve yet; one answer a look came too late to be heard."""
+    worker = Process(settings(1), [])
+    assert not any(says_that_it_serves(worker) for _ in range(3))  # It has not begun to answer.
+    for _ in range(3):
+        worker.pong()
+    worker.server.started = True
+    with ThreadPoolExecutor(1) as thread:
+        answering = thread.submit(worker.pong)
+        assert says_that_it_serves(worker)
+        answering.result(LONGEST_WAIT_S)
+
+
+def test_a_worker_that_answers_too_late_for_a_look_is_heard_at_the_next() -> None:
+    worker = Process(settings(1), [])
+    worker.server.started = True
+    assert not says_that_it_serves(worker)
+    worker.pong()
+    assert says_that_it_serves(worker)
+    assert not says_that_it_serves(worker)
 
 
 def test_until_a_worker_can_answer_connections_are_refused(own_service: Service) -> None:
