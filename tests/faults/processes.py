@@ -11,6 +11,8 @@ from pathlib import Path
 from tests.faults.service import Service
 
 LONGEST_WAIT_S = 60
+OF_STANDSTILL = signal.SIGALRM
+"""A worker takes it from when it has all it needs to serve; SIGTERM it takes as soon as it begins to load that."""
 
 
 def workers(service: Service) -> set[int]:
@@ -26,7 +28,12 @@ def workers_of(supervisor: int) -> set[int]:
 
 def all_workers(service: Service) -> set[int]:
     """Those that serve, once there are as many as there are to be, and each takes connections."""
-    wait_until(lambda: len(serving(service)) == service.workers)
+
+    def are_all_there() -> bool:
+        pids = serving(service)
+        return len(pids) == service.workers and all(is_caught(OF_STANDSTILL, by=pid) for pid in pids)
+
+    wait_until(are_all_there)
     return workers(service)
 
 

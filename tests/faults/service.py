@@ -17,6 +17,7 @@ import httpx
 
 HOST = "127.0.0.1"
 LONGEST_START_S = 60
+LONGEST_ANSWER_S = 20
 # Below the range from which the kernel takes the ports of clients: one that asks a dead server would else at times be
 # connected to itself.
 PORTS = range(15_000, 30_000)
@@ -61,7 +62,7 @@ class Service:
     def status_of(self, path: str) -> int:
         """Ask for a page without a key; returns the status, 0 for no answer."""
         try:
-            return httpx.get(f"{self.base_url}{path}", trust_env=False, timeout=5).status_code
+            return httpx.get(f"{self.base_url}{path}", trust_env=False, timeout=LONGEST_ANSWER_S).status_code
         except httpx.TransportError:
             return 0
 

@@ -209,7 +209,9 @@ def test_a_server_does_jobs_beside_its_calls(service: Service, engine: sqlalchem
     play(engine)
     act = Act(SYSTEM_OPERATOR, scene.now())
     key = transact(engine, lambda session: create_key(session, act, Principal("Ada", Role.AUDITOR))).whole
-    with httpx.Client(base_url=f"{service.base_url}/v1/jobs", headers={"Authorization": f"Bearer {key}"}) as client:
+    headers = {"Authorization": f"Bearer {key}"}
+    jobs = f"{service.base_url}/v1/jobs"
+    with httpx.Client(base_url=jobs, headers=headers, trust_env=False, timeout=LONGEST_WAIT_S) as client:
         parameters = {"jackpot_id": "live", "format": "hledger"}
         listed_job = client.post("", json={"request_id": "q1", "kind": "journal", "parameters": parameters}).json()
         wait_until(lambda: client.get(f"/{listed_job['job_id']}").json()["state"] == "done")

@@ -11,6 +11,7 @@ import pytest
 from psycopg import sql
 
 from jackpot_service.database.models import Base
+from tests.faults.processes import LONGEST_WAIT_S
 from tests.faults.service import served
 from tests.support.logins import owner_conninfo, owner_url
 
@@ -48,7 +49,7 @@ def test_a_secret_is_told_once_and_neither_logged_nor_stored(
     answers: list[httpx.Response] = []
 
     with served(database_url, tmp_path / "service.log") as service:
-        client = httpx.Client(base_url=service.base_url, trust_env=False)
+        client = httpx.Client(base_url=service.base_url, trust_env=False, timeout=LONGEST_WAIT_S)
 
         def call(method: str, path: str, key: str, **more: Any) -> httpx.Response:
             answers.append(client.request(method, path, headers={"Authorization": f"Bearer {key}"}, **more))

@@ -259,7 +259,8 @@ def test_a_payment_that_is_refused_is_left_to_people_and_the_evening_goes_on(
         "reason": "as no page says",
     }
     headers = {"Authorization": f"Bearer {operator}"}
-    created = httpx.post(f"{service.base_url}/v1/keys", json=body, headers=headers, trust_env=False)
+    path = f"{service.base_url}/v1/keys"
+    created = httpx.post(path, json=body, headers=headers, trust_env=False, timeout=LONGEST_S)
     table.key = created.raise_for_status().json()["key"]
     program = table.start()
     program.play(ANN)
