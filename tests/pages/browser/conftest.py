@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, expect, sync_playwright
 
 from tests.pages.browser.screens import CHROMIUM, Screens, flags
 from tests.support.fixtures import books_obey_their_laws, world
@@ -11,6 +11,9 @@ from tests.support.served import served
 from tests.support.world import World
 
 __all__ = ["books_obey_their_laws", "world"]
+
+# As long as any other step of Playwright may take, for what comes in its order: a page asks some things only every 3 s.
+expect.set_options(timeout=30_000)
 
 
 @pytest.fixture(scope="module")

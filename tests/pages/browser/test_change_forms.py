@@ -106,6 +106,7 @@ def test_a_maker_fills_in_a_form_and_a_checker_approves(screens: Screens, played
     bob.get_by_role("link", name="adjustment").click()
     expect(bob.get_by_text("the count of Monday was wrong")).to_be_visible()
     bob.get_by_role("button", name="Approve").click()
+    expect(bob.get_by_text("approved by Bob")).to_be_visible()
     ann.reload()
     expect(ann.get_by_text("approved by Bob")).to_be_visible()
 
@@ -255,6 +256,7 @@ def test_a_form_comes_back_to_nobody_else_and_to_no_other_form(screens: Screens,
     ann.get_by_label("Reason").fill("as agreed")
     ann.get_by_role("button", name="Ask for it").click()
     expect(ann.get_by_text("It waits for somebody else.")).to_be_visible()
+    ann.wait_for_load_state()  # The text is seen before the page's script forgets what was kept.
     assert "memo 1" not in ann.evaluate("JSON.stringify(sessionStorage)")
     ann.goto("/changes/new/adjustment?jackpot=j2")
     ann.get_by_label("Reason").fill("another")

@@ -46,7 +46,7 @@ def played(world: World) -> World:
 
 def settled(page: Page) -> Page:
     """The page, once each panel is there."""
-    expect(page.locator(".waits")).to_have_count(0, timeout=30_000)
+    expect(page.locator(".waits")).to_have_count(0)
     return page
 
 
@@ -108,11 +108,17 @@ def test_the_head_is_there_while_panels_are_read_and_says_so_after_two_seconds(s
     page = screens.signed_in(played.key(Role.FINANCE))
     held_back: list[Route] = []
     page.route("**/finance/figures*", lambda route: held_back.append(route))  # noqa: PLW0108  playwright marks it
-    page.goto("/finance")
+    animations = page.context.new_cdp_session(page)
+    animations.send("Animation.enable")
+    animations.send("Animation.setPlaybackRate", {"playbackRate": 0})  # The page may take two seconds to be looked at.
+    with page.expect_request("**/finance/figures*"):
+        page.goto("/finance")
     expect(page.get_by_role("heading", name="Finance of j1")).to_be_visible()
     still = page.locator(".figures .still")
-    expect(still).to_be_hidden(timeout=500)
-    expect(still).to_be_visible(timeout=4_000)
+    expect(still).to_be_hidden()
+    assert still.evaluate("element => element.getAnimations().map((each) => each.effect.getTiming().delay)") == [2000]
+    animations.send("Animation.setPlaybackRate", {"playbackRate": 1})
+    expect(still).to_be_visible()
     heights = {name: page.locator(f".panel.{name}").bounding_box() for name in ("figures", "held")}
     held_back[0].continue_()
     settled(page)
@@ -137,13 +143,13 @@ def test_a_panel_that_fails_says_so_by_itself_and_is_asked_for_again(screens: Sc
     page.route("**/finance/held*", failing)
     page.goto("/finance")
     again = page.locator(".held").get_by_role("link", name="Try again")
-    expect(again).to_be_visible(timeout=20_000)
-    expect(page.locator(".hits table")).to_be_visible(timeout=20_000)
+    expect(again).to_be_visible()
+    expect(page.locator(".hits table")).to_be_visible()
     screens.complaints.clear()
     fails[0] = False
     again.focus()
     page.keyboard.press("Enter")
-    expect(page.locator(".held .plot canvas")).to_be_visible(timeout=20_000)
+    expect(page.locator(".held .plot canvas")).to_be_visible()
 
 
 def test_a_busy_service_is_asked_once_more_by_itself(screens: Screens, played: World) -> None:
@@ -161,7 +167,7 @@ def test_a_busy_service_is_asked_once_more_by_itself(screens: Screens, played: W
 
     page.route("**/finance/casinos*", busy)
     page.goto("/finance")
-    expect(page.locator(".casinos table")).to_be_visible(timeout=20_000)
+    expect(page.locator(".casinos table")).to_be_visible()
 
 
 def test_a_page_that_a_proxy_answers_is_not_put_into_a_panel(screens: Screens, played: World) -> None:
@@ -174,12 +180,13 @@ def test_a_page_that_a_proxy_answers_is_not_put_into_a_panel(screens: Screens, p
     }
     page.route("**/finance/casinos*", lambda route: route.fulfill(**answer))
     page.goto("/finance")
-    expect(page.locator(".casinos").get_by_role("link", name="Try again")).to_be_visible(timeout=20_000)
+    expect(page.locator(".casinos").get_by_role("link", name="Try again")).to_be_visible()
     assert page.locator("#proxy").count() == 0
 
 
 def test_figures_and_points_are_reached_by_keyboard(screens: Screens, played: World) -> None:
     page = opened(screens, played)
+    expect(page.locator(".held .plot canvas")).to_be_visible()  # It listens to keys from then on.
     page.locator(".held .plot").focus()
     page.keyboard.press("Home")
     expect(page.locator(".held .readout")).to_contain_text("1 Dec 2026")
@@ -200,6 +207,7 @@ def test_without_scripts_each_part_is_a_page(screens: Screens, played: World) ->
     expect(page.get_by_role("heading", name="Finance of j1")).to_be_visible()
     for panel in ("What is held, by day", "Do the books agree?", "Return of the fixed prizes", "Casinos", "Last hits"):
         page.get_by_role("link", name=f"Open “{panel}”").click()
+        page.wait_for_url("**/finance/*")
         expect(page.get_by_role("heading", name=panel, exact=True)).to_be_visible()
         page.get_by_role("link", name="All parts of this page").click()
     page.goto("/finance/held")
@@ -212,6 +220,7 @@ def test_other_days_and_another_instant_are_typed(screens: Screens, played: Worl
     page.get_by_label("Days").fill("3")
     page.get_by_label("As of, in UTC").fill("2026-12-04T00:00:00Z")
     page.get_by_role("button", name="Show").click()
+    page.wait_for_url(lambda url: "2026-12-04" in url)
     settled(page)
     expect(page.get_by_text("2 Dec 2026 to 4 Dec 2026, as of 4 Dec 2026, 00:00:00 UTC")).to_be_visible()
 

@@ -166,11 +166,11 @@ def test_progress_moves_by_itself_and_gives_way_to_the_result(screens: Screens, 
     working = threading.Thread(target=played.runner(kinds=kinds).run_next)
     working.start()
     try:
-        expect(page.get_by_text("% of all looks at entries")).to_be_visible(timeout=15_000)
+        expect(page.get_by_text("% of all looks at entries")).to_be_visible()
     finally:
         is_seen.set()
         working.join()
-    expect(page.get_by_role("heading", name="Start a verification")).to_be_visible(timeout=15_000)
+    expect(page.get_by_role("heading", name="Start a verification")).to_be_visible()
 
 
 def seal_file(world: World, folder: Path, number: int, change: Callable[[str], str] = str) -> Path:

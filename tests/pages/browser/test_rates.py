@@ -52,6 +52,7 @@ def test_axe_finds_nothing_in_either_scheme(screens: Screens, published: World, 
         assert violations(rita) == [], path
     rita.get_by_label("In force from").fill("tomorrow")
     rita.get_by_role("button", name="Check").click()
+    rita.wait_for_url("**/check")  # The script of the page before says what is wrong, too.
     expect(rita.locator("#effective_at-error")).not_to_be_empty()
     assert violations(rita) == []
     rita.goto("/rates/EUR/import")
@@ -71,6 +72,7 @@ def test_nothing_is_wider_than_the_window(screens: Screens, published: World, fi
     rita.get_by_label("eurofxref-daily.xml").set_input_files(file)
     rita.get_by_role("button", name="Show the differences").click()
     expect(rita.get_by_role("heading", name="The document of")).to_be_visible()
+    rita.wait_for_load_state()
     assert rita.evaluate("document.documentElement.scrollWidth") <= width
 
 
@@ -105,7 +107,9 @@ def test_the_other_person_approves_and_the_sheet_names_both(screens: Screens, pu
     ruth = screens.signed_in(published.person("Ruth", Role.RATES))
     ruth.goto(rita.url)
     ruth.get_by_role("button", name="Approve").click()
+    expect(ruth.get_by_text("approved by Ruth")).to_be_visible()
     ruth.get_by_role("navigation", name="Pages").get_by_role("link", name="Rates").click()
+    ruth.wait_for_url("**/rates")
     ruth.get_by_role("link", name="EUR").click()
     ruth.get_by_role("link", name="Sheet 4").click()
     expect(ruth.get_by_text("Asked by Rita")).to_be_visible()
@@ -139,6 +143,7 @@ def test_all_of_it_works_without_scripts(screens: Screens, published: World, fil
     expect(rita.locator("#effective_at-error")).to_have_text("lies in the past")
     rita.get_by_label("In force from").fill("")
     rita.get_by_role("button", name="Check").click()
+    expect(rita.locator("#effective_at-error")).to_be_empty()
     expect(rita.locator("#move-GBP")).to_contain_text("+21.08")
 
     rita.goto("/rates/EUR/import")

@@ -35,6 +35,7 @@ def test_a_wrong_key_is_said_and_the_field_is_ready_again(screens: Screens) -> N
     screens.expected = {422}
     page = screens.window()
     page.goto("/sign-in")
+    expect(page.get_by_label("Key")).to_be_focused()
     page.keyboard.type("jk_wrong")
     page.keyboard.press("Enter")
     expect(page.get_by_role("alert")).to_contain_text("This key is not valid.")
@@ -45,12 +46,14 @@ def test_a_wrong_key_is_said_and_the_field_is_ready_again(screens: Screens) -> N
 def test_the_keyboard_alone_is_enough(screens: Screens, world: World) -> None:
     page = screens.window()
     page.goto("/sign-in?next=/account")
+    expect(page.get_by_label("Key")).to_be_focused()
     page.keyboard.type(world.key(Role.RATES))
     page.keyboard.press("Enter")
     page.wait_for_url(f"{screens.address}/account")
     page.keyboard.press("Tab")
     expect(page.get_by_role("link", name="Skip to the content")).to_be_focused()
     page.keyboard.press("Enter")
+    expect(page).to_have_url(f"{screens.address}/account#content")
     page.keyboard.press("Tab")
     expect(page.get_by_role("button", name="Sign out everywhere")).to_be_focused()
     page.keyboard.press("Enter")
@@ -62,7 +65,7 @@ def test_it_works_without_scripts(screens: Screens, world: World) -> None:
     page.get_by_role("link", name="Account").click()
     expect(page.get_by_role("heading", name="Account")).to_be_visible()
     page.get_by_role("button", name="Dark").click()
-    assert page.locator("html").get_attribute("data-scheme") == "dark"
+    expect(page.locator("html")).to_have_attribute("data-scheme", "dark")
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
@@ -92,6 +95,7 @@ def test_a_session_that_is_about_to_end_says_so_and_can_be_kept(screens: Screens
     page.goto("/sign-in")
     page.get_by_label("Key").fill(world.key(Role.FINANCE))
     page.get_by_role("button", name="Sign in").click()
+    page.wait_for_url("**/floor")  # Its half an hour begins with this page.
     banner = page.get_by_role("status")
     expect(banner).to_be_hidden()
     page.clock.run_for("27:00")

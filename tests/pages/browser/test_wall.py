@@ -10,6 +10,7 @@ from typing import Any, Final
 import pytest
 from playwright.sync_api import Browser, ConsoleMessage, FloatRect, Page
 
+from jackpot_service.api import feeds
 from jackpot_service.domain.principals import Role
 from jackpot_service.pages import assets
 from jackpot_service.pages.wall import THEMES
@@ -372,7 +373,12 @@ def test_silence_is_said_aloud_and_ends_by_itself(browser: Browser, shown: World
         wait_for_figure(page, "130,755.94")
 
 
-def test_comments_of_a_jackpot_that_nobody_plays_for_keep_it_live(browser: Browser, shown: World) -> None:
+def test_comments_of_a_jackpot_that_nobody_plays_for_keep_it_live(
+    browser: Browser, shown: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    [late_ms] = re.findall(r"\bLATE_MS = (\d+)", (assets.STATIC / "wall.js").read_text())
+    assert int(late_ms) / 1000 > feeds.ALIVE_EVERY_S + feeds.EVERY_S
+    monkeypatch.setattr(feeds, "ALIVE_EVERY_S", feeds.EVERY_S)  # One that is late by seconds is not missed then.
     with displaying(browser, shown) as page:
         for _ in range(24):
             page.wait_for_timeout(500)
