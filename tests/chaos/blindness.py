@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from pathlib import Path
 
-from tests.chaos import books, database, program, site
+from tests.chaos import books, campaign, database, program, site
 from tests.chaos.audit import audit
 from tests.chaos.books import BookedRound, Books
 from tests.chaos.calls import Call
@@ -27,6 +27,7 @@ from tests.chaos.world import World
 UNSAFE = {**SETTINGS, "synchronous_commit": "off", "wal_writer_delay": "10000", "wal_writer_flush_after": "1GB"}
 SERVERS = 4
 PLAYED_S = 4.0
+"""Counted from when every table server was acknowledged something."""
 
 
 class Blind(Exception):
@@ -130,4 +131,5 @@ def _played_on(
         site.opened(directory, world, attacked, seed=0, servers=SERVERS) as played,
     ):
         played.start_playing()
+        campaign.require_play(played)  # On a busy machine it takes some seconds until there is something to lose.
         yield played, attacked

@@ -42,7 +42,7 @@ def run(site: Site, faults: Iterator[Fault], *, seconds: float, say: Say) -> tup
     """
     checker = Checker(site)
     site.start_playing()
-    _require_play(site)
+    require_play(site)
     began_s, phases = now_s(), list[Phase]()
     for fault in faults:
         time.sleep(QUIET_S)
@@ -98,7 +98,7 @@ def _wait_recovered(site: Site, *, since_s: float) -> float | None:
     return None
 
 
-def _require_play(site: Site) -> None:
+def require_play(site: Site) -> None:
     """Wait until everybody plays. Raises: TimeoutError."""
     if _wait_recovered(site, since_s=now_s()) is None:
         message = f"the table servers are not answered; see {site.directory}"
