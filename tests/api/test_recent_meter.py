@@ -68,6 +68,7 @@ def look(world: World, query: str = "", etag: str | None = None) -> Answer:
 
 def test_only_who_allows_it_sees_a_meter_of_a_moment_ago(world: World) -> None:
     world.open(base_amount="1000")
+    world.app = world.start(monotonic=Clock())  # However long the bet takes, a second is not over.
     before = look(world)
     world.bet(bet())
 
@@ -79,6 +80,7 @@ def test_only_who_allows_it_sees_a_meter_of_a_moment_ago(world: World) -> None:
 
 def test_a_tag_after_a_hit_is_that_of_what_is_shown(world: World) -> None:
     world.open(base_amount="1000")
+    world.app = world.start(monotonic=Clock())
     world.bet(bet())
     old = look(world)
     world.settle(hand("1", ROYAL_FLUSH))

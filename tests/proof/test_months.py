@@ -1,11 +1,12 @@
 """The proof holds for bets wherever they are: before the months, in months, and where no month was made."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 import pytest
 from sqlalchemy import text
 
 from jackpot_service.database.transactions import Session
+from jackpot_service.domain.rounds import Month
 from jackpot_service.ledger.mismatches import Code
 from jackpot_service.proof.proof import verify
 from jackpot_service.schema import months
@@ -21,10 +22,10 @@ def write(url: str) -> None:
     world = World(url)
     world.open(stripes=2)
     _play(world, "before")
-    coming = datetime.now(UTC) + timedelta(days=365)
-    months.make(owner_url(url), now=coming, ahead=1)
+    coming = Month.of(datetime.now(UTC)).later(12)
+    months.make(owner_url(url), now=coming.begins_at, ahead=1)
     for number in range(3):
-        world.clock.at = coming + timedelta(days=32 * number)
+        world.clock.at = coming.later(number).begins_at
         _play(world, f"month-{number}")
     months.make(owner_url(url), now=world.clock.at, ahead=1)
     _play(world, "late")

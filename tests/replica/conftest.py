@@ -10,7 +10,7 @@ import pytest
 from jackpot_service.database import embedded
 from jackpot_service.schema import migrate
 from tests.conftest import SETTINGS
-from tests.replica.worlds import Opening, replica_of, wait_until_in_use
+from tests.replica.worlds import LONGEST_WAIT_S, Opening, replica_of, wait_until_in_use
 from tests.support.clock import let_tests_move_the_clock
 from tests.support.fixtures import books_verify
 from tests.support.standby import Standby, following
@@ -58,12 +58,17 @@ def database(standby: Standby) -> str:
 
 @pytest.fixture
 def opening(standby: Standby, database: str) -> Iterator[Opening]:
-    """Open worlds in a database of the test's own, whose services have the standby as their replica."""
+    """
+    Open worlds in a database of the test's own, whose services have the standby as their replica.
+
+    However long a test lets that wait on a busy machine, it is not too far behind, unless the test has it so.
+    """
     worlds: list[World] = []
+    usual = {"replica_url": standby.cluster.service_url(database), "replica_stale_after_s": LONGEST_WAIT_S}
 
     def opened(kind: type[World] = World, **configured: Any) -> World:
         url = standby.primary.service_url(database)
-        world = kind(url, **{"replica_url": standby.cluster.service_url(database), **configured})
+        world = kind(url, **{**usual, **configured})
         worlds.append(world)
         wait_until_in_use(world)
         return world

@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
-from typing import TypeVar
+from typing import Final, TypeVar
 
 import psycopg
 import pytest
@@ -23,6 +23,7 @@ from jackpot_service.telemetry import trouble
 from tests.faults.freezing import frozen_server
 from tests.replica.worlds import (
     LONGEST_WAIT_S,
+    Opening,
     database_errors,
     outcomes,
     play,
@@ -40,6 +41,8 @@ from tests.support.world import World
 
 T = TypeVar("T")
 
+PATIENCE_MS: Final = 1000 * LONGEST_WAIT_S
+
 _IS_REPLICA = text("SELECT pg_is_in_recovery()")
 _ROUNDS = text("SELECT count(*) FROM rounds")
 
@@ -55,6 +58,14 @@ _FULL_THERE = text(
     END $$
     """
 )
+
+
+@pytest.fixture
+def patient(opening: Opening) -> World:
+    """A world whose statements wait for as long as a test needs to lock, to look and to kill."""
+    world = opening(statement_timeout_ms=PATIENCE_MS, lock_timeout_ms=PATIENCE_MS, request_timeout_s=PATIENCE_MS / 1000)
+    world.open(base_amount="1000")
+    return world
 
 
 @contextmanager
@@ -119,12 +130,12 @@ def killed_meanwhile(standby: Standby, database: str, ask: Callable[[], T]) -> T
 
 
 def test_a_report_that_the_replica_breaks_off_is_made_again_at_the_primary(
-    world: World, standby: Standby, database: str
+    patient: World, standby: Standby, database: str
 ) -> None:
     """Nothing of it was answered yet."""
-    play(world)
-    end = f"{world.clock():%Y-%m-%dT%H:%M:%S.000000Z}"
-    ask = partial(world.get, f"/v1/reports/awards?as_of={end}", role=Role.FINANCE)
+    play(patient)
+    end = f"{patient.clock():%Y-%m-%dT%H:%M:%S.000000Z}"
+    ask = partial(patient.get, f"/v1/reports/awards?as_of={end}", role=Role.FINANCE)
     before_it = ask().ok()["sections"]
     standby.catch_up()
     before = outcomes()
@@ -133,12 +144,14 @@ def test_a_report_that_the_replica_breaks_off_is_made_again_at_the_primary(
     assert answer.ok()["sections"] == before_it
     assert "Replica-Age" not in answer.headers
     assert since(before)["broken-off"] >= 1
-    wait_until_in_use(world)
+    wait_until_in_use(patient)
 
 
-def test_a_question_that_recovery_cancels_is_put_to_the_primary(world: World, standby: Standby, database: str) -> None:
+def test_a_question_that_recovery_cancels_is_put_to_the_primary(
+    patient: World, standby: Standby, database: str
+) -> None:
     """PostgreSQL says 40001, `canceling statement due to conflict with recovery`."""
-    reads, before = reads_of(world), outcomes()
+    reads, before = reads_of(patient), outcomes()
     with ThreadPoolExecutor(1) as threads:
         asking = threads.submit(reads.read, lambda session: session.execute(_LONG_THERE).one())
         wait_until(lambda: waits(standby, database, "PgSleep"))
@@ -223,25 +236,25 @@ def has_ended(standby: Standby, session: Session) -> bool:
 
 
 def test_a_report_as_a_job_is_read_at_the_replica_and_after_its_death_at_the_primary(
-    world: World, standby: Standby, database: str
+    patient: World, standby: Standby, database: str
 ) -> None:
-    play(world)
+    play(patient)
     parameters = {"name": "awards", "format": "csv", "section": "awards"}
-    jobs = [world.ask_job(parameters, kind="report", request_id=f"job{number}").ok(201) for number in range(2)]
+    jobs = [patient.ask_job(parameters, kind="report", request_id=f"job{number}").ok(201) for number in range(2)]
     standby.catch_up()
-    before, runner = outcomes(), world.runner(replica=replica_of(world))
+    before, runner = outcomes(), patient.runner(replica=replica_of(patient))
     assert runner.run_next()
     assert since(before) == {"answered": 1}
 
     with pytest.raises(ReplicaBrokeOff):
         killed_meanwhile(standby, database, runner.run_next)
-    with world.engine.begin() as session:
+    with patient.engine.begin() as session:
         session.execute(text("UPDATE jobs SET lease_until = now() - interval '1 second' WHERE state = 'running'"))
     assert runner.run_next()
-    files = [world.get(f"/v1/jobs/{job['job_id']}/file") for job in jobs]
+    files = [patient.get(f"/v1/jobs/{job['job_id']}/file") for job in jobs]
     assert [file.status for file in files] == [200, 200]
     assert files[0].text == files[1].text
-    wait_until_in_use(world)
+    wait_until_in_use(patient)
 
 
 def test_what_is_no_standby_of_this_database_is_not_read(standby: Standby, database: str, database_url: str) -> None:

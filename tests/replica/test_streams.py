@@ -11,7 +11,6 @@ from jackpot_service.events.cursor import BEGINNING, Cursor, encode
 from jackpot_service.events.entries import Heads, heads, is_reached
 from jackpot_service.events.page import events_page
 from tests.replica.worlds import (
-    LONGEST_WAIT_S,
     Opening,
     outcomes,
     passing_over_once,
@@ -206,7 +205,7 @@ def test_a_feed_does_not_go_back_to_a_replica_that_lacks_what_was_shown(
 def test_who_is_shown_no_more_hears_nothing_more_however_far_the_replica_is_behind(
     opening: Opening, standby: Standby
 ) -> None:
-    world = opening(replica_stale_after_s=LONGEST_WAIT_S)
+    world = opening()
     world.open(base_amount="1000", settings={"displayed": "true"})
     standby.catch_up()
     wait_until(lambda: world.call("GET", FEED, key=None).status == 200)

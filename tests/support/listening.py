@@ -2,7 +2,6 @@
 
 import asyncio
 import queue
-import time
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import contextmanager
@@ -28,8 +27,6 @@ class Listener:
         self._messages: queue.Queue[Message] = queue.Queue()
         self._rest = ""
         self.last_event_id = ""
-        self.heard_at = 0.0
-        """When the last piece came, on the steady clock."""
         scope = scope_of("GET", path, {"Accept": "text/event-stream", **headers})
         scope["state"] = {PRESENCE: self.presence}
         self._call: Future[None] = begun_on_loop(self._run(application, scope))
@@ -44,7 +41,7 @@ class Listener:
         return await asyncio.Future[Message]()
 
     async def _send(self, message: Message) -> None:
-        self._messages.put({**message, "heard_at": time.monotonic()})
+        self._messages.put(message)
 
     def answer(self) -> Answer:
         """Take all of an answer that has an end."""
@@ -57,7 +54,6 @@ class Listener:
         """Yield the blocks of server-sent events until there are no more."""
         while True:
             message = self._messages.get(timeout=LONGEST_S)
-            self.heard_at = message["heard_at"]
             *blocks, self._rest = (self._rest + message["body"].decode()).split("\n\n")
             yield from blocks
             if not message.get("more_body"):

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from jackpot_client import Bet, JackpotClient
-from tests.support.scripted import PLACED, PLACED_JSON, Reply, Scripted, place
+from tests.support.scripted import PLACED, PLACED_JSON, MakeClient, Reply, Scripted, place
 
 pytestmark = pytest.mark.slow
 
@@ -32,11 +32,10 @@ def test_an_address_without_scheme_makes_no_client() -> None:
 
 
 def test_the_environments_proxy_is_not_used_unless_asked_for(
-    service: Scripted, monkeypatch: pytest.MonkeyPatch
+    make_client: MakeClient, service: Scripted, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ALL_PROXY", "http://127.0.0.1:1")
     monkeypatch.delenv("NO_PROXY", raising=False)
     monkeypatch.delenv("no_proxy", raising=False)
     service.script = [PLACED]
-    with JackpotClient(service.url, "key", deadline=0.05) as client:
-        assert place(client).accepted == 1
+    assert place(make_client()).accepted == 1

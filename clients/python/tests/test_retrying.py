@@ -52,15 +52,18 @@ def test_after_a_timeout_the_very_same_request_is_sent_again(make_client: MakeCl
 def test_an_answer_that_trickles_is_cut_off_and_asked_for_again(
     make_client: MakeClient, service: Scripted, clock: Clock
 ) -> None:
+    # So long that a client which is late to read it does not find all of it at once.
+    body = PLACED.body.ljust(100_000)
+
     def trickle(handler: BaseHTTPRequestHandler) -> bool:
         handler.send_response(200)
-        handler.send_header("Content-Length", str(len(PLACED.body)))
+        handler.send_header("Content-Length", str(len(body)))
         handler.end_headers()
         with contextlib.suppress(OSError):
-            for at in range(0, len(PLACED.body), 100):
-                handler.wfile.write(PLACED.body[at : at + 100])
+            for at in range(0, len(body), 100):
+                handler.wfile.write(body[at : at + 100])
                 handler.wfile.flush()
-                clock.now += 3
+                clock.now += 3 if at < 200 else 0
                 time.sleep(0.02)
         return True
 

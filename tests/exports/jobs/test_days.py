@@ -1,7 +1,7 @@
 """Who has no job reconciles days, gives way to jobs, and leaves alone what it cannot read."""
 
 import threading
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import psycopg
@@ -122,11 +122,11 @@ def test_who_found_none_looks_again_only_after_a_while(played: World) -> None:
     assert reading.reconcile_next()
 
 
-FAST_CLOCK = """
-CREATE FUNCTION public.clock_timestamp() RETURNS timestamptz LANGUAGE sql
-AS $$ SELECT pg_catalog.clock_timestamp() + interval '2 days' $$;
+CLOCK = """
+CREATE OR REPLACE FUNCTION public.clock_timestamp() RETURNS timestamptz LANGUAGE sql
+AS $$ SELECT TIMESTAMPTZ '{at}' $$;
 """
-"""A clock two days ahead of the machine's, which connections see that look in `public` first."""
+"""A clock of the database that stands, which connections see that look in `public` first."""
 
 
 def look_in_public_first(connection: psycopg.Connection[Any], _record: object) -> None:
@@ -135,14 +135,18 @@ def look_in_public_first(connection: psycopg.Connection[Any], _record: object) -
 
 
 def test_a_day_is_over_by_the_databases_clock(world: World, database_url: str) -> None:
-    world.clock.at = datetime.now(UTC)
     world.open()
     world.bet(bet())
-    assert not Days(world.engine, threading.Event()).reconcile_next()
-
-    with sqlalchemy.create_engine(owner_url(database_url), poolclass=NullPool).begin() as owner:
-        owner.exec_driver_sql(FAST_CLOCK)
     event.listen(world.engine, "connect", look_in_public_first)
     world.close()
 
+    set_the_databases_clock(database_url, world.clock.at)
+    assert not Days(world.engine, threading.Event()).reconcile_next()
+
+    set_the_databases_clock(database_url, world.clock.at + timedelta(days=2))
     assert Days(world.engine, threading.Event()).reconcile_next()
+
+
+def set_the_databases_clock(url: str, at: datetime) -> None:
+    with sqlalchemy.create_engine(owner_url(url), poolclass=NullPool).begin() as owner:
+        owner.exec_driver_sql(CLOCK.format(at=at))
