@@ -2,6 +2,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -27,6 +28,7 @@ with embedded.running(Path(sys.argv[1])) as cluster:
 
 REACH = """
 import sys
+import tempfile
 from pathlib import Path
 from jackpot_service.database import server_account
 
@@ -35,6 +37,7 @@ server_account._reaching(("setpriv", "--reuid=1", "--regid=1", "--clear-groups")
 
 MAKE_ACCOUNT = """
 import sys
+import tempfile
 from jackpot_service.database import server_account
 
 server_account._NAME = sys.argv[1]
@@ -280,9 +283,16 @@ def test_a_data_directory_that_is_none_is_refused(tmp_path: Path) -> None:
         pass
 
 
+@pytest.fixture
+def place() -> Iterator[Path]:
+    """A directory below none of pytest's: those above it are opened too, which pytest closes at its next start."""
+    with tempfile.TemporaryDirectory() as directory:
+        yield Path(directory)
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root runs the server as somebody else")
-def test_root_opens_a_closed_directory_only_where_no_capability_reaches_into_it(tmp_path: Path) -> None:
-    closed = tmp_path / "closed"
+def test_root_opens_a_closed_directory_only_where_no_capability_reaches_into_it(place: Path) -> None:
+    closed = place / "closed"
     closed.mkdir(mode=0o700)
     (closed / "var").mkdir()
     reach = [sys.executable, "-c", REACH, str(closed / "var")]

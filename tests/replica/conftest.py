@@ -7,10 +7,10 @@ from typing import Any, Final
 import psycopg
 import pytest
 
-from jackpot_service.database import embedded
+from jackpot_service.database import embedded, replica
 from jackpot_service.schema import migrate
 from tests.conftest import SETTINGS
-from tests.replica.worlds import LONGEST_WAIT_S, Opening, replica_of, wait_until_in_use
+from tests.replica.worlds import LONGEST_WAIT_S, Opening, replica_of, wait_until_in_use, wait_until_nobody_reads
 from tests.support.clock import let_tests_move_the_clock
 from tests.support.fixtures import books_verify
 from tests.support.standby import Standby, following
@@ -57,12 +57,14 @@ def database(standby: Standby) -> str:
 
 
 @pytest.fixture
-def opening(standby: Standby, database: str) -> Iterator[Opening]:
+def opening(standby: Standby, database: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Opening]:
     """
     Open worlds in a database of the test's own, whose services have the standby as their replica.
 
-    However long a test lets that wait on a busy machine, it is not too far behind, unless the test has it so.
+    However long a test lets that wait on a busy machine, it is not too far behind, unless the test has it so. Nor does
+    a test leave a reader or a look behind: the connection would stay open until another test is found to have lost it.
     """
+    monkeypatch.setattr(replica, "_LONGEST_END_S", LONGEST_WAIT_S)
     worlds: list[World] = []
     usual = {"replica_url": standby.cluster.service_url(database), "replica_stale_after_s": LONGEST_WAIT_S}
 
@@ -75,6 +77,7 @@ def opening(standby: Standby, database: str) -> Iterator[Opening]:
 
     yield opened
     for world in worlds:
+        wait_until_nobody_reads(world)
         world.close()
         replica_of(world).close()
 

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Final
 
 import orjson
+from sqlalchemy import QueuePool
 
 from jackpot_service.api.request_context import EXTENSION
 from jackpot_service.database.reads import Reads
@@ -40,6 +41,13 @@ def replica_of(world: World) -> Replica:
 
 def state(world: World) -> ReplicaState:
     return replica_of(world).last.state
+
+
+def wait_until_nobody_reads(world: World) -> None:
+    """Wait until whoever read at the replica has given its connection back."""
+    pool = replica_of(world).engine.pool
+    assert isinstance(pool, QueuePool)
+    wait_until(lambda: pool.checkedout() == 0)
 
 
 def wait_until_in_use(world: World) -> None:
