@@ -2,7 +2,7 @@
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -24,17 +24,17 @@ def lines_with(pattern: str) -> Iterator[str]:
                 yield from (line for line in file.read_text(encoding="utf-8").splitlines() if re.search(pattern, line))
 
 
-def trees() -> Iterator[ast.Module]:
-    for room in ROOMS:
-        for file in sorted((ROOT / room).rglob("*.py")):
-            yield ast.parse(file.read_text(encoding="utf-8"))
+def trees() -> list[ast.Module]:
+    return [
+        ast.parse(file.read_text(encoding="utf-8")) for room in ROOMS for file in sorted((ROOT / room).rglob("*.py"))
+    ]
 
 
-def constants_of_sql() -> set[str]:
+def constants_of_sql(modules: Sequence[ast.Module]) -> set[str]:
     """The names of constants that are texts with a word of SQL."""
     return {
         target.id
-        for tree in trees()
+        for tree in modules
         for node in tree.body
         if isinstance(node, ast.Assign | ast.AnnAssign) and SQL.search(ast.unparse(node.value) if node.value else "")
         for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
@@ -42,9 +42,9 @@ def constants_of_sql() -> set[str]:
     }
 
 
-def filled_in(names: set[str]) -> Iterator[str]:
+def filled_in(names: set[str], modules: Sequence[ast.Module]) -> Iterator[str]:
     """The names of constants that are filled in by `.format`, once for each call."""
-    for tree in trees():
+    for tree in modules:
         for node in ast.walk(tree):
             match node:
                 case ast.Call(
@@ -67,7 +67,8 @@ def test_few_statements_are_put_together_from_parts_and_each_says_why_it_may() -
 
 
 def test_few_constants_of_sql_are_filled_in() -> None:
-    constants = list(filled_in(constants_of_sql()))
+    modules = trees()
+    constants = list(filled_in(constants_of_sql(modules), modules))
 
     assert "BETWEEN" in constants
     assert len(constants) <= MOST_FILLED_IN, constants

@@ -9,7 +9,6 @@ from typing import Final
 
 import click
 import pytest
-import yaml
 
 from jackpot_service.cli import address
 from jackpot_service.cli.calls.changes import Kinds
@@ -20,6 +19,7 @@ from jackpot_service.domain.change_policy import KindPolicy
 from jackpot_service.reports.finance.registry import REPORTS
 from jackpot_service.usecases.changes.adjustment import Cause, Pool
 from jackpot_service.usecases.changes.registry import KINDS, SHIPPED_POLICY
+from tests.support.contract import DOCUMENT
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 DOCS: Final = ROOT / "docs"
@@ -78,11 +78,7 @@ def test_every_report_is_described_as_what_it_is() -> None:
 
 def test_the_calls_that_are_named_are_there() -> None:
     """Each call that the page of calls names is described, whatever the page calls the parts of its path."""
-    described = {
-        f"{method.upper()} {path}"
-        for path, item in yaml.safe_load((ROOT / "openapi.yaml").read_text(encoding="utf-8"))["paths"].items()
-        for method in item
-    }
+    described = {f"{method.upper()} {path}" for path, item in DOCUMENT["paths"].items() for method in item}
     named = set(re.findall(r"`((?:GET|POST|PUT) /v1/[^`?]*)[^`]*`", ON_CALLS))
 
     assert len(named) > 50

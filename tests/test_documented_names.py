@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Final
 
 import pytest
-import yaml
 
 from jackpot_service.api.problem_catalogue.catalogue import ROWS
 from jackpot_service.config.settings import Config
 from jackpot_service.reports.finance.registry import REPORTS
+from tests.support.contract import DOCUMENT
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 DOCS: Final = ROOT / "docs"
@@ -52,8 +52,7 @@ def without_names(path: str) -> str:
 
 
 def test_the_calls_that_pages_name_are_there() -> None:
-    paths = yaml.safe_load((ROOT / "openapi.yaml").read_text(encoding="utf-8"))["paths"]
-    calls = {(method.upper(), without_names(path)) for path, item in paths.items() for method in item}
+    calls = {(method.upper(), without_names(path)) for path, item in DOCUMENT["paths"].items() for method in item}
     named = {
         (page.name, method, path)
         for page in PAGES

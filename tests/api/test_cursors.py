@@ -1,22 +1,19 @@
 """The cursor of a list is of this list and its filters, as it was given: any other is refused, and nothing skipped."""
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any, Final
 
 import flask
 import pytest
-import yaml
 from marshmallow import ValidationError
 
 from jackpot_service.api import lists
 from jackpot_service.domain.principals import Principal, Role
 from jackpot_service.usecases.fields import CurrencyCodes, Flag, Identifier
 from tests.support.bets import bet
+from tests.support.contract import DOCUMENT
 from tests.support.hands import ROYAL_FLUSH, hand
 from tests.support.world import World
-
-CONTRACT: Final = yaml.safe_load((Path(__file__).parents[2] / "openapi.yaml").read_text(encoding="utf-8"))
 
 EVENTS: Final = "/v1/events"
 """Their cursors are positions in every stripe, with a checksum of their own."""
@@ -80,7 +77,7 @@ def refuse(world: World, path: str, query: str) -> None:
 def test_every_list_of_the_contract_is_tried() -> None:
     lists = {
         path
-        for path, methods in CONTRACT["paths"].items()
+        for path, methods in DOCUMENT["paths"].items()
         if "after" in {parameter.get("name") for parameter in methods.get("get", {}).get("parameters", ())}
     }
     tried = {path.partition("?")[0] for path in (*FILLED, *EMPTY)}
