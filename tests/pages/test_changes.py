@@ -163,7 +163,11 @@ def test_nobody_of_a_casino_sees_changes(requested: World, path: str) -> None:
 # One request.
 
 
-@pytest.mark.parametrize("kind", sorted(PAYLOADS))
+def marks_of(kind: str) -> list[pytest.MarkDecorator]:
+    return [] if kind in {"adjustment", "held-awards", "rules"} else [pytest.mark.long]
+
+
+@pytest.mark.parametrize("kind", [pytest.param(kind, marks=marks_of(kind)) for kind in sorted(PAYLOADS)])
 def test_every_kind_is_shown_waiting_and_done_as_the_api_says(world: World, kind: str) -> None:
     every_kind.played(world)
     world.ask(kind, PAYLOADS[kind]).ok(201)

@@ -117,6 +117,7 @@ def test_the_books_of_an_untouched_history_are_right(superuser: Session) -> None
     }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("corruption", CORRUPTIONS, ids=str)
 def test_every_corruption_is_found_under_its_name(superuser: Session, corruption: Corruption) -> None:
     assert codes_after(superuser, corruption) == corruption.codes

@@ -105,6 +105,7 @@ def test_people_and_keys_that_nobody_touched_are_right(superuser: Session) -> No
     assert verify(superuser).mismatches == ()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("corruption", CORRUPTIONS, ids=str)
 def test_every_corruption_is_found_under_its_name(superuser: Session, corruption: Corruption) -> None:
     assert codes_after(superuser, corruption) == corruption.codes

@@ -100,6 +100,7 @@ def test_the_books_of_an_untouched_history_are_right(superuser: Session) -> None
     assert superuser.scalar(text("SELECT withheld_minor FROM payments")) == 500
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("corruption", CORRUPTIONS, ids=str)
 def test_every_corruption_is_found_under_its_name(superuser: Session, corruption: Corruption) -> None:
     assert codes_after(superuser, corruption) == corruption.codes

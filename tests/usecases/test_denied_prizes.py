@@ -100,9 +100,11 @@ def deny_by_late_voids(world: World, cards: Sequence[str]) -> None:
     world.settle(hand("1", cards), hand("2", FLUSH), *OTHERS)
 
 
-@pytest.mark.parametrize("deny", [deny_by_the_result, deny_by_late_voids])
+@pytest.mark.parametrize("deny", [deny_by_the_result, pytest.param(deny_by_late_voids, marks=pytest.mark.long)])
 @pytest.mark.parametrize("rulebook", [LIVE, CYBER, SENECA])
-@pytest.mark.parametrize("settings", [{}, {"limit": "10001"}], ids=["free", "limited"])
+@pytest.mark.parametrize(
+    "settings", [{}, pytest.param({"limit": "10001"}, marks=pytest.mark.long)], ids=["free", "limited"]
+)
 @pytest.mark.parametrize("cards", [STRAIGHT_FLUSH_TOO, ROYAL_FLUSH], ids=["straight flush", "royal flush"])
 def test_what_was_denied_is_what_the_same_round_pays_where_its_bets_count(
     world: World, rulebook: str, settings: dict[str, str], cards: Sequence[str], deny: Any
