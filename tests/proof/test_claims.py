@@ -127,6 +127,7 @@ CHANGES: Final = {"casino_id": "'c2'", "forfeited_to": "'statutory'"}
 BY_TYPE: Final = ((sqlalchemy.Integer, "{} + 10"),)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("column", CasinoClaimsRow.__table__.columns, ids=str)
 def test_a_change_of_any_column_is_found(superuser: Session, column: sqlalchemy.Column[Any]) -> None:
     how = CHANGES.get(column.name) or f"{column.name} + 10"

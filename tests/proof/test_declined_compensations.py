@@ -87,6 +87,7 @@ def test_what_nobody_touched_is_right(superuser: Session) -> None:
     assert verify(superuser).mismatches == ()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("corruption", CORRUPTIONS, ids=str)
 def test_every_corruption_is_found_under_its_name(superuser: Session, corruption: Corruption) -> None:
     assert codes_after(superuser, corruption) == corruption.codes

@@ -116,6 +116,7 @@ CHANGES: Final = {"amount_minor": "amount_minor + 1", "reverses": "1, amount_min
 BY_TYPE: Final = ((sqlalchemy.Text, "{} || 'x'"), (sqlalchemy.Numeric, "{} + 10"), (sqlalchemy.Integer, "{} + 10"))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("column", PaymentRow.__table__.columns, ids=str)
 def test_a_change_of_any_column_is_found(superuser: Session, column: sqlalchemy.Column[Any]) -> None:
     how = CHANGES.get(column.name) or next(

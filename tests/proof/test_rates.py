@@ -176,6 +176,7 @@ CHANGES: Final = {
 COLUMNS: Final = [column for name in ("rate_sheets", "rates") for column in Base.metadata.tables[name].columns]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("column", COLUMNS, ids=str)
 def test_a_change_of_any_column_is_found(superuser: Session, column: sqlalchemy.Column[Any]) -> None:
     pound = " AND currency = 'GBP'" if column.table.name == "rates" else ""

@@ -102,6 +102,7 @@ def test_a_seal_covers_every_stripe_of_every_book(superuser: Session) -> None:
     }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("corruption", CORRUPTIONS, ids=str)
 def test_every_corruption_is_found_under_its_name(superuser: Session, corruption: Corruption) -> None:
     assert codes_after(superuser, corruption) == corruption.codes

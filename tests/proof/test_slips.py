@@ -52,11 +52,13 @@ def test_the_books_of_an_untouched_history_are_right(superuser: Session) -> None
     assert verify(superuser).mismatches == ()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("corruption", CORRUPTIONS, ids=str)
 def test_every_corruption_is_found_under_its_name(superuser: Session, corruption: Corruption) -> None:
     assert codes_after(superuser, corruption) == corruption.codes
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("column", SlipPrintRow.__table__.columns, ids=str)
 def test_a_change_of_any_column_is_found(superuser: Session, column: sqlalchemy.Column[Any]) -> None:
     how = f"{column.name} || 'x'" if isinstance(column.type, sqlalchemy.Text) else f"{column.name} + 10"

@@ -90,6 +90,7 @@ def test_what_was_unclaimed_when_it_was_noted_is_right_whatever_came_later(super
     assert verify(superuser).mismatches == ()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("corruption", CORRUPTIONS, ids=str)
 def test_every_corruption_is_found_under_its_name(superuser: Session, corruption: Corruption) -> None:
     assert codes_after(superuser, corruption) == corruption.codes

@@ -115,6 +115,7 @@ BY_TYPE: Final = (
 )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("column", WithholdingRuleRow.__table__.columns, ids=str)
 def test_a_change_of_any_column_is_found(superuser: Session, column: sqlalchemy.Column[Any]) -> None:
     how = next(how.format(column.name) for kind, how in BY_TYPE if isinstance(column.type, kind))

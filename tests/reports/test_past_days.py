@@ -71,6 +71,7 @@ def answers(world: World, now: datetime) -> dict[str, Any]:
     return by_report
 
 
+@pytest.mark.long
 def test_reports_say_the_same_before_and_after_days_are_summed_over_their_stripes(played: World) -> None:
     now = played.clock()
     before = answers(played, now)

@@ -114,6 +114,7 @@ def test_a_file_says_in_which_version_the_report_was_closed(busy: World, monkeyp
     )
 
 
+@pytest.mark.long
 def test_a_stranger_figures_the_hashes_from_the_answers_alone(
     busy: World, tmp_path: Path, subtests: pytest.Subtests
 ) -> None:

@@ -98,7 +98,7 @@ def test_what_is_done_is_seen_while_it_is_done(played: World, form: str) -> None
 
 
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("after", [0, 1, 6])
+@pytest.mark.parametrize("after", [1, *(pytest.param(after, marks=pytest.mark.long) for after in (0, 6))])
 def test_a_runner_that_was_lost_is_followed_by_one_that_makes_the_same_file(
     played: World, form: str, after: int
 ) -> None:
