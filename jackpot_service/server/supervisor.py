@@ -287,10 +287,10 @@ class Supervisor(Multiprocess):
 
 def says_that_it_serves(worker: Process) -> bool:
     """
-    Ask a worker, and first read what it has answered to earlier questions.
+    Ask a worker whether it serves, and first read its answers to earlier questions.
 
-    They wait until it begins to answer, and then it does not serve yet. If one answer were read a look, a worker that
-    begins late would be heard long after it serves, or be killed before. An answer that was late for its look counts.
+    Questions wait until the worker begins to answer them, and then it does not serve yet. If each look read one answer,
+    a worker that begins late would be heard long after it serves, or be killed before. A late answer counts too.
     """
     late: list[bool] = []
     try:

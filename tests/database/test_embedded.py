@@ -28,7 +28,6 @@ with embedded.running(Path(sys.argv[1])) as cluster:
 
 REACH = """
 import sys
-import tempfile
 from pathlib import Path
 from jackpot_service.database import server_account
 
@@ -37,7 +36,6 @@ server_account._reaching(("setpriv", "--reuid=1", "--regid=1", "--clear-groups")
 
 MAKE_ACCOUNT = """
 import sys
-import tempfile
 from jackpot_service.database import server_account
 
 server_account._NAME = sys.argv[1]

@@ -13,7 +13,7 @@ AXE: Final = (Path(__file__).parent / "vendor/axe.min.js").read_text(encoding="u
 
 RULES: Final = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 
-QUICKER: Final = "Autofocus processing was blocked because a document already has a focused element."
+AUTOFOCUS_BLOCKED: Final = "Autofocus processing was blocked because a document already has a focused element."
 """What a browser notes where a test types before the page is painted: it leaves the focus there, as it should."""
 
 
@@ -60,7 +60,7 @@ class Screens:
 
     def _hear(self, message: ConsoleMessage) -> None:
         is_expected = any(f"status of {status} " in message.text for status in self.expected)
-        if not is_expected and message.text != QUICKER:
+        if not is_expected and message.text != AUTOFOCUS_BLOCKED:
             self.complaints.append(f"{message.type}: {message.text} at {message.location}")
 
     def _see(self, request: Request) -> None:
